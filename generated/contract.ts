@@ -12,15 +12,15 @@ export interface paths {
         put?: never;
         /**
          * Submit a pre-alert
-         * @description For a courier's own system, with the courier's API key; a bearer token is no key here and answers 401. It announces
-         *     one parcel for a customer of that courier. The user code must be that of an active customer, exactly as registered.
-         *     `/api/Prealert.php` and `/api/Prealert` are the same operation.
+         * @description For a courier's own system, with the courier's API key. A bearer token is not accepted and returns 401.
+         *     Announces one parcel for a customer of the courier. The user code must be that of an active customer, exactly
+         *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
-         *     A tracking number can be announced once for each courier. Of two calls with the same number, however close
-         *     together, one gets 201 and the other 409. On 409 do not send it again: the record is there already, so a call whose
-         *     answer was lost can be repeated safely. If the parcel has been received already for a
-         *     known customer of yours, the pre-alert starts as `received`. While the package's customer is unknown it starts as
-         *     `pending`, and becomes `received` when the package is linked to its customer.
+         *     Each courier can announce a tracking number once. If two calls use the same number at the same time, one gets
+         *     201 and the other 409. Do not retry after 409: the record already exists. So you can safely retry a call whose
+         *     response was lost. If the parcel was already received for a known customer of yours, the pre-alert starts as
+         *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
+         *     when the package is linked to its customer.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
@@ -48,15 +48,15 @@ export interface paths {
         put?: never;
         /**
          * Submit a pre-alert (path without the suffix)
-         * @description For a courier's own system, with the courier's API key; a bearer token is no key here and answers 401. It announces
-         *     one parcel for a customer of that courier. The user code must be that of an active customer, exactly as registered.
-         *     `/api/Prealert.php` and `/api/Prealert` are the same operation.
+         * @description For a courier's own system, with the courier's API key. A bearer token is not accepted and returns 401.
+         *     Announces one parcel for a customer of the courier. The user code must be that of an active customer, exactly
+         *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
-         *     A tracking number can be announced once for each courier. Of two calls with the same number, however close
-         *     together, one gets 201 and the other 409. On 409 do not send it again: the record is there already, so a call whose
-         *     answer was lost can be repeated safely. If the parcel has been received already for a
-         *     known customer of yours, the pre-alert starts as `received`. While the package's customer is unknown it starts as
-         *     `pending`, and becomes `received` when the package is linked to its customer.
+         *     Each courier can announce a tracking number once. If two calls use the same number at the same time, one gets
+         *     201 and the other 409. Do not retry after 409: the record already exists. So you can safely retry a call whose
+         *     response was lost. If the parcel was already received for a known customer of yours, the pre-alert starts as
+         *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
+         *     when the package is linked to its customer.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
@@ -82,9 +82,9 @@ export interface paths {
         };
         /**
          * List pre-alerts
-         * @description For staff, who see all couriers, and for couriers, who see their own pre-alerts. Filters combine with AND.
-         *     `meta.stats` counts every record that the filters select, not only this page. After a 409, `search` with the
-         *     tracking number finds the record that is already there.
+         * @description For staff, who see all couriers, and for couriers, who see their own pre-alerts. Filters are combined with
+         *     AND. `meta.stats` counts all matching records, on all pages. After a 409, `search` with the tracking number
+         *     finds the existing record.
          *
          *     ```php
          *     $url = $base . '/api/ManagePrealerts.php?' . http_build_query(['status' => 'pending', 'page' => 1, 'limit' => 100]);
@@ -93,29 +93,31 @@ export interface paths {
         get: operations["listPrealerts"];
         /**
          * Replace a pre-alert
-         * @description For staff, and for couriers with their own pre-alerts. It replaces every field that can be edited: send all of
-         *     them, because a `description` that you leave out is cleared. The courier stays, and so does the reference of the
-         *     submission. The answer holds the record as it now is.
+         * @description For staff, and for couriers with their own pre-alerts. Replaces every editable field. Send all of them: an
+         *     omitted `description` is cleared. The courier and the reference of the submission do not change. The response
+         *     contains the current record.
          *
-         *     Sending the same request twice gives the same record. If two callers replace one pre-alert at the same time, the
-         *     later one stands. A tracking number that another pre-alert of the courier has is refused with 409.
+         *     Sending the same request twice has the same result. If two callers replace one pre-alert at the same time, the
+         *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409.
          */
         put: operations["replacePrealert"];
         /**
          * Create a pre-alert
-         * @description Meant for staff, who must name the courier in `courier_id`. A courier may call it too: then its own account is set,
-         *     whatever `courier_id` says. A courier's system uses `POST /api/Prealert.php` instead.
+         * @description For staff, who must name the courier in `courier_id`. Couriers can call it too: `courier_id` is then ignored,
+         *     and the pre-alert belongs to the caller's own account. A courier's system uses `POST /api/Prealert.php`
+         *     instead.
          *
-         *     The user code must be that of an active customer of the courier. A tracking number can be announced once for each
-         *     courier: of two calls with the same number, one gets 201 and the other 409. If the parcel has been received for
-         *     this courier already, the pre-alert starts as `received`.
+         *     The user code must be that of an active customer of the courier. Each courier can announce a tracking number
+         *     once. If two calls use the same number, one gets 201 and the other 409. If the parcel was already received for
+         *     this courier, the pre-alert starts as `received`.
          */
         post: operations["createPrealert"];
         /**
          * Delete a pre-alert
-         * @description For staff, and for couriers with their own pre-alerts. It deletes the record for good. The identifier goes into the
-         *     body, as JSON. A second call for the same record, and the slower of two at the same time, answer 404. The flag of a
-         *     pre-alert that a courier deletes stays with the number: its next pre-alert of the number is `flagged` too.
+         * @description For staff, and for couriers with their own pre-alerts. Deletes the record permanently. Send the identifier in
+         *     the JSON body. A second call for the same record returns 404. Of two simultaneous calls, one also gets 404. If
+         *     a courier deletes a flagged pre-alert, the flag stays with the tracking number: the courier's next pre-alert
+         *     of this number is also `flagged`.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_CUSTOMREQUEST, 'DELETE');
@@ -136,14 +138,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List customers, or their branches
-         * @description For staff, who see the customers of all couriers, and for couriers, who see their own. Without `action` it answers
-         *     with one page of customers; filters combine with AND, and `total` counts every record that they select, not only
-         *     this page. Records that are equal in the field sorted by follow in the order of their names, then of their
-         *     identifiers; in ascending order those without a branch come last.
+         * List customers or their branches
+         * @description For staff, who see the customers of all couriers, and for couriers, who see their own. Without `action` it
+         *     returns one page of customers. Filters are combined with AND. `total` counts all matching records, on all
+         *     pages. Records with the same sort value are sorted by name, then by identifier. In ascending order, customers
+         *     without a branch come last.
          *
-         *     With `action=branches` it answers with the names of all branches that the courier's customers have, each once. Staff
-         *     get those of all couriers, or of the one that `courier_id` names. The other parameters are for the list.
+         *     With `action=branches` it returns the names of all branches of the courier's customers, without duplicates.
+         *     Staff get the branches of all couriers, or of the courier in `courier_id`. The other parameters apply only to
+         *     the list.
          *
          *     ```php
          *     $url = $base . '/api/ManageCustomers.php?' . http_build_query(['search' => 'campbell', 'page' => 1, 'limit' => 50]);
@@ -153,36 +156,37 @@ export interface paths {
         get: operations["listCustomers"];
         /**
          * Change a customer
-         * @description For administrators and managers, and for couriers with their own customers. Only the fields that you send change;
-         *     the courier stays. Sending what is stored already changes nothing and is recorded nowhere: the message says so.
-         *     The answer holds the record as it now is.
+         * @description For administrators and managers, and for couriers with their own customers. Only the fields that you send
+         *     change. The courier cannot be changed. Sending the stored values changes nothing and is not recorded. The
+         *     message then says so. The response contains the current record.
          *
-         *     With a new `user_code` the customer's pre-alerts take it on, so that a parcel on its way still finds its owner;
-         *     packages that have been received keep the code and the name that they were received with. A code that another
-         *     customer of the courier has is refused with 409.
+         *     If you change `user_code`, the customer's pre-alerts also get the new code, so that a parcel on its way is
+         *     still matched to its owner. Received packages keep the old code and name. A code that another customer of the
+         *     courier has is rejected with 409.
          */
         put: operations["updateCustomer"];
         /**
          * Create a customer
-         * @description For administrators and managers, who must name the courier in `courier_id`, and for couriers, whose own account is
-         *     set whatever `courier_id` says.
+         * @description For administrators and managers, who must name the courier in `courier_id`, and for couriers. For a courier,
+         *     `courier_id` is ignored: the customer belongs to its own account.
          *
-         *     A user code is unique within the courier account: of two calls with the same one, however close together, one gets
-         *     200 and the other 409. Two couriers may use the same code. It is stored as you send it, so send it without white
-         *     space around it: a pre-alert must name it character by character.
+         *     A user code is unique within the courier account. If two calls use the same code at the same time, one gets
+         *     200 and the other 409. Different couriers can use the same code. The code is stored exactly as sent, so send
+         *     it without surrounding white space. A pre-alert must contain exactly the same characters.
          *
-         *     A courier may have 300,000 customers created, changed or deleted in a day (UTC), by uploads, by synchronisation and
-         *     one by one together; the operator may set another number. Then 429 `quota_exceeded`.
+         *     For each courier, 300,000 customers can be created, changed or deleted per day (UTC). Uploads,
+         *     synchronisations and single changes count together. The operator can set another number. Above that the
+         *     response is 429 `quota_exceeded`.
          */
         post: operations["createCustomer"];
         /**
          * Delete a customer
-         * @description For administrators and managers, and for couriers with their own customers. It deletes the record for good. Name it
-         *     by `id` in the query, or by `courier_customer_id` in a JSON body; if you send both, they must be the same. A second
-         *     call for the same record, and the slower of two at the same time, answer 404.
+         * @description For administrators and managers, and for couriers with their own customers. Deletes the record permanently.
+         *     Send its identifier as `id` in the query, or as `courier_customer_id` in a JSON body. If you send both, they
+         *     must be the same. A second call for the same record returns 404. Of two simultaneous calls, one also gets 404.
          *
-         *     The customer's packages are kept, with the name and the user code that they were received with. Its pre-alerts are
-         *     kept too; until another customer of the courier has the code, they list no name.
+         *     The customer's packages are kept, with the name and the user code that they were received with. Its pre-alerts
+         *     are also kept. They show no name until another customer of the courier has the code.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_CUSTOMREQUEST, 'DELETE');
@@ -204,20 +208,22 @@ export interface paths {
         };
         /**
          * Search customers
-         * @description For staff, who search all customers of the instance or those of one courier, and for couriers, who search their own.
-         *     Inactive customers are found as well. The best matches come in one answer, at most `limit` of them; there are no
-         *     further pages, so narrow `q` down if the one you want is missing.
+         * @description For staff, who search all customers or those of one courier, and for couriers, who search their own. The
+         *     result includes inactive customers. It contains the best matches, at most `limit`. There is no pagination. If
+         *     a customer is missing, make `q` more specific.
          *
-         *     **Basic mode** finds customers whose first name, last name, full name, e-mail address or user code contains `q`,
-         *     whatever the case. `%` and `_` stand for themselves. The order is by last name, then first name.
+         *     **Basic mode** is a case-insensitive substring search in first name, last name, full name, e-mail address and
+         *     user code. `%` and `_` have no special meaning. The result is sorted by last name, then first name.
          *
-         *     **Advanced mode** (`advanced=true`) is for names that were misheard or mistyped. It looks at the names only, and
-         *     combines edit distance, phonetic matching (Soundex) and a score for each word. Wrong, missing, doubled or swapped letters, names
-         *     that sound the same (*Jon Smyth* for *John Smith*), first and last name swapped, accents left out and the beginning of a name
-         *     are all found. The order is by `match_score`, best first. Where nobody has exactly the name, different
-         *     names come before the same name again, so customers with equal names may differ in score.
+         *     **Advanced mode** (`advanced=true`) is a fuzzy search for names that were misheard or mistyped. It searches
+         *     only the names. It combines edit distance, phonetic matching (Soundex) and a score per word. It finds names
+         *     with wrong, missing, doubled or swapped letters, names that sound the same (*Jon Smyth* for *John Smith*),
+         *     swapped first and last names, missing accents, and the beginning of a name. The result is sorted by
+         *     `match_score`, best first. If nobody has exactly this name, the result lists different names before it repeats
+         *     a name. So customers with the same name can have different scores.
          *
-         *     `courier_id` is a UUID string, like every identifier here; older descriptions that call it an integer are wrong.
+         *     `courier_id` is a UUID string, like every identifier in this API. Older documentation that calls it an integer
+         *     is wrong.
          *
          *     ```php
          *     $query = http_build_query(['q' => 'Jon Smyth', 'advanced' => 'true', 'limit' => 5]);
@@ -251,20 +257,22 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Anyone may call it, without a credential. `action` chooses the step.
+         * @description Public: no credential required. `action` selects the step.
          *
-         *     - `login` takes a user name and a password. Without two-factor authentication the answer holds the access token.
-         *       With it, the answer is also HTTP 200, but its `status` is `2fa_required` and it holds a `preauth_token`.
-         *     - `verify_2fa` takes that token and the code. The token is used up by the attempt, right or wrong: after a 401,
-         *       start again with `login`. Of two calls with one token, at most one succeeds. An authenticator code and a backup
-         *       code are each accepted once.
+         *     - `login` takes a user name and a password. Without two-factor authentication the response contains the access
+         *       token. With two-factor authentication the response is also HTTP 200, but its `status` is `2fa_required` and
+         *       it contains a `preauth_token`.
+         *     - `verify_2fa` takes that token and the code. One attempt uses up the token, even if the code is wrong. After
+         *       a 401, start again with `login`. If two calls use the same token, at most one succeeds. Each authenticator
+         *       code and each backup code is accepted only once.
          *
-         *     Keep the access token for its 8 hours instead of logging in for each call. There is no refresh: log in again when a
-         *     call answers 401. Five wrong passwords in a row for one user name lock it for 15 minutes (429), whether or not
-         *     there is such a user. A disabled account is told so (403) only after the right password.
+         *     Use the access token for its 8 hours. Do not log in for each call. There is no refresh: log in again when a
+         *     call returns 401. Five wrong passwords in a row for one user name lock it for 15 minutes (429), whether or not
+         *     the user exists. A disabled account gets 403 only after the correct password.
          *
-         *     Where `data.user.must_change_password` is true, the password was a one-time password: ask the user for a new one and
-         *     send it to `ChangePassword.php`, before anything else. After 7 days a one-time password is a wrong one.
+         *     If `data.user.must_change_password` is true, the password was a one-time password. Ask the user for a new
+         *     password and send it to `ChangePassword.php` before anything else. After 7 days a one-time password is treated
+         *     as a wrong password.
          *
          *     ```php
          *     $body = json_decode($response, true);
@@ -290,33 +298,37 @@ export interface paths {
         };
         /**
          * List users
-         * @description For administrators: one page of the users of this instance, couriers' users among them. Filters combine with AND. Users that are
-         *     equal in the field sorted by follow in the order of their identifiers.
+         * @description For administrators: one page of the users of this instance, including the couriers' users. Filters are
+         *     combined with AND. Users with the same sort value are sorted by identifier.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create, change, disable or reset a user
-         * @description For administrators. `action` says what to do.
+         * @description For administrators. `action` selects the operation.
          *
-         *     - `create` makes a user and answers with its one-time password, which is shown this once and lasts 7 days. The user logs in with
-         *       it, and must then choose a password with `ChangePassword.php`; until then nothing else works.
-         *     - `update` changes the name to show, the e-mail address, or both.
-         *     - `change_role` gives another role. The role `courier` needs a `courier_id`; every other role has none.
-         *     - `disable` and `enable`.
-         *     - `reset_password` puts a new one-time password in the place of the password, and ends the lock that wrong passwords have
-         *       caused. The second factor stays.
-         *     - `reset_two_factor` turns the second factor off and deletes the backup codes, for a user who has lost both.
+         *     - `create` creates a user and returns its one-time password. The password is shown only once and is valid for
+         *       7 days. The user logs in with it and must then set a password with `ChangePassword.php`. Until then no other
+         *       operation works.
+         *     - `update` changes the display name, the e-mail address, or both.
+         *     - `change_role` changes the role. The role `courier` requires a `courier_id`. Every other role has none.
+         *     - `disable` and `enable` block the user's login and allow it again.
+         *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
+         *       passwords. The second factor stays on.
+         *     - `reset_two_factor` turns the second factor off and deletes the backup codes. Use it for a user who has lost
+         *       both.
          *
-         *     All but `update` end the user's access tokens: its next call is 401, on every server of the instance. What is already as
-         *     asked for stays as it is, and ends nothing.
+         *     All actions except `update` revoke the user's access tokens: its next call returns 401, on every server of the
+         *     instance. If the user is already in the requested state, nothing changes and no token is revoked.
          *
-         *     A user with an e-mail address gets a mail about each change of its password or second factor, about a login from a new network
-         *     and about another address, and can reset a forgotten password with `PasswordReset.php`.
+         *     A user with an e-mail address gets an e-mail after each change of its password, its second factor or its
+         *     e-mail address, and after a login from a new network. It can also reset a forgotten password with
+         *     `PasswordReset.php`.
          *
-         *     One enabled administrator always remains: of two who remove each other at once, one stays, and the other is told
-         *     `last_admin`. Your own password and second factor are changed with `ChangePassword.php` and `TwoFactor.php`, which ask for the
-         *     password; here they are refused (`own_account`).
+         *     At least one enabled administrator always remains. If two administrators remove each other at the same time,
+         *     one call succeeds and the other gets `last_admin`. Change your own password and second factor with
+         *     `ChangePassword.php` and `TwoFactor.php`, which require your password. This operation rejects them with
+         *     `own_account`.
          */
         post: operations["manageUsers"];
         delete?: never;
@@ -336,10 +348,11 @@ export interface paths {
         put?: never;
         /**
          * Change your own password
-         * @description For every user, about itself. A user with a one-time password may call nothing else, but log out.
+         * @description For every user, for the own account. A user with a one-time password can call only this operation and log out.
          *
-         *     The answer is like that of `login`, with a fresh access token: the tokens before it no longer work, here and on every other
-         *     device. Five wrong passwords in a row lock the user name for 15 minutes (429), here and at `login` together.
+         *     The response is like that of `login` and has a new access token. All earlier tokens stop working, on every
+         *     device. Five wrong passwords in a row lock the user name for 15 minutes (429). Wrong passwords here and at
+         *     `login` are counted together.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -356,26 +369,28 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How your second factor stands
-         * @description For every user, about itself.
+         * Read the status of your second factor
+         * @description For every user, for the own account. It returns whether two-factor authentication is on, and how many backup codes are left.
          */
         get: operations["getTwoFactor"];
         put?: never;
         /**
          * Set up, turn on or turn off your second factor
-         * @description For every user, about itself. `action` says what to do.
+         * @description For every user, for the own account. `action` selects the step.
          *
-         *     - `setup` makes a secret. Show `qr_code` for the user's authenticator to scan, or `secret` for typing. Nothing has changed yet;
-         *       within 10 minutes `enable` must follow. A further `setup` replaces the secret.
-         *     - `enable` takes the code that the authenticator shows now, and turns the second factor on. The answer holds ten backup codes,
-         *       shown this once. Of two calls with one code, at most one succeeds.
-         *     - `disable` turns it off and deletes the backup codes. Where the role requires a second factor, it is refused with 403
-         *       `two_factor_required`.
-         *     - `regenerate_backup_codes` replaces all ten.
+         *     - `setup` creates a secret. Show `qr_code` for scanning with the user's authenticator app, or `secret` for
+         *       typing. The second factor is not on yet: call `enable` within 10 minutes. Another `setup` replaces the
+         *       secret.
+         *     - `enable` requires the current code of the authenticator and turns the second factor on. The response
+         *       contains ten backup codes, which are shown only once. If two calls use the same code, at most one succeeds.
+         *     - `disable` turns the second factor off and deletes the backup codes. If the role requires a second factor,
+         *       the response is 403 `two_factor_required`.
+         *     - `regenerate_backup_codes` replaces all ten codes.
          *
-         *     `enable` and `disable` end the user's access tokens; the answer holds a fresh one. Five wrong codes in a row lock the user's
-         *     codes for 15 minutes (429), here and at `login` together, and so do five wrong passwords. A user who has lost the
-         *     authenticator and the backup codes needs an administrator (`ManageUsers.php`, `reset_two_factor`).
+         *     `enable` and `disable` revoke the user's access tokens. The response contains a new one. Five wrong codes in a
+         *     row lock the user's codes for 15 minutes (429). Wrong codes here and at `login` are counted together. The same
+         *     applies to five wrong passwords. A user who has lost the authenticator and the backup codes needs an
+         *     administrator (`ManageUsers.php`, `reset_two_factor`).
          */
         post: operations["manageTwoFactor"];
         delete?: never;
@@ -395,15 +410,17 @@ export interface paths {
         put?: never;
         /**
          * Reset a forgotten password by e-mail
-         * @description Anyone may call it, without a credential. `action` chooses the step.
+         * @description Public: no credential required. `action` selects the step.
          *
-         *     - `request` asks for a mail to the user's e-mail address. The answer is the same whether or not there is such a user, and
-         *       whether or not it can be mailed. The mail holds a token that works once, within 30 minutes. A newer request replaces it.
-         *     - `reset` takes that token and a new password. A password that is not acceptable (400) leaves the token usable. All sessions of
-         *       the user end, and so does a lock caused by wrong passwords. A second factor stays on: log in as usual.
+         *     - `request` sends an e-mail to the user's e-mail address. The response is always the same, whether or not the
+         *       user exists and has an e-mail address. The e-mail contains a token that works once, within 30 minutes. A
+         *       newer request replaces it.
+         *     - `reset` takes that token and a new password. If the password is not acceptable (400), you can use the token
+         *       again. All sessions of the user end, and a lock caused by wrong passwords is removed. The second factor
+         *       stays on: log in as usual.
          *
-         *     Five requests for one user name within 15 minutes lock it for further requests for 15 minutes (429), whether or not there is
-         *     such a user. Wrong tokens count with the wrong passwords of their address.
+         *     Five requests for one user name within 15 minutes block further requests for it for 15 minutes (429), whether
+         *     or not the user exists. Wrong tokens count together with wrong passwords from the same network address.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -421,21 +438,22 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Your own sessions, the newest first. Every login makes a session, and so does every other answer that holds an access token.
-         *     Administrators may name another user.
+         * @description For every user. Returns your own sessions, newest first. Every login creates a session, and so does every
+         *     other response that contains an access token. Administrators can name another user.
          */
         get: operations["listSessions"];
         put?: never;
         /**
-         * Log out, or end sessions
-         * @description For every user, about itself; administrators may name another user. `action` says what to do.
+         * Log out or end sessions
+         * @description For every user, for the own sessions. Administrators can name another user. `action` selects the operation.
          *
-         *     - `logout` ends the session of the access token that the request comes with.
-         *     - `end` ends one session. One that has already ended stays as it is.
-         *     - `end_all` ends all sessions, the current one among them, and all that was begun with the password alone. With
-         *       `keep_current` it keeps the session of the request.
+         *     - `logout` ends the session of the request's access token.
+         *     - `end` ends one session. If it has already ended, nothing changes.
+         *     - `end_all` ends all sessions, including the current one. It also revokes second-factor tokens of unfinished
+         *       logins. With `keep_current`, the session of the request stays open.
          *
-         *     A token of an ended session is refused with 401 `session_ended` at its next call, on every server of the instance.
+         *     A token of an ended session is rejected with 401 `session_ended` at its next call, on every server of the
+         *     instance.
          */
         post: operations["manageSessions"];
         delete?: never;
@@ -452,20 +470,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Security settings of the instance
-         * @description For administrators.
+         * Read the security settings
+         * @description For administrators. Returns the security settings of the instance.
          */
         get: operations["getSecuritySettings"];
         put?: never;
         /**
-         * Change the security settings of the instance
-         * @description For administrators. Fields that are left out stay as they are. A change applies to every open session at its next call.
+         * Change the security settings
+         * @description For administrators. Changes the settings of the instance. Omitted fields do not change. A change applies to
+         *     every open session at its next call.
          *
-         *     A user whose role is in `require_two_factor` and who has no second factor logs in as before. Until it has set one up with
-         *     `TwoFactor.php`, every other operation answers 403 `two_factor_required`; only `ChangePassword.php` and `logout` of
-         *     `Sessions.php` work. Nobody of such a role can turn the second factor off.
+         *     If a user's role is in `require_two_factor` and the user has no second factor, the login still works. Until
+         *     the user has set one up with `TwoFactor.php`, every other operation returns 403 `two_factor_required`. Only
+         *     `ChangePassword.php` and `logout` of `Sessions.php` work. Users of such a role cannot turn the second factor
+         *     off.
          *
-         *     A session without a request for `idle_timeout_minutes` ends: 401 `session_ended`. The limit is applied to within 15 seconds.
+         *     A session without a request for `idle_timeout_minutes` ends: 401 `session_ended`. The accuracy is 15 seconds.
          */
         post: operations["updateSecuritySettings"];
         delete?: never;
@@ -485,19 +505,20 @@ export interface paths {
         put?: never;
         /**
          * Receive a package
-         * @description For warehouse staff. It records a package that has arrived, with at least its tracking number and its weight, and
-         *     gives it a house number. This operation is an addition to the original set.
+         * @description For warehouse staff. Records a package that has arrived, with at least its tracking number and its weight, and
+         *     assigns it a house number. This operation is not part of the original set.
          *
-         *     The owner is taken from `courier_id` and `user_code` where you send them, otherwise from a pre-alert of this
-         *     tracking number. The pre-alert becomes `received`, and its vendor and description fill in what you leave out. If two
-         *     couriers have announced the number, or your owner is not the pre-alert's, the package is received without a
-         *     customer, and the pre-alerts become `flagged` for staff to look at. `matched_by` says how the owner was found.
+         *     The owner comes from `courier_id` and `user_code` if you send them, otherwise from a pre-alert with this
+         *     tracking number. The pre-alert becomes `received`. Its vendor and description are used for fields that you
+         *     omit. If two couriers have announced the number, or your owner is not the owner of the pre-alert, the package
+         *     is received without a customer. The pre-alerts then become `flagged` for review by staff. `matched_by` shows
+         *     how the owner was found.
          *
-         *     Scanning a number again does not change the package: the answer is 200 instead of 201, with the first package and
-         *     `duplicate` true. So a call whose answer was lost can be repeated safely; of two scanners at the same time, one gets
-         *     201. If a pre-alert that still awaits the number names another owner than the package has, the scan flags it:
-         *     `flagged` is true, and staff review the pre-alert.
-         *     The courier's system is told of a new package.
+         *     Scanning a number again does not change the package. The response is then 200 instead of 201, with the first
+         *     package and `duplicate` true. So you can retry a call whose response was lost. If two scanners send the same
+         *     number at the same time, one gets 201. If a pending pre-alert of the number has another owner than the
+         *     package, the scan flags the pre-alert: `flagged` is true, and staff must review it. The courier's system is
+         *     notified of a new package.
          */
         post: operations["receivePackage"];
         delete?: never;
@@ -517,12 +538,12 @@ export interface paths {
         put?: never;
         /**
          * List, export or dispatch packages
-         * @description For staff, who see all packages, and for couriers, who see those of their own account. All filters are optional and
-         *     combine with AND; without a body you get the first 25 packages.
+         * @description For staff, who see all packages, and for couriers, who see those of their own account. All filters are
+         *     optional and are combined with AND. Without a body you get the first 25 packages.
          *
-         *     Where the customer of a package is unknown, a courier sees only the last four characters of its tracking number,
-         *     and `trackingNumber` does not find it by the hidden part. A `courierID` outside a courier's own account is ignored.
-         *     Both hold for the list, the file and the dispatch alike.
+         *     If the customer of a package is unknown, a courier sees only the last four characters of its tracking number.
+         *     `trackingNumber` does not search the hidden part. A `courierID` outside a courier's own account is ignored.
+         *     Both rules apply to the list, the file and the dispatch.
          *
          *     ```php
          *     $filters = ['entryDateFloor' => '2026-11-01', 'limit' => 100];
@@ -533,29 +554,34 @@ export interface paths {
          *     } while ($page < $body['meta']['total_pages']);
          *     ```
          *
-         *     **Export.** With `export` true the answer is a file instead of JSON: the same page of the same filters, so set
-         *     `limit` (25 unless you say otherwise, at most 10,000) and turn the pages for more. `export_format` is `csv` or
-         *     `xlsx`. The columns are User Code, Package ID, Tracking Number, House Number, First Name, Last Name, Courier,
-         *     Courier Code, Carrier, Shipper, Weight, Status, Manifest Number, Entry Date Time; what is unknown is an empty cell.
+         *     **Export.** With `export` true the response is a file instead of JSON. It contains the same page for the same
+         *     filters: set `limit` (default 25, at most 10,000) and request further pages for more. `export_format` is `csv`
+         *     or `xlsx`. The columns are User Code, Package ID, Tracking Number, House Number, First Name, Last Name,
+         *     Courier, Courier Code, Carrier, Shipper, Weight, Status, Manifest Number, Entry Date Time. Unknown values are
+         *     empty cells.
          *
-         *     - The CSV follows RFC 4180: commas, `"` doubled inside quotes, CRLF at the end of each line, a header line. It is
-         *       UTF-8 without a byte order mark, which `fgetcsv` would hand you as part of the first column's name. For people
-         *       who open the file in a spreadsheet program, ask for `xlsx`: in it every text stays text, a number of 22 digits too.
-         *     - A text that a spreadsheet program would run as a formula (it begins with `=`, `+`, `-`, `@` or one of their wide
-         *       forms, also after white space, or with a tab or a line break) has an apostrophe in front of it. Weight is a number.
-         *     - Many exports at once wait for each other, and are refused with 503 `overloaded` when the wait gets long.
+         *     - The CSV follows RFC 4180: commas, `"` doubled inside quotes, CRLF at the end of each line, a header line.
+         *       The encoding is UTF-8 without a byte order mark, because `fgetcsv` would return the mark as part of the
+         *       first column's name. For people who use a spreadsheet program, request `xlsx`: it keeps every text as text,
+         *       even a number of 22 digits.
+         *     - A text that a spreadsheet program would execute as a formula has an apostrophe in front of it. Such a text
+         *       begins with `=`, `+`, `-`, `@` or one of their full-width forms, also after white space, or with a tab or a
+         *       line break. Weight is a number.
+         *     - When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is
+         *       503 `overloaded`.
          *
          *     ```php
          *     $csv = $download('/api/RetrievePackages.php', ['export' => true, 'limit' => 10000, 'page' => 1]);
          *     file_put_contents('packages.csv', $csv);
          *     ```
          *
-         *     **Dispatch.** With `action` `queue_dispatch` nothing is listed: packages are queued to be synchronised with their
-         *     courier's own system, which then happens by itself. They are those of `package_ids`, of which ids that you cannot
-         *     see are left out without a word; without `package_ids` they are all that the filters select, on all pages, and
-         *     `page` and `limit` do not matter. A package that is queued already is not queued twice: what is sent is its state at
-         *     the time of sending. A package of no known courier has no system to go to and is not queued. More than 100,000
-         *     packages at once are refused with 400; select fewer, for example by date. `export` cannot be combined with it.
+         *     **Dispatch.** With `action` `queue_dispatch` no packages are listed. They are queued for synchronisation with
+         *     their courier's system, which a background job then does. `package_ids` selects the packages. Ids that you
+         *     cannot see are ignored without an error. Without `package_ids`, all packages that match the filters are
+         *     queued, and `page` and `limit` do not matter. A package that is already queued is not queued again: we send
+         *     its state at the time of sending. A package of an unknown courier has no target system and is not queued. More
+         *     than 100,000 packages at once are rejected with 400. Select fewer, for example by date. You cannot combine
+         *     `export` with a dispatch.
          */
         post: operations["retrievePackages"];
         delete?: never;
@@ -575,29 +601,31 @@ export interface paths {
         put?: never;
         /**
          * Change a package
-         * @description For staff, and for couriers on the packages of their own account. Send the package and the fields to change; what
-         *     you leave out stays as it is. Couriers may change `user_code`, `first_name`, `last_name`, `shipper`, `description`
-         *     and `package_type`. What the warehouse scans and measures is for staff: `tracking_number`, `weight`, `length`,
-         *     `width` and `height`. A different value from a courier is 403 `permission_denied`, `errors` names each such field,
-         *     and nothing is changed. An equal value is no change.
+         * @description For staff, and for couriers on the packages of their own account. Send the package and the fields to change.
+         *     Omitted fields do not change. Couriers can change `user_code`, `first_name`, `last_name`, `shipper`,
+         *     `description` and `package_type`. Only staff can change the scanned and measured fields: `tracking_number`,
+         *     `weight`, `length`, `width` and `height`. If a courier sends a different value for one of these, the response
+         *     is 403 `permission_denied`, `errors` names each such field, and nothing is changed. An equal value is not a
+         *     change.
          *
-         *     An empty text clears `user_code`, `first_name`, `last_name`, `shipper`, `description` and `package_type`; no other
-         *     field can be cleared.
+         *     An empty text clears `user_code`, `first_name`, `last_name`, `shipper`, `description` and `package_type`.
+         *     Other fields cannot be cleared.
          *
-         *     `fields_updated` counts the fields that really changed. When it is 0, nothing was written. After any change the
-         *     package is queued to be synchronised with its courier's own system, once, however often it is changed before it is
-         *     sent. A package may be changed whatever its status and whatever became of its manifest.
+         *     `fields_updated` counts the fields that changed. If it is 0, nothing was written. After a change the package
+         *     is queued for synchronisation with the courier's system. Several changes before it is sent are sent once. You
+         *     can change a package in any status, whatever the state of its manifest.
          *
-         *     - A new `user_code` must be that of an active customer. It links the package to the customer, and does not change
-         *       the names on it: send these too if they shall. Pre-alerts of that customer that await the parcel become
-         *       `received`.
-         *     - A new `tracking_number` takes the pre-alerts along: one that the old number had answered waits again (`pending`),
-         *       and one of the new number becomes `received`, or `flagged` where the owner is not the package's. The package keeps
-         *       its owner. If it has no customer, the pre-alert that becomes `received` names one.
-         *     - A courier does not see the whole number of a package of no known customer. The masked number, sent back as it was
-         *       shown, changes nothing; any other is 403, the right one too.
-         *     - A courier that names the customer of such a package claims it, and sees the whole number. It may name another
-         *       customer later, but only staff can clear the `user_code` again: for the courier that is 403 `permission_denied`.
+         *     - A new `user_code` must be that of an active customer. It links the package to the customer. It does not
+         *       change the names on the package: send them too if they must change. Pending pre-alerts of that customer for
+         *       this parcel become `received`.
+         *     - A new `tracking_number` also updates pre-alerts. A pre-alert that matched the old number becomes `pending`
+         *       again. A pre-alert of the new number becomes `received`, or `flagged` if its owner is not the package's
+         *       owner. The package keeps its owner. If it has no customer, the `received` pre-alert sets the customer.
+         *     - If the customer of a package is unknown, a courier sees a masked tracking number. Sending the masked number
+         *       back unchanged changes nothing. Any other number is 403, even the correct one.
+         *     - A courier that sets the customer of such a package claims it, and then sees the whole number. It can set
+         *       another customer later. Only staff can clear the `user_code`: for the courier this is 403
+         *       `permission_denied`.
          */
         post: operations["updatePackage"];
         delete?: never;
@@ -615,9 +643,9 @@ export interface paths {
         };
         /**
          * Read a package's history
-         * @description For staff, and for couriers on the packages of their own account. Every change of the package's status, the oldest
-         *     first: its receipt, the steps of its manifest, and what staff recorded with `RecordPackageEvent.php`. Each event
-         *     begins with the status that the one before it ended with.
+         * @description For staff, and for couriers on the packages of their own account. Returns every change of the package's
+         *     status, oldest first: its receipt, the steps of its manifest, and the events that staff recorded with
+         *     `RecordPackageEvent.php`. The initial status of each event is the final status of the previous event.
          *
          *     ```php
          *     $history = $get('/api/PackageEvents.php?' . http_build_query(['package_id' => $packageId]))['data']['events'];
@@ -642,34 +670,34 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Record what happened to packages
-         * @description For staff. Says of a package, or of up to 1,000 at once, that it is on its way, held, lost, returned or delivered. The
-         *     courier is told by the webhook `package.status_changed`, and the event stands in the package's history
-         *     (`PackageEvents.php`). All or nothing: if one package cannot take the event, none is changed and `errors` names each
-         *     that cannot.
+         * Record package events
+         * @description For staff. Records that one package, or up to 1,000 packages, are in transit, on hold, lost, returned or
+         *     delivered. The courier is notified with the webhook `package.status_changed`, and the event appears in the
+         *     package's history (`PackageEvents.php`). All or nothing: if one package cannot change to the status, no
+         *     package is changed, and `errors` names each of these packages.
          *
-         *     Not every status leads to every other. `received` and `shipped` are not recorded: they come from intake and from
-         *     manifests.
+         *     Not every status change is allowed. `received` and `shipped` cannot be recorded: intake and manifests set
+         *     them.
          *
          *     | From | `in_transit` | `on_hold` | `customs_hold` | `released` | `delivered` | `returned` | `lost` |
          *     |---|---|---|---|---|---|---|---|
-         *     | `received` | yes | yes | yes | as it is | no | yes | yes |
-         *     | `shipped` | yes | yes | yes | as it is | yes | yes | yes |
-         *     | `in_transit` | as it is | yes | yes | as it is | yes | yes | yes |
-         *     | `on_hold` | yes | as it is | yes | back | yes | yes | yes |
-         *     | `customs_hold` | yes | yes | as it is | back | yes | yes | yes |
-         *     | `lost` | yes | no | no | back | yes | yes | as it is |
-         *     | `delivered` | no | no | no | as it is | as it is | yes | no |
-         *     | `returned` | no | no | no | as it is | no | as it is | no |
+         *     | `received` | yes | yes | yes | unchanged | no | yes | yes |
+         *     | `shipped` | yes | yes | yes | unchanged | yes | yes | yes |
+         *     | `in_transit` | unchanged | yes | yes | unchanged | yes | yes | yes |
+         *     | `on_hold` | yes | unchanged | yes | restored | yes | yes | yes |
+         *     | `customs_hold` | yes | yes | unchanged | restored | yes | yes | yes |
+         *     | `lost` | yes | no | no | restored | yes | yes | unchanged |
+         *     | `delivered` | no | no | no | unchanged | unchanged | yes | no |
+         *     | `returned` | no | no | no | unchanged | no | unchanged | no |
          *
-         *     *As it is*: the package has that status already, or is not held; nothing is written, and the answer counts it as
-         *     `unchanged`. So the call may be repeated. *Back*: to what it was before it was held or lost; a package whose manifest has
-         *     left in the meantime becomes `shipped`.
+         *     *unchanged*: the package already has this status, or is neither on hold nor lost. Nothing is written, and the
+         *     response counts the package as `unchanged`. So you can repeat the call. *restored*: the package returns to the
+         *     status it had before the hold or the loss. If its manifest was shipped in the meantime, it becomes `shipped`.
          *
-         *     A manifest's own steps do not undo what was recorded. When it becomes `shipped`, the packages aboard that are `received`
-         *     become `shipped`; when it becomes `completed`, those that are `shipped` or `in_transit` become `delivered`. A package
-         *     that is held, lost, returned or delivered stays so. Only a package that is `received` can be added to a manifest:
-         *     release a held one first.
+         *     The steps of a manifest do not overwrite recorded events. When the manifest becomes `shipped`, its packages
+         *     that are `received` become `shipped`. When it becomes `completed`, its packages that are `shipped` or
+         *     `in_transit` become `delivered`. Packages that are on hold, lost, returned or delivered keep their status.
+         *     Only a `received` package can be added to a manifest: release a package on hold first.
          *
          *     ```php
          *     $post('/api/RecordPackageEvent.php', [
@@ -696,12 +724,12 @@ export interface paths {
         };
         /**
          * Print a package's label
-         * @description For staff. A label of 4 x 6 inches to stick on the box: the house number as a Code 128 barcode and in large type, whose
-         *     it is, and what was noted at intake. A package of no known courier says UNKNOWN OWNER. The house number is the only
-         *     barcode, so that a scanner reads nothing else.
+         * @description For staff. Returns a label of 4 x 6 inches for the box. It shows the house number as a Code 128 barcode and in
+         *     large type, the owner, and the data noted at intake. A package of an unknown courier shows UNKNOWN OWNER. The
+         *     house number is the only barcode, so that a scanner cannot read a wrong one.
          *
-         *     As `pdf` it prints on any printer; as `zpl` it is what a label printer of 203 dots per inch takes directly, for example
-         *     over TCP port 9100. What is longer than its line is printed smaller, then shortened.
+         *     `pdf` prints on any printer. `zpl` is for label printers with 203 dots per inch: send it directly, for example
+         *     over TCP port 9100. Text that is too long for its line is printed smaller, then truncated.
          *
          *     ```php
          *     $zpl = $get('/api/PackageLabel.php?' . http_build_query(['package_id' => $packageId, 'format' => 'zpl']));
@@ -729,16 +757,18 @@ export interface paths {
         put?: never;
         /**
          * Clear a pre-alert's flag
-         * @description For staff. A pre-alert is `flagged` when the parcel's owner is in doubt: two couriers have announced the same number, or
-         *     two customers of one courier. Whoever has looked at it clears the flag and says why. The pre-alert becomes `received`
-         *     where the parcel is here and is the courier's, else `pending`.
+         * @description For staff. A pre-alert is `flagged` if the owner of the parcel is in doubt: two couriers have announced the
+         *     same number, or two customers of one courier. Check the parcel, then clear the flag and give the reason. The
+         *     pre-alert becomes `received` if the parcel was received and belongs to the courier, otherwise `pending`.
          *
-         *     With `assign`, the parcel that is here and whose owner is unknown is given to this pre-alert, as intake would have done
-         *     it: its package becomes the courier's and its customer's, takes the vendor and the description from the pre-alert where
-         *     it has none, and the courier is told. A courier that did not know the package gets `package.created`; one that knew it
-         *     without a customer gets `package.updated`. Other pre-alerts of the number stay flagged: review each of them as well.
+         *     With `assign`, a received parcel of unknown owner is assigned to this pre-alert, as intake would have done.
+         *     The package then belongs to the courier and its customer. Its empty vendor and description are filled from the
+         *     pre-alert. The courier is notified: with `package.created` if the package is new to the courier, or with
+         *     `package.updated` if the courier already had it without a customer. Other pre-alerts of the number stay
+         *     flagged: review each of them too.
          *
-         *     A flag is cleared once. Of two calls, however close together, one gets 200 and the other 400 `prealert_not_flagged`.
+         *     A flag can be cleared only once. If two calls do it at the same time, one gets 200 and the other 400
+         *     `prealert_not_flagged`.
          *
          *     ```php
          *     $post('/api/ReviewPrealert.php', ['prealert_id' => $id, 'reason' => 'Name on the label', 'assign' => true]);
@@ -762,35 +792,37 @@ export interface paths {
         put?: never;
         /**
          * Create and update customers from a CSV file
-         * @description For `admin`, `manager` and couriers. It takes a whole list of customers of one courier: a customer whose user code
-         *     exists gets the names and the branch of its row, every other row creates an active customer. Nobody is deleted or
-         *     deactivated, and an existing customer keeps its e-mail address and whether it is active. Sending the same file
-         *     again changes nothing.
+         * @description For `admin`, `manager` and couriers. Imports a list of customers of one courier. If the user code exists, the
+         *     customer gets the names and the branch of its row. Every other row creates an active customer. Customers are
+         *     never deleted or deactivated. An existing customer keeps its e-mail address and its `is_active`. Sending the
+         *     same file again changes nothing.
          *
-         *     **The file.** CSV in UTF-8, with or without a byte order mark; in Excel, save as *CSV UTF-8 (Comma delimited)*.
-         *     Columns in this order: `user_code`, `first_name`, `last_name`, `branch`. The first row is a header and is skipped,
-         *     whatever it says. The separator is the comma, or the semicolon where the header has semicolons and no comma. Lines
-         *     end in LF, CR LF or CR. A cell with a separator or a quote in it is put in double quotes, and a quote inside is
-         *     doubled.
+         *     **The file.** CSV in UTF-8, with or without a byte order mark. In Excel, save as *CSV UTF-8 (Comma
+         *     delimited)*. The columns in this order: `user_code`, `first_name`, `last_name`, `branch`. The first row is a
+         *     header and is skipped, whatever its content. The separator is a comma, or a semicolon if the header has
+         *     semicolons and no comma. Lines end with LF, CR LF or CR. Put a cell that contains a separator or a quote in
+         *     double quotes, and double each quote inside.
          *
-         *     - White space at either end of a cell is trimmed. User codes are then compared exactly, upper and lower case differ.
-         *     - A blank `branch` clears the stored one. A row without a fourth column leaves it. Further columns are ignored.
-         *     - Of two rows with the same user code the last one counts.
+         *     - Surrounding white space of a cell is trimmed. The comparison of user codes is case-sensitive.
+         *     - A blank `branch` clears the stored branch. A row without a fourth column does not change it. Further columns
+         *       are ignored.
+         *     - If a user code appears twice, the last row is used.
          *     - Rows with fewer than three columns are skipped, and counted in `skipped`.
-         *     - Text that begins with `=` or `+` is text like any other.
+         *     - Text that begins with `=` or `+` is treated as normal text.
          *
-         *     **All or nothing.** If a row has three columns or more, and its user code or a name is blank, a cell is longer than
-         *     100 characters or holds a control character such as a line break, or its quotes do not match, then nothing at all is
-         *     stored. The answer is 400, and `errors` names each of these cells: `row` counts as a spreadsheet does, the header
-         *     being row 1, and `field` is the column. At most 1,000 are listed; `message` tells how many there are. With `dry_run`
-         *     you can check a file before you send it in earnest.
+         *     **All or nothing.** Nothing is stored if any row with three columns or more is invalid: its user code or a
+         *     name is blank, a cell is longer than 100 characters or contains a control character such as a line break, or
+         *     its quotes do not match. The response is 400, and `errors` lists these cells. `row` is counted as in a
+         *     spreadsheet, so the header is row 1. `field` is the column. At most 1,000 cells are listed. `message` contains
+         *     the total number. Use `dry_run` to check a file first.
          *
-         *     **How much.** A courier may have 300,000 customers created, changed or deleted in a day (UTC), by uploads, by
-         *     synchronisation and one by one together; the operator may set another number. A row that is stored already does not
-         *     count. What would be more is refused whole, with 429 `quota_exceeded`, and `Retry-After` says when the next day begins.
+         *     **Quota.** For each courier, 300,000 customers can be created, changed or deleted per day (UTC). Uploads,
+         *     synchronisations and single changes count together. The operator can set another number. Rows that change
+         *     nothing do not count. A file that exceeds the quota is rejected completely with 429 `quota_exceeded`.
+         *     `Retry-After` is the time until the next day starts.
          *
-         *     A courier's uploads run one after another, so 503 `overloaded` may come when several are sent at once: wait as
-         *     `Retry-After` says, and send it again.
+         *     The uploads of a courier run one after another. If several are sent at once, the response can be 503
+         *     `overloaded`: wait as `Retry-After` says, then retry.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
@@ -816,27 +848,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the log of customer synchronisations
-         * @description The runs, scheduled and asked for, the newest first. Couriers see their own. `meta.next_before` is what to send as
-         *     `before` for the next page. To follow one run, send `courier_id` and look for its `run_id` on the first page.
+         * List customer synchronisations
+         * @description For `admin`, `manager` and couriers. Returns scheduled and requested runs, newest first. Couriers see their
+         *     own. For the next page, send `meta.next_before` as `before`. To follow one run, send `courier_id` and find its
+         *     `run_id` on the first page.
          *
          *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/SyncCustomers.php?status=failed"`
          */
         get: operations["listCustomerSyncs"];
         put?: never;
         /**
-         * Read a courier's customers from its own system
-         * @description For `admin`, `manager` and couriers. We call the courier's `api_url_get_customers` and take over the customers that it
-         *     answers with. That happens by itself every 8 hours; this operation asks for it now. It answers at once with the
-         *     run, which is `queued`; read on with GET until it is `succeeded` or `failed`. While one of the courier's is waiting
-         *     or running, that one is the answer and no second is made.
+         * Synchronise customers from the courier's system
+         * @description For `admin`, `manager` and couriers. We call the courier's `api_url_get_customers` and import the customers in
+         *     its response. This happens automatically every 8 hours. This operation requests it now. The response comes
+         *     immediately and contains the run, which is `queued`. Poll it with GET until it is `succeeded` or `failed`. If
+         *     a run of the courier is already waiting or in progress, the response contains that run, and no second one is
+         *     created.
          *
-         *     **What we send.** `GET` to your address, with `Accept: application/json` and, where the courier has set a token,
-         *     `Authorization: Bearer <api_token>`. The name must resolve to public addresses; redirects are not followed.
+         *     **Our request.** `GET` to your URL, with `Accept: application/json`, and with
+         *     `Authorization: Bearer <api_token>` if the courier has set a token. The host name must resolve to public
+         *     addresses. Redirects are not followed.
          *
-         *     **What we ask for.** Within 30 seconds an answer with a status from 200 to 299: a JSON array of records, at most
-         *     100,000 of them and 20 MiB, in UTF-8 and uncompressed. The array may also be the only one in an object, under the
-         *     name `data`, `customers`, `results`, `items` or `records`. Send all customers each time:
+         *     **Your response.** Within 30 seconds, with a status from 200 to 299: a JSON array of at most 100,000 records
+         *     and 20 MiB, in UTF-8 and uncompressed. The array can also be the only array in an object, under the name
+         *     `data`, `customers`, `results`, `items` or `records`. Always send all customers:
          *
          *     ```json
          *     [
@@ -851,25 +886,26 @@ export interface paths {
          *     ]
          *     ```
          *
-         *     | Field | Other names that we know | What it holds |
+         *     | Field | Accepted aliases | Content |
          *     |---|---|---|
          *     | `user_code` | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number` | Required. At most 100 characters. |
-         *     | `first_name`, `last_name` | `given_name`; `surname`, `family_name` | Needed for a new customer. At most 100 characters each. |
-         *     | | `name`, `full_name` | Both names in one, divided at the last space. It fills in for the name that is missing. |
+         *     | `first_name`, `last_name` | `given_name`; `surname`, `family_name` | Required for a new customer. At most 100 characters each. |
+         *     | | `name`, `full_name` | Both names in one field, split at the last space. Used for a name that is missing. |
          *     | `branch` | `location`, `pickup_location`, `pickup` | At most 100 characters. Blank or null clears it. |
          *     | `email` | `email_address` | At most 254 characters. Blank or null clears it. |
          *     | `is_active` | `active`, `status` | `1`, `true`, `"active"`, `"enabled"`, `"yes"` or `0`, `false`, `"inactive"`, `"disabled"`, `"no"`; also as text. |
          *
-         *     Upper and lower case, `_`, `-` and spaces make no difference in a field's name: `UserCode` is `user_code`. Of several
-         *     names of one field the one that stands further left in the table counts, unless it is null. White space at either
-         *     end of a text is trimmed. Other fields are ignored; so are ids of couriers, the customers are always this courier's.
+         *     Field names ignore case, `_`, `-` and spaces: `UserCode` is `user_code`. If a record has several names of one
+         *     field, the one further left in the table is used, unless it is null. Surrounding white space is trimmed. Other
+         *     fields are ignored, including courier ids: the customers always belong to this courier.
          *
-         *     **What we do.** A user code that exists is changed, one that does not becomes a new customer, active unless you say
-         *     otherwise. A field that a record lacks stays as it is. Nobody is deleted: send `is_active` 0 for a customer who has
-         *     left. A record that cannot be stored is left out and named in `problems`; the others are taken. Of two records with
-         *     the same user code the last one counts. What cannot be read at all changes nothing: the run fails, and `error` says
-         *     what to change. We try again at the next run. A list that would change more customers than the courier may have changed
-         *     in a day (see `uploadCustomers`) fails as well, and nothing of it is stored.
+         *     **Result.** A customer with an existing user code is updated. A customer with a new user code is created, and
+         *     is active unless you say otherwise. A field that is missing from a record does not change. Customers are never
+         *     deleted: send `is_active` 0 for a customer who has left. Invalid records are skipped and listed in `problems`.
+         *     The other records are imported. If a user code appears twice, the last record is used. If the response cannot
+         *     be read at all, nothing changes: the run fails, and `error` says what to correct. We try again at the next
+         *     scheduled run. A run also fails, and stores nothing, if it would change more customers than the courier may
+         *     change per day (see `uploadCustomers`).
          *
          *     ```php
          *     $run = $post('/api/SyncCustomers.php', ['courier_id' => $courierId])['data'];
@@ -893,11 +929,11 @@ export interface paths {
         put?: never;
         /**
          * Create a manifest
-         * @description For staff. It creates an empty manifest in `draft`; everything in the body is optional, and so is the body. The
-         *     airline is set from the first three digits of the air waybill number. Each call creates a manifest: if an answer was
-         *     lost, look before you call again.
+         * @description For staff. Creates an empty manifest in `draft`. All fields and the body itself are optional. The first three
+         *     digits of the air waybill number set the airline. Each call creates a manifest, so send an `Idempotency-Key`.
          *
-         *     `awb_check` says whether the number's check digit is right. It is advice, and nothing is refused for it.
+         *     `awb_check` shows whether the check digit of the number is correct. It is only a hint. An incorrect number is
+         *     not rejected.
          */
         post: operations["createManifest"];
         delete?: never;
@@ -917,27 +953,29 @@ export interface paths {
         put?: never;
         /**
          * Change a manifest
-         * @description For staff. `action` chooses what happens. In a success, `timestamp` is `YYYY-MM-DD HH:MM:SS` (UTC) here, not
-         *     seconds.
+         * @description For staff. `action` selects the operation. In a success response of this operation, `timestamp` is
+         *     `YYYY-MM-DD HH:MM:SS` (UTC), not seconds.
          *
          *     | `action` | What it does | `data` |
          *     |---|---|---|
          *     | `create_manifest` | Creates an empty manifest in `draft`. | `manifest_id`, `manifest_number`, `status`, `awb_check` |
          *     | `update_meta` | Changes the fields that you send, moves the manifest to `status`, or both. | `manifest_id`, `status`, `awb_check` |
          *     | `add_packages` | Assigns packages. | `manifest_id`, `added` |
-         *     | `remove_packages` | Takes packages off; they are available again, not deleted. | `manifest_id`, `removed` |
-         *     | `delete_manifest` | Deletes a manifest without packages, for good. | `manifest_id` |
+         *     | `remove_packages` | Removes packages from the manifest. They are not deleted, and can be assigned again. | `manifest_id`, `removed` |
+         *     | `delete_manifest` | Permanently deletes a manifest without packages. | `manifest_id` |
          *
-         *     **Status.** A manifest goes from `draft` to `ready`, `shipped` and `completed`, one step forward at a time. Skipping a
-         *     step or going back is refused with 400 `manifest_invalid_transition`. Naming the status that it already has changes
-         *     nothing. Of two callers who move it at once, one does it. Every step sends an e-mail to the couriers that
-         *     have packages aboard; if a mail cannot be delivered, your answer is still a success. `shipped` ships the packages,
-         *     `completed` delivers them; one that staff have put on hold, lost or returned (`RecordPackageEvent.php`) stays so.
+         *     **Status.** A manifest moves from `draft` to `ready`, `shipped` and `completed`, one step at a time. Skipping
+         *     a step or going back is rejected with 400 `manifest_invalid_transition`. Sending the current status changes
+         *     nothing. If two callers move it at the same time, it moves only once. Every step sends an e-mail to the
+         *     couriers of the manifest's packages. A failed e-mail does not affect the response. `shipped` ships the
+         *     packages, and `completed` delivers them. A package that staff have put on hold, or recorded as lost or
+         *     returned (`RecordPackageEvent.php`), keeps its status.
          *
-         *     **Packages.** They can be changed in `draft` and `ready` only (otherwise 400 `manifest_closed`), and all of them are
-         *     changed or none. A package is on one manifest at most: 400 `packages_not_assignable` names in `errors` each package
-         *     that cannot be changed, and why. Adding one that is on this manifest already is no error and is not counted in
-         *     `added`, so that a call whose answer was lost can be repeated.
+         *     **Packages.** Packages can be added and removed only in `draft` and `ready` (otherwise 400 `manifest_closed`).
+         *     Either all packages of the call are changed, or none. A package is on at most one manifest. With 400
+         *     `packages_not_assignable`, `errors` names each package that cannot be changed, and the reason. Adding a
+         *     package that is already on this manifest is not an error and is not counted in `added`. So you can retry a
+         *     call whose response was lost.
          *
          *     ```php
          *     $body = $post('/api/ManageManifest.php', [
@@ -961,9 +999,9 @@ export interface paths {
         };
         /**
          * Read a manifest
-         * @description For staff, who see the whole manifest, and for couriers, who see only their own packages and the figures of these.
-         *     For a courier that has no package aboard, the manifest does not exist (404). All packages come in one answer,
-         *     without pages.
+         * @description For staff, who see the whole manifest, and for couriers, who see only their own packages and the totals of
+         *     these. If a courier has no package on the manifest, the response is 404. The response contains all packages,
+         *     without pagination.
          *
          *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/GetManifest.php?id=$MANIFEST_ID"`
          */
@@ -987,15 +1025,15 @@ export interface paths {
         put?: never;
         /**
          * Preview an invoice
-         * @description For administrators and managers, who may name any courier, and for couriers, who may name only themselves (another
-         *     courier's identifier is 403 `record_forbidden`). It computes what a courier owes for the packages received in a
-         *     period, both days included. It is a preview: nothing is stored and nothing is charged, so you may call it as often
-         *     as you like.
+         * @description For administrators and managers, who can name any courier, and for couriers, who can name only themselves. The
+         *     identifier of another courier returns 403 `record_forbidden`. Computes the charges of a courier for the
+         *     packages received in a period, both days included. It is only a preview: nothing is stored or charged, so you
+         *     can call it as often as you like.
          *
-         *     Each package costs the flat fee of the tier that its weight falls in; at a bound that two tiers share, the lower
-         *     tier applies. A package that falls in no tier is listed with a fee of 0, and `warnings` names the gap. Air freight
-         *     is the courier's rate for each lb of packages on a manifest with an air waybill number; it stands beside
-         *     `total_fees`, which it does not change.
+         *     Each package costs the flat fee of the tier for its weight. If two tiers share a bound, the lower tier applies
+         *     at the bound. A package outside all tiers has a fee of 0, and `warnings` names the gap. Air freight is the
+         *     courier's rate per lb, for packages on a manifest with an air waybill number. It is not included in
+         *     `total_fees`.
          *
          *     ```php
          *     $preview = $post('/api/GenerateCourierInvoice.php', [
@@ -1021,12 +1059,13 @@ export interface paths {
         };
         /**
          * List bills
-         * @description For administrators and managers, who get the bills of every courier, and for couriers, who get their own and never
-         *     a draft. The newest comes first. Each parameter narrows the list; without any you get all.
+         * @description For administrators and managers, who get the bills of all couriers, and for couriers, who get only their own
+         *     bills and no drafts. The newest come first. Each parameter filters the list. Without parameters you get all
+         *     bills.
          *
-         *     An answer holds at most 20,000 bills, so that it stays of a size that can be handled. `count` is how many are in
-         *     it, `meta.total_records` how many there are: where that is more, ask for the next `page`. Send a smaller `limit` to
-         *     get smaller pages.
+         *     A response contains at most 20,000 bills. `count` is the number of bills in the response, `meta.total_records`
+         *     the number of all matching bills. If that is more, request the next `page`. Send a smaller `limit` for smaller
+         *     pages.
          *
          *     ```php
          *     $unpaid = $get('/api/LoadCourierBills.php?' . http_build_query([
@@ -1052,11 +1091,10 @@ export interface paths {
         };
         /**
          * Read a bill
-         * @description For administrators and managers, and for couriers, who get their own bills and never a draft: what they may not see is
-         *     404, as if it did not exist. It answers the bill as it stands in the list, with who bills and who is billed, its
-         *     lines and its payments.
+         * @description For administrators and managers, and for couriers. A courier gets only its own bills and no drafts: for other
+         *     bills the response is 404. It returns the bill as in the list, with both parties, its lines and its payments.
          *
-         *     `lines` come a page at a time; `meta` counts them. The payments are always all there.
+         *     `lines` are paginated, and `meta` counts them. The payments are always complete.
          *
          *     ```php
          *     $bill = $get('/api/GetCourierBill.php?bill_id=' . $billId)['data'];
@@ -1083,37 +1121,39 @@ export interface paths {
         put?: never;
         /**
          * Draft, publish and settle bills
-         * @description For administrators and managers. `action` chooses what happens.
+         * @description For administrators and managers. `action` selects the operation.
          *
-         *     | `action` | What it does | `data` beside `bill_id` |
+         *     | `action` | What it does | `data` in addition to `bill_id` |
          *     |---|---|---|
-         *     | `create_draft` | Drafts a bill of a courier's packages of a period. | `invoice_number`, `status`, `total_packages`, `subtotal`, `tax_amount`, `total_amount`, `left_out`, `warnings` |
-         *     | `add_adjustment` | Adds a line to a draft: a charge, or what you give back. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
-         *     | `remove_adjustment` | Takes such a line off a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
-         *     | `publish` | Numbers a draft and shows it to its courier. | `invoice_number`, `status`, `published_at`, `total_amount` |
-         *     | `record_payment` | Records what the courier has paid. | `payment_id`, `paid_amount`, `balance`, `status` |
-         *     | `void_payment` | Takes back a payment that was recorded by mistake, or bounced. | `payment_id`, `paid_amount`, `balance`, `status` |
+         *     | `create_draft` | Creates a draft for a courier's packages of a period. | `invoice_number`, `status`, `total_packages`, `subtotal`, `tax_amount`, `total_amount`, `left_out`, `warnings` |
+         *     | `add_adjustment` | Adds a charge or a credit to a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
+         *     | `remove_adjustment` | Removes such a line from a draft. | `line_id`, `subtotal`, `tax_amount`, `total_amount` |
+         *     | `publish` | Gives a draft its number and makes it visible to its courier. | `invoice_number`, `status`, `published_at`, `total_amount` |
+         *     | `record_payment` | Records a payment of the courier. | `payment_id`, `paid_amount`, `balance`, `status` |
+         *     | `void_payment` | Voids a payment that was recorded by mistake, or bounced. | `payment_id`, `paid_amount`, `balance`, `status` |
          *     | `delete_draft` | Deletes a draft. | |
          *
-         *     **Drafting.** A draft has a line for each package of the courier that was received in the period and is on no other
-         *     bill, with the fee that `GenerateCourierInvoice.php` shows for it, and one line for the air freight of all of them.
-         *     It keeps those weights and fees, whatever changes later. A package is on one bill at most: those that are on another,
-         *     draft or published, are left out and counted in `left_out`. So a period may be drafted again for what came late; when
-         *     nothing is left, the answer is 400 `nothing_to_bill`. A bill has at most 100,000 packages and 9,999,999,999.99 USD;
-         *     beyond that, 400 `bill_too_large`: choose a shorter period.
+         *     **Drafts.** A draft has one line per package of the courier that was received in the period and is not on
+         *     another bill. The fee is the one that `GenerateCourierInvoice.php` shows. One more line has the air freight of
+         *     all these packages. The draft keeps these weights and fees, even if packages or rates change later. A package
+         *     is on at most one bill. Packages that are already on another draft or published bill are left out and counted
+         *     in `left_out`. So you can draft the same period again for packages that were added late. If no packages are
+         *     left, the response is 400 `nothing_to_bill`. A bill has at most 100,000 packages and 9,999,999,999.99 USD.
+         *     Above that the response is 400 `bill_too_large`: choose a shorter period.
          *
-         *     **Adjusting.** Only a draft can be changed; afterwards it is 400 `bill_not_draft`, and a correction goes on the
-         *     courier's next bill. The lines of a bill must not sum to less than 0 (400 `bill_total_negative`). Tax is `tax_rate`
-         *     percent of the sum of all lines, rounded to the cent, half a cent up. To drop a draft, delete it: its packages can then be
-         *     billed anew.
+         *     **Adjustments.** Only drafts can be changed. For a published bill the response is 400 `bill_not_draft`: put
+         *     the correction on the courier's next bill. The sum of the lines must not be below 0 (400
+         *     `bill_total_negative`). Tax is `tax_rate` percent of the sum of all lines, rounded half up to the cent. Delete
+         *     a draft that you do not need: its packages can then be billed again.
          *
-         *     **Publishing.** Bills are numbered `INV-000001`, `INV-000002` and so on, without a gap, in the order of their
-         *     publication. From then on the bill stays as it is, with the names and addresses of both parties; only its payments move. A bill
-         *     of 0.00 asks for nothing and is `paid` at once.
+         *     **Publishing.** Bills are numbered `INV-000001`, `INV-000002` and so on, without gaps, in the order of
+         *     publication. A published bill does not change, including the names and addresses of both parties. Only its
+         *     payments change. A bill of 0.00 is `paid` immediately.
          *
-         *     **Payments.** Parts are welcome; the one that settles the bill makes it `paid`. More than is outstanding is 400
-         *     `payment_exceeds_balance`, whose message says how much that is. A voided payment stays on the bill, marked, and the bill is `published` again. Voiding a payment
-         *     again changes nothing, the first reason stays.
+         *     **Payments.** Partial payments are allowed. The payment that settles the bill changes its status to `paid`. A
+         *     payment above the balance is rejected with 400 `payment_exceeds_balance`. The message contains the balance. A
+         *     voided payment stays on the bill and is marked, and the bill is `published` again. Voiding a payment a second
+         *     time changes nothing and keeps the first reason.
          *
          *     ```php
          *     $draft = $post('/api/ManageCourierBills.php', [
@@ -1142,19 +1182,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a courier's account
-         * @description For administrators and managers, who name a courier, and for couriers, who get their own account. A statement says
-         *     what was owed at the beginning of a period, every movement in it with what was owed after that, what was owed at its
-         *     end, and how old that debt is. It always ties: `opening_balance` plus `billed` less `paid` plus `voided` is
-         *     `closing_balance`, which is the sum of `ageing`; and what one period closes with, the next opens with.
+         * Read a courier's account statement
+         * @description For administrators and managers, who must name a courier, and for couriers, who get their own account. A
+         *     statement shows the opening balance of a period, every movement with the balance after it, the closing
+         *     balance, and the age of the debt. The figures always agree: `opening_balance` plus `billed` minus `paid` plus
+         *     `voided` is `closing_balance`, which is also the sum of `ageing`. The closing balance of one period is the
+         *     opening balance of the next.
          *
-         *     A bill counts on the day of its publication, a payment on the day that the money came in, and a payment that is
-         *     voided stays where it was and is taken back on the day of the voiding, so that a statement that you have printed
-         *     stays as it was. Only a payment recorded afterwards for a day in the past changes it. Drafts are no part of it. Days
-         *     are UTC; `to` may lie in the future.
+         *     A bill counts on its publication day, and a payment on the day the money came in. A voided payment keeps its
+         *     day and is reversed on the day of the voiding. So an earlier statement does not change. Only a payment that is
+         *     recorded later for a day in the past changes it. Drafts are not included. Days are in UTC. `to` can be in the
+         *     future.
          *
-         *     `billed`, `paid`, `voided`, the balances and `ageing` are of the whole period, whatever page of the movements you
-         *     ask for.
+         *     `billed`, `paid`, `voided`, the balances and `ageing` cover the whole period on every page.
          *
          *     ```php
          *     $statement = $get('/api/CourierStatement.php?' . http_build_query([
@@ -1179,17 +1219,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check what was received against what was billed
-         * @description For administrators and managers. For a period of at most 366 days it takes every package received in it, both days
-         *     included, and says whether it is on a published bill, on a draft or on none. Each package on no bill has a reason, and
-         *     each whose bill does not agree with what the package is now has one as well: these are the `exceptions`, the newest
-         *     first. Then it compares the bills with themselves; see `checks`. All of it is read at one moment.
+         * Compare received packages with bills
+         * @description For administrators and managers. For a period of at most 366 days, it checks every package received in the
+         *     period, both days included. Each package is on a published bill, on a draft, or on no bill. The `exceptions`
+         *     list the packages on no bill, and the packages whose bill no longer matches them. Each exception has its
+         *     reasons. The newest come first. It also checks the bills themselves, see `checks`. All data comes from one
+         *     database snapshot.
          *
-         *     With `courier_id` it takes the packages that belong to that courier now and those that it was billed for, and its
-         *     bills.
+         *     With `courier_id` it covers the packages that belong to that courier now, the packages that were billed to it,
+         *     and its bills.
          *
-         *     To read on in the exceptions, send `meta.next_before` as `before`; it is `null` on the last page. The other figures
-         *     are of the whole period on every page.
+         *     For the next page of exceptions, send `meta.next_before` as `before`. It is `null` on the last page. The other
+         *     figures cover the whole period on every page.
          *
          *     ```php
          *     $data = $get('/api/BillingReconciliation.php?from=2026-10-01&to=2026-10-31')['data'];
@@ -1214,31 +1255,36 @@ export interface paths {
         };
         /**
          * Download a bill as PDF or CSV
-         * @description For administrators and managers, and for couriers, who get their own bills and never a draft. The answer is a file.
+         * @description For administrators and managers, and for couriers. A courier gets only its own bills and no drafts. The
+         *     response is a file.
          *
-         *     **PDF.** The invoice on US Letter pages: who bills and who is billed, with the courier's logo, what the charges of each
-         *     tier come to, tax, total, payments and the balance due on the first page; then every line, with the same headings on
-         *     each page. Days are in UTC, amounts in US dollars. A payment that was voided is struck out. A draft says *Draft invoice*
-         *     and *Not issued* instead of a number, and has DRAFT across its pages.
+         *     **PDF.** The invoice on US Letter pages. The first page shows both parties with the courier's logo, the
+         *     charges per tier, tax, total, payments and the balance due. The lines follow, with the same headings on each
+         *     page. Days are in UTC, amounts in US dollars. Voided payments are struck through. A draft shows *Draft
+         *     invoice*, *Not issued* instead of a number, and DRAFT across its pages.
          *
-         *     - As long as neither its payments nor the courier's logo change, the PDF of a published bill is the same to the byte.
-         *     - A character that the font lacks (an emoji, Chinese) or that nobody could see is printed by its code point, as
-         *       `[U+1F4E6]`. A logo that takes longer than 20 seconds to draw, or a PNG of more than 16 million pixels, is left out.
-         *     - A bill of more than 10,000 lines is refused as PDF with 400 `bill_too_long`; ask for `csv`.
+         *     - The PDF of a published bill is byte-identical each time, as long as its payments and the courier's logo do
+         *       not change.
+         *     - A character that the font does not have (an emoji, Chinese) or that is invisible is printed as its code
+         *       point, for example `[U+1F4E6]`. A logo that takes longer than 20 seconds to draw is omitted. So is a PNG
+         *       with more than 16 million pixels.
+         *     - A bill with more than 10,000 lines is rejected as PDF with 400 `bill_too_long`. Request `csv` instead.
          *
-         *     **CSV.** Every line of the bill, in its order, below the columns Invoice Number, Position, Kind, Date Received, House
-         *     Number, Tracking Number, User Code, Weight LB, Tier, Rate USD, Amount USD, Description. There is no line of totals: the
-         *     amounts sum up to the bill's `subtotal`.
+         *     **CSV.** All lines of the bill in order, with the columns Invoice Number, Position, Kind, Date Received, House
+         *     Number, Tracking Number, User Code, Weight LB, Tier, Rate USD, Amount USD, Description. There is no line of
+         *     totals: the sum of the amounts is the bill's `subtotal`.
          *
-         *     - Invoice Number is the same in every line, so that files can be put together; of a draft it is `DRAFT`. Kind is `package`,
-         *       `air_freight` or `adjustment`. What does not apply is an empty cell: an adjustment has its amount, which may be negative,
-         *       and a description; air freight its pounds, and in Rate USD what a pound costs; a package outside all tiers no tier.
-         *     - It follows RFC 4180: commas, `"` doubled inside quotes, CRLF at the end of each line, a header line; UTF-8 without a
-         *       byte order mark. A text that a spreadsheet program would run as a formula has an apostrophe in front of it, as in
-         *       the export of packages.
+         *     - Invoice Number is the same in every line, so that you can combine files. For a draft it is `DRAFT`. Kind is
+         *       `package`, `air_freight` or `adjustment`. Cells that do not apply are empty. An adjustment has an amount,
+         *       which can be negative, and a description. Air freight has its weight in lb, and its price per lb in Rate
+         *       USD. A package outside all tiers has no tier.
+         *     - The file follows RFC 4180: commas, `"` doubled inside quotes, CRLF at the end of each line, a header line.
+         *       The encoding is UTF-8 without a byte order mark. A text that a spreadsheet program would execute as a
+         *       formula has an apostrophe in front of it, as in the export of packages.
          *
-         *     Where the customer of a package is unknown, a courier sees only the last four characters of its tracking number, in both
-         *     kinds of file. Many files at once wait for each other, and are refused with 503 `overloaded` when the wait gets long.
+         *     If the customer of a package is unknown, a courier sees only the last four characters of its tracking number,
+         *     in both kinds of file. When many files are requested at once, requests wait in a queue. If the wait gets too
+         *     long, the response is 503 `overloaded`.
          *
          *     ```php
          *     foreach ($get('/api/LoadCourierBills.php')['data'] as $bill) {
@@ -1265,39 +1311,40 @@ export interface paths {
         };
         /**
          * Read rate tables
-         * @description For administrators and managers. It answers the default tiers and, with `courier_id`, that courier's own as
-         *     `courier`; without it, every courier's as `couriers`. A courier without tiers of its own is billed by the default
-         *     ones: its `specific_rates` is empty and its `uses_global_rates` true.
+         * @description For administrators and managers. Returns the default tiers. With `courier_id` it also returns that courier's
+         *     tiers as `courier`, otherwise every courier's tiers as `couriers`. A courier without its own tiers is billed
+         *     by the default tiers: its `specific_rates` is empty and its `uses_global_rates` is true.
          *
-         *     A user needs `billing:manage` or `courier:manage`; administrators and managers hold both, nobody else either.
+         *     A user needs `billing:manage` or `courier:manage`. Only administrators and managers have these permissions,
+         *     and they have both.
          */
         get: operations["getCourierRates"];
         put?: never;
         /**
          * Change rates
-         * @description For administrators and managers. `action` chooses what happens.
+         * @description For administrators and managers. `action` selects the operation.
          *
          *     | `action` | What it does | `data` |
          *     |---|---|---|
-         *     | `save_rates` | Makes a table what you send, whole. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
-         *     | `copy_default` | Replaces a courier's tiers by a copy of the default ones. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
+         *     | `save_rates` | Replaces a whole table with the tiers that you send. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
+         *     | `copy_default` | Replaces a courier's tiers with a copy of the default tiers. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
          *     | `delete_rate` | Deletes one tier. | `courier_id`, `rates`, `uses_global_rates`, `warnings` |
-         *     | `update_air_freight` | Sets a courier's rate for each lb of air freight. | `courier_id`, `air_freight_rate` |
+         *     | `update_air_freight` | Sets a courier's rate per lb of air freight. | `courier_id`, `air_freight_rate` |
          *
          *     **Saving a table.** Without `courier_id`, or with `null`, you save the default tiers. Tiers with an `id` are
-         *     updated, tiers without are inserted, and stored tiers that you leave out are deleted. An `id` that is not of this
-         *     table is 404 `rate_not_found`, and then nothing is changed. If several callers save one table at once, it ends as
-         *     exactly one of them sent it.
+         *     updated, tiers without an `id` are inserted, and stored tiers that you omit are deleted. If an `id` is not in
+         *     this table, the response is 404 `rate_not_found`, and nothing is changed. If several callers save one table at
+         *     the same time, the result is exactly what one of them sent.
          *
-         *     Tiers may share a bound (there the lower tier applies) and must not overlap otherwise: 400 names the tier. Weights
-         *     between two tiers have no fee; `warnings` says so, and nothing is refused for it.
+         *     Two tiers can share a bound. The lower tier applies there. Otherwise tiers must not overlap: the 400 response
+         *     names the tier. Weights between two tiers have no fee. `warnings` reports this, but it is not rejected.
          *
-         *     **Empty tables.** A courier whose last tier goes is billed by the default tiers again. The default tiers may be
-         *     emptied too: then couriers without tiers of their own have no fees, and `copy_default` answers 400
+         *     **Empty tables.** A courier whose last tier is deleted is billed by the default tiers again. The default tiers
+         *     can also be empty. Then couriers without their own tiers have no fees, and `copy_default` returns 400
          *     `default_rates_missing`.
          *
-         *     Saving what is stored already changes nothing, so that a call whose answer was lost can be repeated. Every change
-         *     is on the audit trail, as it was and as it became.
+         *     Saving the stored tiers again changes nothing, so you can retry a call whose response was lost. Every change
+         *     is recorded in the audit log, with the values before and after.
          *
          *     ```php
          *     $answer = $post('/api/GetCourierRates.php', [
@@ -1310,7 +1357,8 @@ export interface paths {
          *     ]);
          *     ```
          *
-         *     A user needs `billing:manage` or `courier:manage`; administrators and managers hold both, nobody else either.
+         *     A user needs `billing:manage` or `courier:manage`. Only administrators and managers have these permissions,
+         *     and they have both.
          */
         post: operations["manageCourierRates"];
         delete?: never;
@@ -1328,26 +1376,27 @@ export interface paths {
         };
         /**
          * Read a courier's settings
-         * @description For couriers, who read their own settings, and for administrators and managers, who name the courier with `id`. For
-         *     a courier `id` is ignored. What has not been set is `null`.
+         * @description For couriers, who read their own settings, and for administrators and managers, who name the courier with
+         *     `id`. For a courier, `id` is ignored. Fields that are not set are `null`.
          *
-         *     The answer holds the API key and the token in clear: do not log it.
+         *     The response contains the API key and the token in plain text: do not log it.
          *
          *     `curl -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/CourierSettingsAPI.php`
          */
         get: operations["getCourierSettings"];
         put?: never;
         /**
-         * Change settings, the API key, the webhooks' secret or the logo
+         * Change settings, the API key, the webhook secret or the logo
          * @description For couriers, who change their own account, and for administrators and managers, who name the courier with the
-         *     query parameter `id`. For a courier `id` is ignored. The body says what is to be done.
+         *     query parameter `id`. For a courier, `id` is ignored. The body selects the operation.
          *
-         *     **Settings**, `application/json` without `action`. Only the fields that you send change; a blank text clears its field. The answer is
-         *     the whole profile. Values that are there already change nothing. The three addresses must be public `https` URLs:
-         *     no user name or password, no fragment, no `localhost` or other private name, no private, loopback or link-local
-         *     address, and no number written in an unusual way. We look at the name again, and at every address behind it, each
-         *     time before we call it. Ports that web browsers refuse, such as 25, are refused; the operator may allow fewer. A courier
-         *     may set 30 new hosts or ports in an hour, then 429 `quota_exceeded`.
+         *     **Settings**: `application/json` without `action`. Only the fields that you send change. A blank text clears
+         *     its field. The response is the whole profile. Sending the current values changes nothing. The three URLs must
+         *     be public `https` URLs: no user name or password, no fragment, no `localhost` or other private name, no
+         *     private, loopback or link-local address, and no IP address in an unusual notation. We check the name and every
+         *     address that it resolves to again before each call. Ports that web browsers block, such as 25, are rejected.
+         *     The operator can allow fewer ports. A courier can set 30 new hosts or ports per hour. Above that the response
+         *     is 429 `quota_exceeded`.
          *
          *     ```php
          *     $curl = curl_init('https://demo.crossdock.example/api/CourierSettingsAPI.php');
@@ -1361,27 +1410,29 @@ export interface paths {
          *     ]);
          *     ```
          *
-         *     **A new API key**, with `action` = `regenerate_key` and nothing else, as `application/x-www-form-urlencoded`,
-         *     `multipart/form-data` or `application/json`. The answer holds the new key; the one before it stops working at once, so
-         *     change your own configuration with it.
+         *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
+         *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
+         *     immediately, so update your own configuration at the same time.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
          *     curl_setopt($curl, CURLOPT_POSTFIELDS, http_build_query(['action' => 'regenerate_key']));
          *     ```
          *
-         *     **A new secret for webhooks**, in the same three media types with `action` = `rotate_webhook_secret`. The answer holds the new
-         *     secret. The one before it goes on signing beside it for 24 hours: each webhook then has two signatures, and is genuine
-         *     if either is right, so change your own configuration within that day. Rotating once more ends the oldest at once. The
-         *     first secret is made when one of the two webhook addresses is first set.
+         *     **A new webhook secret**: `action` = `rotate_webhook_secret`, in the same three media types. The response
+         *     contains the new secret. The old secret stays active for another 24 hours: each webhook has two signatures,
+         *     and is authentic if either is correct. Update your configuration within that time. If you rotate again, the
+         *     oldest secret stops working immediately. The first secret is created when one of the two webhook URLs is first
+         *     set.
          *
-         *     **A logo**, `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. What the file holds counts,
-         *     not its name. A JPG or PNG must be whole and have at most 10,000 pixels a side and 16 million altogether; what
-         *     is beside or behind the picture, such as camera data, is cut off. An SVG must be well-formed UTF-8 of at most 256 KiB without a DOCTYPE, with at most
-         *     5,000 elements. It keeps shapes, text, gradients, clips, masks and small pictures; everything else is taken out of it:
-         *     scripts, event handlers, embedded pages, references to other files, filters, patterns, markers, animations and `use`. We
-         *     draw the logo once, when you upload it, as your bills show it. One that takes seconds to draw, or shows nothing, is refused. The new
-         *     logo replaces the one before, whose address then answers 404.
+         *     **A logo**: `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. The type is detected
+         *     from the content, not from the file name. A JPG or PNG must be complete, with at most 10,000 pixels per side
+         *     and 16 million in total. Metadata, such as camera data, is removed. An SVG must be well-formed UTF-8 of at
+         *     most 256 KiB without a DOCTYPE, with at most 5,000 elements. Shapes, text, gradients, clips, masks and small
+         *     pictures are kept. Everything else is removed: scripts, event handlers, embedded pages, references to other
+         *     files, filters, patterns, markers, animations and `use`. We render the logo once at upload, as it will appear
+         *     on your bills. A logo that takes seconds to render, or that shows nothing, is rejected. The new logo replaces
+         *     the old one. The old logo's URL then returns 404.
          *
          *     ```php
          *     // no Content-Type: curl makes it, with the boundary
@@ -1405,8 +1456,8 @@ export interface paths {
         };
         /**
          * List couriers
-         * @description For administrators and managers: the couriers that the warehouse works for, a page at a time. Filters combine with AND.
-         *     No secret is in the list; a courier's key and token are in its settings, see *CourierSettingsAPI*.
+         * @description For administrators and managers: the couriers that the warehouse works for, paginated. Filters are combined
+         *     with AND. The list contains no secrets. A courier's key and token are in its settings, see *CourierSettingsAPI*.
          *
          *     ```php
          *     $couriers = $get('/api/ManageCouriers.php?' . http_build_query(['is_active' => 'true', 'limit' => 500]));
@@ -1416,30 +1467,31 @@ export interface paths {
         put?: never;
         /**
          * Create, change, deactivate and activate couriers
-         * @description For administrators and managers. `action` chooses what happens. `data` is the courier as it then is; the answer to
-         *     `create` also has `api_key` and `login`.
+         * @description For administrators and managers. `action` selects the operation. `data` is the courier after the action. The
+         *     response to `create` also has `api_key` and `login`.
          *
          *     | `action` | What it does |
          *     |---|---|
-         *     | `create` | A new courier with its API key and its first user. |
-         *     | `update` | Changes the fields that you send; the others stay as they are. |
-         *     | `deactivate` | Stops the courier, its key and its users at once. |
-         *     | `activate` | Lets it go on. |
+         *     | `create` | Creates a courier with its API key and its first user. |
+         *     | `update` | Changes the fields that you send. The others do not change. |
+         *     | `deactivate` | Blocks the courier, its key and its users immediately. |
+         *     | `activate` | Reactivates the courier. |
          *
-         *     **A new courier.** `courier_code` cannot be changed later. It gets an API key, as `regenerate_key` of
-         *     *CourierSettingsAPI* makes one, and a user of the role `courier` with a one-time password, valid for 7 days and to be changed at the first
-         *     login. Both are shown in this answer and not again: hand them on by a way that you trust. The courier
-         *     sets its webhook addresses itself, and is billed by the default rates until it gets its own, see *GetCourierRates*.
+         *     **New couriers.** `courier_code` cannot be changed later. The courier gets an API key, which it can replace
+         *     with `regenerate_key` of *CourierSettingsAPI*. It also gets a user of the role `courier` with a one-time
+         *     password. The password is valid for 7 days and must be changed at the first login. Key and password are shown
+         *     only in this response: hand them over in a secure way. The courier sets its webhook URLs itself. It is billed
+         *     by the default rates until it has its own, see *GetCourierRates*.
          *
-         *     **Deactivating.** From then on the key is refused with 403 `key_invalid` and every call of its users with 403
-         *     `account_disabled`, whatever server of ours they reach and however new their token is. The courier gets no webhooks and no
-         *     mail, and its customers are not synchronised. Webhooks that wait are given up when their time comes. Its
-         *     records stay: packages that arrive for it are received, shown to staff, shipped and billed, and
-         *     what happens to them goes on being recorded as events. After `activate` key, users and tokens work as before;
-         *     `recover_since` of *WebhookDeliveries* sends what the webhooks missed.
+         *     **Deactivation.** The key is rejected with 403 `key_invalid`. Every call of the courier's users is rejected
+         *     with 403 `account_disabled`, on every server and however new the token is. The courier gets no webhooks and no
+         *     e-mail, and its customers are not synchronised. Pending webhooks fail when they are due. The courier's records
+         *     stay. Packages that arrive for it are received, shown to staff, shipped and billed. Their events are still
+         *     recorded. After `activate` the key, users and tokens work again. `recover_since` of *WebhookDeliveries* sends
+         *     the missed webhooks.
          *
-         *     What is that way already changes nothing and is no error, so that a call whose answer was lost can be
-         *     repeated; only `create` answers 409 then. Every change is on the audit trail, without secrets.
+         *     Repeating an action changes nothing and is not an error, so you can retry a call whose response was lost. Only
+         *     a repeated `create` returns 409. Every change is recorded in the audit log, without secrets.
          *
          *     ```php
          *     $new = $post('/api/ManageCouriers.php', [
@@ -1467,9 +1519,8 @@ export interface paths {
         };
         /**
          * List warehouses
-         * @description For staff: the warehouses, the primary one first and the others by their names. The primary warehouse is the one
-         *     that an intake or a manifest belongs to where none is named, and the one whose name and address stand on previews and
-         *     bills.
+         * @description For staff. Returns the warehouses, the primary one first, the others sorted by name. The primary warehouse is
+         *     the default for intakes and manifests that do not name one. Its name and address appear on previews and bills.
          *
          *     ```php
          *     $warehouses = $get('/api/ManageWarehouses.php');
@@ -1479,21 +1530,23 @@ export interface paths {
         put?: never;
         /**
          * Create, change and delete warehouses
-         * @description For administrators and managers. `action` chooses what happens. `data` is the warehouse as it then is, or, once deleted,
-         *     as it was.
+         * @description For administrators and managers. `action` selects the operation. `data` is the warehouse after the action, or
+         *     before it for `delete`.
          *
          *     | `action` | What it does |
          *     |---|---|
-         *     | `create` | A new warehouse. The first one is primary. |
-         *     | `update` | Changes the fields that you send; the others stay as they are. |
-         *     | `make_primary` | Makes this warehouse the primary one instead of the one before. |
-         *     | `delete` | Deletes a warehouse that nothing uses. |
+         *     | `create` | Creates a warehouse. The first one is primary. |
+         *     | `update` | Changes the fields that you send. The others do not change. |
+         *     | `make_primary` | Makes this warehouse the primary one. It replaces the current one. |
+         *     | `delete` | Deletes an unused warehouse. |
          *
-         *     Who has warehouses has one primary one, always: it cannot be deleted (400 `warehouse_is_primary`) before another one is made
-         *     primary. Nor can one that a package or a manifest names (400 `warehouse_in_use`). Of two names that differ in upper and
-         *     lower case or in blanks around them only, the second is taken already: 409 `duplicate_warehouse_name`.
+         *     If there are warehouses, exactly one is primary. The primary warehouse cannot be deleted (400
+         *     `warehouse_is_primary`): make another one primary first. A warehouse that a package or a manifest uses cannot
+         *     be deleted either (400 `warehouse_in_use`). Names are unique. The comparison ignores case and surrounding
+         *     spaces: a name that is taken returns 409 `duplicate_warehouse_name`.
          *
-         *     `update` and `make_primary` of what is that way already change nothing and are no error. Every change is on the audit trail.
+         *     Repeating `update` or `make_primary` changes nothing and is not an error. Every change is recorded in the
+         *     audit log.
          *
          *     ```php
          *     $post('/api/ManageWarehouses.php', ['action' => 'make_primary', 'warehouse_id' => $warehouseId]);
@@ -1515,8 +1568,8 @@ export interface paths {
         };
         /**
          * List carriers
-         * @description For everybody, because `carrierID` of *RetrievePackages* and `carrier_id` of *ReceivePackage* name one: who brings parcels
-         *     to the warehouse, by name.
+         * @description For all roles. `carrierID` of *RetrievePackages* and `carrier_id` of *ReceivePackage* refer to a carrier. The
+         *     list is sorted by name.
          *
          *     ```php
          *     $carriers = $get('/api/ManageCarriers.php?limit=500');
@@ -1526,18 +1579,18 @@ export interface paths {
         put?: never;
         /**
          * Create, rename and delete carriers
-         * @description For administrators and managers. `action` chooses what happens. `data` is the carrier as it then is, or, once deleted, as it
-         *     was.
+         * @description For administrators and managers. `action` selects the operation. `data` is the carrier after the action, or
+         *     before it for `delete`.
          *
          *     | `action` | What it does |
          *     |---|---|
-         *     | `create` | A new carrier. |
-         *     | `rename` | Gives it another name, on the packages that it brought too. |
-         *     | `delete` | Deletes a carrier that no package names; otherwise 400 `carrier_in_use`. |
+         *     | `create` | Creates a carrier. |
+         *     | `rename` | Renames a carrier, also on the packages that it brought. |
+         *     | `delete` | Deletes a carrier that no package uses; otherwise 400 `carrier_in_use`. |
          *
-         *     Of two names that differ in upper and lower case or in blanks around them only, the second is taken already: 409
-         *     `duplicate_carrier_name`. Renaming a carrier to the name that it has changes nothing and is no error. Every change
-         *     is on the audit trail.
+         *     Names are unique. The comparison ignores case and surrounding spaces: a name that is taken returns 409
+         *     `duplicate_carrier_name`. Renaming a carrier to its current name changes nothing and is not an error. Every
+         *     change is recorded in the audit log.
          *
          *     ```php
          *     $post('/api/ManageCarriers.php', ['action' => 'create', 'name' => 'Purolator']);
@@ -1558,14 +1611,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the log of webhooks
-         * @description For administrators and managers, who get the deliveries to every courier, and for couriers, who get their own. The
-         *     newest comes first. A *delivery* is our promise to bring one event to one of the courier's URLs; its `attempts` are
-         *     the requests that we made for it, with the beginning of what your server answered. Each parameter narrows the list.
-         *     A delivery is kept for 30 days.
+         * Read the webhook delivery log
+         * @description For administrators and managers, who get the deliveries to all couriers, and for couriers, who get their own.
+         *     The newest come first. A *delivery* is the task to send one event to one of the courier's URLs. Its `attempts`
+         *     are the requests that we made for it, with the beginning of your server's responses. Each parameter filters
+         *     the list. Deliveries are stored for 30 days.
          *
-         *     To read on, send `meta.next_before` as `before`; it is `null` on the last page. A page costs the same however long the
-         *     log is, which is why nothing says how many deliveries there are.
+         *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page. Reading a page takes
+         *     the same time however long the log is. For that reason there is no total count.
          *
          *     ```php
          *     $failed = $get('/api/WebhookDeliveries.php?' . http_build_query(['status' => 'failed', 'from' => '2026-11-20']));
@@ -1574,33 +1627,37 @@ export interface paths {
         get: operations["listWebhookDeliveries"];
         put?: never;
         /**
-         * Send webhooks again, or a test
-         * @description For administrators and managers, and for couriers on their own account. `action` chooses what happens. Staff name the
-         *     courier with `courier_id`, except where `delivery_id` says which it is; for a courier it is ignored.
+         * Resend webhooks, or send a test
+         * @description For administrators and managers, and for couriers on their own account. `action` selects the operation. Staff
+         *     name the courier with `courier_id`, except with `delivery_id`, which already identifies the courier. For a
+         *     courier, `courier_id` is ignored.
          *
          *     | `action` | What it does | `data` |
          *     |---|---|---|
          *     | `redeliver` | Sends the event of a delivery again, with the same `webhook-id`. | `delivery_id`, `event_id`, `endpoint`, `created` |
-         *     | `recover_since` | Sends every event since a moment that was missed. | `since`, `endpoints`, `has_more` |
+         *     | `recover_since` | Sends every missed event since a point in time. | `since`, `endpoints`, `has_more` |
          *     | `send_test` | Sends a `webhook.test` to a URL. | `delivery_id`, `event_id`, `endpoint`, `created` |
          *
-         *     **Again.** `redeliver` works whatever became of the delivery. It makes a new one, on the same schedule of attempts. Where
-         *     one of the event still waits to be sent to that URL, no second is made: that one is sent now, and `created` is `false`.
+         *     **Redelivery.** `redeliver` works for a delivery in any status. It creates a new delivery with the same retry
+         *     schedule. If a delivery of the event to that URL is still pending, no second one is created. The pending one
+         *     is sent now, and `created` is `false`.
          *
-         *     **After an outage.** `recover_since` looks at all events since `since`. Those that have no delivery that was taken in and
-         *     none that still waits are sent once more, in their order, at most 100,000 at once; while `has_more` is `true`, call
-         *     again. Calling it twice sends nothing twice. `since` may lie before the oldest event that is kept. The log goes back 30
-         *     days: whether an older event was taken in nobody knows any more, so it is sent, and your check of `webhook-id` or
-         *     `sequence` has to notice.
+         *     **After an outage.** `recover_since` checks all events since `since`. An event is sent again if it has no
+         *     successful and no pending delivery. The events are sent in order, at most 100,000 per call. While `has_more`
+         *     is `true`, call again. Calling it twice sends nothing twice. `since` can be before the oldest stored event.
+         *     The delivery log covers only 30 days: older events are sent even if your system accepted them before. Your
+         *     check of `webhook-id` or `sequence` must detect these duplicates.
          *
-         *     **A test.** `send_test` also works while the URL is paused, and ends the pause if it is taken in. It is sent once and
-         *     not again; look at its delivery for what came of it. At most 10 tests of a courier wait at a time.
+         *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries. A test is
+         *     sent once, without retries. Check its delivery for the result. A courier can have at most 10 pending tests.
          *
-         *     A courier has 300 tests and redeliveries in an hour, then 429 `quota_exceeded`. One address gets a limited number of
-         *     requests per second from us, of all couriers together: what is more is sent a little later, and is no attempt.
+         *     A courier can request 300 tests and redeliveries per hour. Above that the response is 429 `quota_exceeded`. We
+         *     limit the requests per second to one address, for all couriers together. Requests above this limit are delayed
+         *     a little. The delay does not count as an attempt.
          *
-         *     A URL that is not set, or a courier that is disabled, is refused with 400 `endpoint_missing`; one that is paused with 400
-         *     `endpoint_paused`, except for a test. `recover_since` does not refuse but leaves that URL out, and `skipped` says why.
+         *     If a URL is not set, or the courier is disabled, the response is 400 `endpoint_missing`. If the URL is paused,
+         *     it is 400 `endpoint_paused`, except for a test. `recover_since` does not fail in these cases. It skips the
+         *     URL, and `skipped` says why.
          *
          *     ```php
          *     $body = $post('/api/WebhookDeliveries.php', ['action' => 'recover_since', 'since' => '2026-11-20 18:00:00']);
@@ -1622,13 +1679,14 @@ export interface paths {
         };
         /**
          * Read a courier's events
-         * @description For couriers, who read their own, and for administrators and managers, who name the courier with `courier_id`. The
-         *     events are exactly what the webhooks carry, the oldest first. Their `sequence` has no gap, and an event never appears
-         *     before all that are below it: whoever has read up to a number has missed nothing below it.
+         * @description For couriers, who read their own events, and for administrators and managers, who name the courier with
+         *     `courier_id`. Returns exactly the events that the webhooks contain, oldest first. The `sequence` has no gaps.
+         *     An event appears only after all events with a lower `sequence`. So if you have read up to a number, you have
+         *     missed no event below it.
          *
-         *     Keep `meta.next_after` and send it as `after` the next time; while `meta.has_more` is `true`, do so at once. You need
-         *     no webhooks for it. Events are kept for 90 days: where `meta.first_sequence` is more than one above what you have
-         *     read, those between are gone.
+         *     Store `meta.next_after` and send it as `after` in the next call. While `meta.has_more` is `true`, call again
+         *     immediately. You do not need webhooks for this. Events are stored for 90 days. If `meta.first_sequence` is
+         *     more than one above the last event that you have read, the events between them are deleted.
          *
          *     ```php
          *     do {
@@ -1655,10 +1713,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow dispatches
-         * @description For everybody. A *dispatch* is one `queue_dispatch` of `RetrievePackages.php`; staff see all of them, a courier those
-         *     that its own users asked for. The newest comes first. `progress` says where its packages stand now. To read on, send
-         *     `meta.next_before` as `before`.
+         * List dispatches
+         * @description For all roles. A *dispatch* is one `queue_dispatch` of `RetrievePackages.php`. Staff see all dispatches, a
+         *     courier those that its own users requested. The newest come first. `progress` shows the current state of its
+         *     packages. For the next page, send `meta.next_before` as `before`.
          *
          *     ```php
          *     $dispatch = $get('/api/Dispatches.php?dispatch_id=' . $id)['data'][0];
@@ -1683,12 +1741,13 @@ export interface paths {
         };
         /**
          * Read the audit log
-         * @description For administrators. Every change that anybody makes, by a user, with an API key or by the service itself, is written down
-         *     together with the change: who, when, what it was `before` and what it became `after`. The newest comes first. Each
-         *     parameter narrows the list. Nothing is ever changed in the log or deleted from it; reading it is not written down.
+         * @description For administrators. The log records every change by a user, an API key or the service itself: who made it,
+         *     when, and the record `before` and `after` it. An entry is written in the same transaction as its change. The
+         *     newest entries come first. Each parameter filters the list. Entries are never changed or deleted. Reading the
+         *     log is not recorded.
          *
-         *     To read on, send `meta.next_before` as `before`; it is `null` on the last page. A page costs the same however long the
-         *     log is, which is why nothing says how many entries there are.
+         *     For the next page, send `meta.next_before` as `before`. It is `null` on the last page. Reading a page takes
+         *     the same time however long the log is. For that reason there is no total count.
          *
          *     ```php
          *     $history = $get('/api/AuditLog.php?' . http_build_query(['entity' => 'manifest', 'entity_id' => $manifestId]));
@@ -1698,15 +1757,18 @@ export interface paths {
         put?: never;
         /**
          * Verify the audit log
-         * @description For administrators. The entries are chained: each `hash` is made of the entry and of the hash before it, with a key that
-         *     is not in the database. `verify` computes the chain anew and names the first entry that was changed, deleted, inserted or
-         *     moved by whoever got at the database past the service. The answer is 200 either way; look at `intact`.
+         * @description For administrators. The entries form a hash chain: each `hash` is computed from the entry and the previous
+         *     hash, with a key that is not in the database. `verify` recomputes the chain. It returns the first entry that
+         *     was changed, deleted, inserted or moved directly in the database. The response is 200 in both cases: check
+         *     `intact`.
          *
-         *     A call verifies `max_entries` at most. While `next_after` is not `null`, call again with it as `after`. After a flaw this goes on
-         *     behind it: of what follows a missing place, the next entry cannot be judged.
+         *     One call verifies at most `max_entries`. While `next_after` is not `null`, call again and send it as `after`.
+         *     After a manipulated entry, `next_after` continues behind it. The entry directly after a missing one cannot be
+         *     verified.
          *
-         *     Of a log whose end was cut off, what is left looks whole. So keep `head` outside of this service, each day say, and send it as
-         *     `known_head` the next time: then a cut, or a log that was made anew, is noticed too.
+         *     If somebody removes entries from the end of the log, the rest still looks intact. So store `head` outside this
+         *     service, for example every day. Send it as `known_head` in the next call. Then `verify` detects removed
+         *     entries and a log that was created again.
          *
          *     ```php
          *     $after = 0;
@@ -1734,10 +1796,10 @@ export interface paths {
         };
         /**
          * Show a courier's logo
-         * @description Anyone may call it, without a credential, so that a page can show it: its name cannot be guessed, and a logo is no
-         *     secret. Take the path from `logo_path` of the settings. A path always stands for the same picture, so browsers keep
-         *     it for a year; a new logo has a new path. Nothing in the picture can run: an SVG is cleaned when it is stored, and
-         *     served with a policy that forbids scripts.
+         * @description Public: no credential required, so that web pages can show the logo. Its file name cannot be guessed. Take the
+         *     path from `logo_path` of the settings. A path always returns the same image, so browsers cache it for a year.
+         *     A new logo has a new path. The image cannot run code: an SVG is sanitised when it is stored, and is served
+         *     with a Content Security Policy that forbids scripts.
          *
          *     `<img src="https://demo.crossdock.example/logos/…/….png" alt="Island Express">`
          */
@@ -1758,9 +1820,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Is the process alive?
-         * @description Anyone may call it, without a credential and without HTTPS. It answers 200 as long as the process runs, and does
-         *     not ask the database: restart the process when it fails, and use `/ready` to decide where to send traffic.
+         * Liveness check
+         * @description Public: no credential and no HTTPS required. Returns 200 as long as the process runs. Does not check the
+         *     database. Restart the process if this check fails. Use `/ready` to decide where to send traffic.
          *
          *     `curl -fsS http://127.0.0.1:3000/health`
          */
@@ -1781,9 +1843,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Can it serve requests?
-         * @description Anyone may call it, without a credential and without HTTPS. It answers 200 when the database can be reached, and 503
-         *     when it cannot or while the process shuts down. Let your load balancer ask it.
+         * Readiness check
+         * @description Public: no credential and no HTTPS required. Returns 200 if the database is reachable. Returns 503 if it is
+         *     not, or while the process shuts down. Use it as the health check of your load balancer.
          *
          *     `curl -fsS http://127.0.0.1:3000/ready`
          */
@@ -1805,7 +1867,7 @@ export interface paths {
         };
         /**
          * This document as JSON
-         * @description Anyone may read it. It is this document in one piece, without the envelope, as generators of client code want it.
+         * @description Public. Returns this document as one file, without the envelope. Code generators can read it directly.
          *
          *     `curl -fsS https://demo.crossdock.example/openapi.json -o crossdock.json`
          */
@@ -1827,7 +1889,7 @@ export interface paths {
         };
         /**
          * This document as YAML
-         * @description Anyone may read it. The same document as `/openapi.json`, in the form that people read more easily.
+         * @description Public. Returns the same document as `/openapi.json`, in a format that is easier to read.
          *
          *     `curl -fsS https://demo.crossdock.example/openapi.yaml -o crossdock.yaml`
          */
@@ -1853,7 +1915,7 @@ export interface webhooks {
         put?: never;
         /**
          * A package was received
-         * @description Sent to `api_url_add_package` as `package.created`. Signed and retried as *Webhooks* above says.
+         * @description Sent to `api_url_add_package` as `package.created`. Signature and retries: see *Webhooks and events* above.
          */
         post: operations["packageCreated"];
         delete?: never;
@@ -1873,7 +1935,8 @@ export interface webhooks {
         put?: never;
         /**
          * A package's status changed
-         * @description Sent to `api_url_update_package` as `package.status_changed`. Signed and retried as *Webhooks* above says.
+         * @description Sent to `api_url_update_package` as `package.status_changed`. Signature and retries: see *Webhooks and events*
+         *     above.
          */
         post: operations["packageStatusChanged"];
         delete?: never;
@@ -1892,8 +1955,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A package was corrected, or is synchronised again
-         * @description Sent to `api_url_update_package` as `package.updated`. Signed and retried as *Webhooks* above says.
+         * A package was corrected or is synchronised again
+         * @description Sent to `api_url_update_package` as `package.updated`. Signature and retries: see *Webhooks and events* above.
          */
         post: operations["packageUpdated"];
         delete?: never;
@@ -1912,8 +1975,9 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * A test that was asked for
-         * @description Sent to the URL that was named, as `webhook.test`. Signed as *Webhooks* above says, and sent once.
+         * A requested test
+         * @description Sent to the selected URL as `webhook.test`. Signature: see *Webhooks and events* above. Sent once, without
+         *     retries.
          */
         post: operations["webhookTest"];
         delete?: never;
@@ -1925,19 +1989,19 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** @description The body of every refusal and every fault. */
+        /** @description The body of every failure response. */
         Failure: {
             /**
-             * @description `fail` where you can mend the request; `error` where a protected operation did not accept the token (401), or where the fault is ours (5xx).
+             * @description `fail` if you can correct the request. `error` if a protected operation did not accept the token (401), or if the fault is on our side (5xx).
              * @enum {string}
              */
             status: "fail" | "error";
-            /** @description Text for a person, saying what to do. Its wording may change. */
+            /** @description Text for people that says what to do. The wording may change. */
             message: string;
             code: components["schemas"]["FailureCode"];
-            /** @description The fields at fault, one entry a fault. Present where single fields can be named. */
+            /** @description The invalid fields, one entry per problem. Present if single fields can be named. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description The same value as the header `X-Request-Id`; in an answer with `Idempotency-Replayed`, that of the first request. */
+            /** @description The same value as the header `X-Request-Id`. In a response with `Idempotency-Replayed`, it is the value of the first request. */
             request_id: string;
             timestamp: components["schemas"]["Timestamp"];
         };
@@ -1945,9 +2009,9 @@ export interface components {
         PrealertSubmission: {
             /** @description User code of an active customer of your courier account, exactly as registered. */
             UserCode: string;
-            /** @description The carrier's tracking number. White space at either end is trimmed and a blank one is refused. Unique within your courier account. */
+            /** @description The carrier's tracking number. Surrounding white space is trimmed. Must not be blank. Unique within your courier account. */
             TrackingNumber: string;
-            /** @description Your own order reference. The pre-alert list gives it back. */
+            /** @description Your own order reference. The pre-alert list returns it. */
             Reference?: string;
             /** @description Shipper or shop. */
             Vendor?: string;
@@ -1955,24 +2019,24 @@ export interface components {
             Description?: string;
         };
         /**
-         * @description When the answer was made, in whole seconds since 1970-01-01 00:00:00 UTC.
+         * @description When the response was made, in whole seconds since 1970-01-01 00:00:00 UTC.
          * @example 1795249800
          */
         Timestamp: number;
-        /** @description The fields that every success has. */
+        /** @description Fields that every success response has. */
         Success: {
             /**
              * @description Always `success`.
              * @constant
              */
             status: "success";
-            /** @description Text for a person. Do not branch on it. */
+            /** @description Text for people. Do not branch on it. */
             message: string;
             timestamp: components["schemas"]["Timestamp"];
         };
         /**
          * Format: uuid
-         * @description Identifier. Keep it as an opaque string.
+         * @description Identifier. Treat it as an opaque string.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01
          */
         Uuid: string;
@@ -1980,7 +2044,7 @@ export interface components {
             prealert_id: components["schemas"]["Uuid"];
         };
         /**
-         * @description `pending` the parcel is awaited; `received` it has arrived; `flagged` staff must look at it, because the parcel's owner is in doubt. A courier cannot clear a flag: after it has deleted the pre-alert or given it another number, its next pre-alert of the number is `flagged` again.
+         * @description `pending`: the parcel has not arrived. `received`: it has arrived. `flagged`: its owner is in doubt, and staff must review it. A courier cannot clear a flag. If it deletes the pre-alert or changes its number, its next pre-alert of the old number is `flagged` again.
          * @enum {string}
          */
         PrealertStatus: "pending" | "received" | "flagged";
@@ -1996,13 +2060,13 @@ export interface components {
              * @description The courier that announced the parcel.
              */
             courier_id: string;
-            /** @description Its display name. */
+            /** @description The courier's display name. */
             courier_name: string;
             /** @description The customer's user code. */
             user_code: string;
-            /** @description The customer's first name; null where no customer has the user code any more. */
+            /** @description The customer's first name; null if no customer has the user code any more. */
             first_name: string | null;
-            /** @description The customer's last name; null likewise. */
+            /** @description The customer's last name; null if no customer has the user code any more. */
             last_name: string | null;
             /** @description The carrier's tracking number. */
             tracking_number: string;
@@ -2017,24 +2081,24 @@ export interface components {
             created_at: components["schemas"]["DateTime"];
         };
         PageMeta: {
-            /** @description The page that you asked for. */
+            /** @description The requested page. */
             current_page: number;
-            /** @description The `limit` that applied. */
+            /** @description The `limit` that was applied. */
             per_page: number;
-            /** @description Records that match the filters, on all pages. */
+            /** @description Number of records that match the filters, on all pages. */
             total_records: number;
-            /** @description Pages that they fill. */
+            /** @description Number of pages. */
             total_pages: number;
         };
-        /** @description Counts over all records that match the filters, not only this page. */
+        /** @description Counts of all records that match the filters, on all pages. */
         PrealertStats: {
-            /** @description All statuses together. */
+            /** @description Number of records in all statuses. */
             total: number;
-            /** @description Still awaited. */
+            /** @description Number of pending records. */
             pending: number;
-            /** @description Arrived. */
+            /** @description Number of received records. */
             received: number;
-            /** @description Waiting for staff. */
+            /** @description Number of flagged records. */
             flagged: number;
         };
         PrealertListMeta: components["schemas"]["PageMeta"] & {
@@ -2046,27 +2110,27 @@ export interface components {
              * @description The pre-alert to replace.
              */
             prealert_id: string;
-            /** @description The carrier's tracking number. White space at either end is trimmed and a blank one is refused. Unique within the courier account. */
+            /** @description The carrier's tracking number. Surrounding white space is trimmed. Must not be blank. Unique within the courier account. */
             tracking_number: string;
             /** @description User code of an active customer of the pre-alert's courier, exactly as registered. */
             user_code: string;
-            /** @description Shipper or shop. A blank one is refused. */
+            /** @description Shipper or shop. Must not be blank. */
             vendor: string;
-            /** @description Contents of the parcel. Left out, the stored description is cleared. */
+            /** @description Contents of the parcel. If omitted, the stored description is cleared. */
             description?: string;
         };
         PrealertCreation: {
-            /** @description The carrier's tracking number. White space at either end is trimmed and a blank one is refused. Unique within the courier account. */
+            /** @description The carrier's tracking number. Surrounding white space is trimmed. Must not be blank. Unique within the courier account. */
             tracking_number: string;
             /** @description User code of an active customer of the courier, exactly as registered. */
             user_code: string;
-            /** @description Shipper or shop. A blank one is refused. */
+            /** @description Shipper or shop. Must not be blank. */
             vendor: string;
             /** @description Contents of the parcel. */
             description?: string;
             /**
              * Format: uuid
-             * @description The courier that the pre-alert belongs to. Staff must name it (without it, 400); a courier's own account is set for it, whatever is sent.
+             * @description The courier that the pre-alert belongs to. Required for staff (400 if missing). Ignored for a courier, whose own account is used.
              */
             courier_id?: string;
         };
@@ -2078,19 +2142,19 @@ export interface components {
             prealert_id: string;
         };
         /**
-         * @description `1` active, `0` inactive. Pre-alerts can be made for active customers only.
+         * @description `1` active, `0` inactive. Pre-alerts can be created only for active customers.
          * @enum {integer}
          */
         ActiveFlag: 0 | 1;
         Customer: {
             courier_customer_id: components["schemas"]["Uuid"];
-            /** @description The courier's code of the customer, unique within the courier account. */
+            /** @description The courier's code for the customer, unique within the courier account. */
             user_code: string;
             /** @description First name. */
             first_name: string;
             /** @description Last name. */
             last_name: string;
-            /** @description Pickup location; null where none is known. */
+            /** @description Pickup location; null if unknown. */
             branch: string | null;
             is_active: components["schemas"]["ActiveFlag"];
             /**
@@ -2098,23 +2162,23 @@ export interface components {
              * @description The courier that the customer belongs to.
              */
             courier_id: string;
-            /** @description Its display name. */
+            /** @description The courier's display name. */
             courier_name: string;
-            /** @description When the record was made, in UTC. */
+            /** @description When the record was created, in UTC. */
             created_at: components["schemas"]["DateTime"];
-            /** @description When it was last changed, in UTC. */
+            /** @description When the record was last changed, in UTC. */
             updated_at: components["schemas"]["DateTime"];
         };
-        /** @description The answer without `action`. */
+        /** @description Response without `action`. */
         CustomerPage: components["schemas"]["Success"] & {
             /** @description The records of this page. */
             data: components["schemas"]["Customer"][];
-            /** @description Records that match the filters, on all pages. */
+            /** @description Number of records that match the filters, on all pages. */
             total: number;
         };
-        /** @description The answer to `action=branches`. It has no `total`. */
+        /** @description Response to `action=branches`. It has no `total`. */
         BranchNames: components["schemas"]["Success"] & {
-            /** @description Each branch name once, in ascending order. */
+            /** @description The branch names without duplicates, in ascending order. */
             data: string[];
         };
         CustomerUpdate: {
@@ -2123,28 +2187,28 @@ export interface components {
              * @description The customer to change.
              */
             courier_customer_id: string;
-            /** @description A new code, stored exactly as sent. The customer's pre-alerts take it on. */
+            /** @description A new code, stored exactly as sent. The customer's pre-alerts also get it. */
             user_code?: string;
-            /** @description First name. A blank one is refused. */
+            /** @description First name. Must not be blank. */
             first_name?: string;
-            /** @description Last name. A blank one is refused. */
+            /** @description Last name. Must not be blank. */
             last_name?: string;
-            /** @description Pickup location. A blank one clears it. */
+            /** @description Pickup location. A blank text clears it. */
             branch?: string;
-            /** @description E-mail address. An empty one clears it. An addition to the original set of fields. */
+            /** @description E-mail address. An empty text clears it. Not part of the original set of fields. */
             email?: string;
             is_active?: components["schemas"]["ActiveFlag"];
         };
         CustomerCreation: {
-            /** @description The courier's code of the customer, unique within the courier account. It is stored exactly as sent, and compared so: upper and lower case differ, and white space at either end counts. */
+            /** @description The courier's code for the customer, unique within the courier account. Stored exactly as sent. The comparison is case-sensitive and includes surrounding white space. */
             user_code: string;
-            /** @description First name. A blank one is refused. */
+            /** @description First name. Must not be blank. */
             first_name: string;
-            /** @description Last name. A blank one is refused. */
+            /** @description Last name. Must not be blank. */
             last_name: string;
-            /** @description Pickup location. Left out or blank, none. */
+            /** @description Pickup location. Optional. Blank means none. */
             branch?: string;
-            /** @description E-mail address, which the customer search gives back. Left out or empty, none. An addition to the original set of fields. */
+            /** @description E-mail address. The customer search returns it. Optional. Empty means none. Not part of the original set of fields. */
             email?: string;
             /**
              * @description `1` active, `0` inactive.
@@ -2154,21 +2218,21 @@ export interface components {
             is_active: 0 | 1;
             /**
              * Format: uuid
-             * @description The courier that the customer belongs to. Staff must name it (without it, 400); a courier's own account is set for it, whatever is sent.
+             * @description The courier that the customer belongs to. Required for staff (400 if missing). Ignored for a courier, whose own account is used.
              */
             courier_id?: string;
         };
         CreatedCustomer: {
             /**
              * Format: uuid
-             * @description Identifier of the new record; elsewhere it is called `courier_customer_id`.
+             * @description Identifier of the new record. Other operations call it `courier_customer_id`.
              */
             id: string;
         };
         CustomerDeletion: {
             /**
              * Format: uuid
-             * @description The customer to delete, unless the query names it.
+             * @description The customer to delete. Required if the query does not name it.
              */
             courier_customer_id?: string;
         };
@@ -2187,30 +2251,30 @@ export interface components {
             first_name: string;
             /** @description The customer's last name. */
             last_name: string;
-            /** @description The customer's e-mail address; null where none is known. */
+            /** @description The customer's e-mail address; null if unknown. */
             email: string | null;
             /**
              * Format: uuid
              * @description The courier that the customer belongs to.
              */
             courier_id: string;
-            /** @description Its display name. */
+            /** @description The courier's display name. */
             courier_name: string;
-            /** @description How near the name is to `q`, in advanced mode. Compare it only with the other scores of the same answer. Null in basic mode. */
+            /** @description Similarity of the name to `q`, in advanced mode. Compare it only with scores of the same response. Null in basic mode. */
             match_score: number | null;
         };
-        /** @description First step. `username` and `password` must both be there and not be blank; otherwise the answer is 422 `credentials_required`. */
+        /** @description First step. `username` and `password` are required and must not be blank; otherwise the response is 422 `credentials_required`. */
         LoginRequest: {
             /**
              * @description Always `login`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             action: "login";
-            /** @description The user's login name. Needed. */
+            /** @description The user's login name. Required. */
             username?: string;
             /**
              * Format: password
-             * @description The user's password. Needed.
+             * @description The user's password. Required.
              */
             password?: string;
         };
@@ -2221,19 +2285,19 @@ export interface components {
              * @enum {string}
              */
             action: "verify_2fa";
-            /** @description The token of the `2fa_required` answer. Valid for 5 minutes, and for one attempt. */
+            /** @description The token from the `2fa_required` response. Valid for 5 minutes and for one attempt. */
             preauth_token: string;
-            /** @description The six digits of the authenticator, or an unused backup code of the form `XXXX-XXXX`. Anything else is a wrong code (401). */
+            /** @description The six digits of the authenticator, or an unused backup code of the form `XXXX-XXXX`. Any other value is treated as a wrong code (401). */
             code: string;
         };
         /**
-         * @description What the user may do. A `courier` sees its own courier account only.
+         * @description The user's role. A `courier` sees only its own courier account.
          * @enum {string}
          */
         Role: "admin" | "manager" | "warehouse" | "courier";
         User: {
             id: components["schemas"]["Uuid"];
-            /** @description The name to show. */
+            /** @description The display name. */
             full_name: string;
             /** @description The login name. */
             username: string;
@@ -2247,9 +2311,9 @@ export interface components {
             courier_code: string | null;
             /** @description Whether the user logs in with a second factor. */
             two_factor_enabled: boolean;
-            /** @description Whether the password is a one-time password. If so, the token is good for `POST /api/ChangePassword.php` and for logging out alone. */
+            /** @description Whether the password is a one-time password. If so, the token is valid only for `POST /api/ChangePassword.php` and for logging out. */
             must_change_password: boolean;
-            /** @description Whether the role requires a second factor and the user has none. If so, the token is good for `TwoFactor.php`, `ChangePassword.php` and logging out alone. */
+            /** @description Whether the role requires a second factor that the user does not have. If so, the token is valid only for `TwoFactor.php`, `ChangePassword.php` and for logging out. */
             must_set_up_two_factor: boolean;
         };
         LoginResult: {
@@ -2265,17 +2329,17 @@ export interface components {
         LoginSuccess: components["schemas"]["Success"] & {
             data: components["schemas"]["LoginResult"];
         };
-        /** @description The password was right; a second factor is still needed. No access token yet. */
+        /** @description The password was correct. A second factor is still required. The response contains no access token yet. */
         TwoFactorRequired: {
             /**
              * @description Always `2fa_required`.
              * @constant
              */
             status: "2fa_required";
-            /** @description Text for a person. */
+            /** @description Text for people. */
             message: string;
             data: {
-                /** @description Send it with the code within 5 minutes. One attempt uses it up. */
+                /** @description Send it with the code within 5 minutes. It is valid for one attempt. */
                 preauth_token: string;
             };
             timestamp: components["schemas"]["Timestamp"];
@@ -2285,9 +2349,9 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
             /** @description The login name. */
             username: string;
-            /** @description The name to show. */
+            /** @description The display name. */
             full_name: string;
-            /** @description Where mail about the account goes; null where there is none. */
+            /** @description E-mail address for messages about the account; null if there is none. */
             email: string | null;
             role: components["schemas"]["Role"];
             /**
@@ -2297,13 +2361,13 @@ export interface components {
             courier_id: string | null;
             /** @description That courier's code; null for every other role. */
             courier_code: string | null;
-            /** @description Whether the user may log in. */
+            /** @description Whether the user can log in. */
             is_active: boolean;
             /** @description Whether the user logs in with a second factor. */
             two_factor_enabled: boolean;
-            /** @description Whether the password is a one-time password that the user has not changed yet. */
+            /** @description Whether the user still has a one-time password. */
             must_change_password: boolean;
-            /** @description When the one-time password stops to work; null where there is none. */
+            /** @description When the one-time password expires; null if there is none. */
             password_expires_at: components["schemas"]["DateTime"] | null;
             created_at: components["schemas"]["DateTime"];
             updated_at: components["schemas"]["DateTime"];
@@ -2313,30 +2377,30 @@ export interface components {
             data: components["schemas"]["ManagedUser"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description The name to show, not blank. */
+        /** @description The display name, not blank. */
         FullName: string;
-        /** @description An e-mail address, for mail about the account and for resetting a forgotten password. */
+        /** @description An e-mail address, for messages about the account and for password resets. */
         UserEmail: string;
         /**
          * Format: uuid
-         * @description The courier account. Needed for the role `courier`, and refused for every other.
+         * @description The courier account. Required for the role `courier`, and rejected for all other roles.
          */
         CourierOfRole: string;
-        /** @description Makes a user with a one-time password. */
+        /** @description Creates a user with a one-time password. */
         UserCreation: {
             /**
              * @description Always `create`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             action: "create";
-            /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case, as logging in compares it. */
+            /** @description The login name: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case. The login ignores case. */
             username: string;
             full_name: components["schemas"]["FullName"];
             email?: components["schemas"]["UserEmail"];
             role: components["schemas"]["Role"];
             courier_id?: components["schemas"]["CourierOfRole"];
         };
-        /** @description Changes the name to show or the e-mail address. Send at least one of them. */
+        /** @description Changes the display name or the e-mail address. Send at least one of them. */
         UserUpdate: {
             /**
              * @description Always `update`. (enum property replaced by openapi-typescript)
@@ -2345,10 +2409,10 @@ export interface components {
             action: "update";
             user_id: components["schemas"]["Uuid"];
             full_name?: components["schemas"]["FullName"];
-            /** @description An e-mail address. `null` removes it. The old and the new address are told. */
+            /** @description An e-mail address. `null` removes it. The old and the new address are notified. */
             email?: string | null;
         };
-        /** @description Gives the user another role, or another courier. */
+        /** @description Changes the user's role or courier. */
         UserRoleChange: {
             /**
              * @description Always `change_role`. (enum property replaced by openapi-typescript)
@@ -2359,7 +2423,7 @@ export interface components {
             role: components["schemas"]["Role"];
             courier_id?: components["schemas"]["CourierOfRole"];
         };
-        /** @description Keeps the user from logging in, and ends its tokens. */
+        /** @description Blocks the user's login, and revokes its tokens. */
         UserDisabling: {
             /**
              * @description Always `disable`. (enum property replaced by openapi-typescript)
@@ -2368,7 +2432,7 @@ export interface components {
             action: "disable";
             user_id: components["schemas"]["Uuid"];
         };
-        /** @description Lets a disabled user log in again. */
+        /** @description Allows a disabled user to log in again. */
         UserEnabling: {
             /**
              * @description Always `enable`. (enum property replaced by openapi-typescript)
@@ -2377,7 +2441,7 @@ export interface components {
             action: "enable";
             user_id: components["schemas"]["Uuid"];
         };
-        /** @description Puts a one-time password in the place of the user's. */
+        /** @description Replaces the user's password with a one-time password. */
         UserPasswordReset: {
             /**
              * @description Always `reset_password`. (enum property replaced by openapi-typescript)
@@ -2386,7 +2450,7 @@ export interface components {
             action: "reset_password";
             user_id: components["schemas"]["Uuid"];
         };
-        /** @description Turns the second factor of a user off who has lost it. */
+        /** @description Turns off the second factor of a user who has lost it. */
         UserTwoFactorReset: {
             /**
              * @description Always `reset_two_factor`. (enum property replaced by openapi-typescript)
@@ -2400,7 +2464,7 @@ export interface components {
                 user_id: components["schemas"]["Uuid"];
                 /** @description The login name, in lower case. */
                 username: string;
-                /** @description Shown this once. Hand it to the user, who must change it at the first login. */
+                /** @description Shown only in this response. Give it to the user, who must change it at the first login. */
                 one_time_password: string;
                 password_expires_at: components["schemas"]["DateTime"];
             };
@@ -2411,12 +2475,12 @@ export interface components {
         PasswordChange: {
             /**
              * Format: password
-             * @description The password that the user logs in with, which may be a one-time password.
+             * @description The user's current password, which can be a one-time password.
              */
             current_password: string;
             /**
              * Format: password
-             * @description 12 characters or more, and at most 72 bytes in UTF-8. Any character is allowed. Refused are the common passwords of a published list, also with digits or signs put around them, the repetition of a shorter text, the user's own user name or full name, and the current password.
+             * @description At least 12 characters, at most 72 bytes in UTF-8. All characters are allowed. Rejected are: common passwords of a published list, also with digits or signs around them, repetitions of a shorter text, the user's own user name or full name, and the current password.
              */
             new_password: string;
         };
@@ -2427,20 +2491,20 @@ export interface components {
             data: {
                 /** @description Whether the user logs in with a second factor. */
                 enabled: boolean;
-                /** @description Whether the role of the user requires one. */
+                /** @description Whether the user's role requires a second factor. */
                 required: boolean;
-                /** @description Backup codes that have not been used. */
+                /** @description Number of unused backup codes. */
                 backup_codes_left: number;
-                /** @description Until when a set-up that was begun can be finished; null where none is pending. */
+                /** @description When the pending set-up expires; null if no set-up is pending. */
                 setup_expires_at: components["schemas"]["DateTime"] | null;
             };
         };
         /**
          * Format: password
-         * @description The user's password, asked for again.
+         * @description The user's password, as a confirmation.
          */
         Password: string;
-        /** @description Begins a set-up. */
+        /** @description Starts a set-up. */
         TwoFactorSetup: {
             /**
              * @description Always `setup`. (enum property replaced by openapi-typescript)
@@ -2456,7 +2520,7 @@ export interface components {
              * @enum {string}
              */
             action: "enable";
-            /** @description The six digits that the authenticator shows. Anything else is a wrong code. */
+            /** @description The six digits that the authenticator shows. Any other value is treated as a wrong code. */
             code: string;
         };
         /** @description Turns the second factor off. */
@@ -2470,7 +2534,7 @@ export interface components {
             /** @description The six digits of the authenticator, or an unused backup code of the form `XXXX-XXXX`. */
             code: string;
         };
-        /** @description Makes ten new backup codes; the ones before no longer work. */
+        /** @description Creates ten new backup codes. The old codes no longer work. */
         BackupCodesRegeneration: {
             /**
              * @description Always `regenerate_backup_codes`. (enum property replaced by openapi-typescript)
@@ -2483,20 +2547,20 @@ export interface components {
         };
         TwoFactorBegun: components["schemas"]["Success"] & {
             data: {
-                /** @description The secret in base 32, for typing into an authenticator. */
+                /** @description The secret in base32, for typing into an authenticator. */
                 secret: string;
-                /** @description The same with everything that an authenticator needs to know (SHA1, 6 digits, 30 seconds). */
+                /** @description The same secret as a URI with all parameters of the authenticator (SHA1, 6 digits, 30 seconds). */
                 otpauth_uri: string;
-                /** @description The URI as a QR code, a PNG picture in a data URI. Put it into the `src` of an image. */
+                /** @description The URI as a QR code: a PNG image in a data URI. Use it as the `src` of an image. */
                 qr_code: string;
                 setup_expires_at: components["schemas"]["DateTime"];
             };
         };
-        /** @description Each is a second factor once, in the place of the authenticator. Shown this once. */
+        /** @description Each code replaces the authenticator once. Shown only in this response. */
         BackupCodes: string[];
         TwoFactorEnabled: components["schemas"]["Success"] & {
             data: {
-                /** @description The JWT for `Authorization`, valid for 8 hours. The tokens before it no longer work. */
+                /** @description The JWT for `Authorization`, valid for 8 hours. Earlier tokens no longer work. */
                 access_token: string;
                 /**
                  * @description Always `Bearer`.
@@ -2507,7 +2571,7 @@ export interface components {
             };
         };
         AccessToken: {
-            /** @description The JWT for `Authorization`, valid for 8 hours. The tokens before it no longer work. */
+            /** @description The JWT for `Authorization`, valid for 8 hours. Earlier tokens no longer work. */
             access_token: string;
             /**
              * @description Always `Bearer`.
@@ -2523,7 +2587,7 @@ export interface components {
                 backup_codes: components["schemas"]["BackupCodes"];
             };
         };
-        /** @description Asks for a mail with a token. */
+        /** @description Requests an e-mail with a token. */
         PasswordResetRequest: {
             /**
              * @description Always `request`. (enum property replaced by openapi-typescript)
@@ -2540,39 +2604,39 @@ export interface components {
              * @enum {string}
              */
             action: "reset";
-            /** @description The token of the mail. */
+            /** @description The token from the e-mail. */
             token: string;
             /**
              * Format: password
-             * @description As in `ChangePassword.php`.
+             * @description The same rules as in `ChangePassword.php`.
              */
             new_password: string;
         };
-        /** @description One access token and how it is used. */
+        /** @description One access token and its use. */
         Session: {
             session_id: components["schemas"]["Uuid"];
             user_id: components["schemas"]["Uuid"];
-            /** @description Whether it is the session of this request. */
+            /** @description Whether this is the session of the current request. */
             is_current: boolean;
-            /** @description Whether its access token still works. */
+            /** @description Whether the access token is still valid. */
             is_active: boolean;
             /**
-             * @description Which answer held the access token.
+             * @description Which response contained the access token.
              * @enum {string}
              */
             started_by: "login" | "verify_2fa" | "password_change" | "two_factor_change";
             /** @description The network address that the request came from. */
             address: string;
-            /** @description What the client called itself in `User-Agent`; null where it did not. Not verified. */
+            /** @description The client's `User-Agent`; null if it sent none. Not verified. */
             user_agent: string | null;
             created_at: components["schemas"]["DateTime"];
-            /** @description The last request, in UTC. Written once a minute at most. */
+            /** @description Time of the last request, in UTC. Updated at most once per minute. */
             last_seen_at: string;
             expires_at: components["schemas"]["DateTime"];
-            /** @description When it ended; null while it is open. */
+            /** @description When the session ended; null while it is open. */
             ended_at: components["schemas"]["DateTime"] | null;
             /**
-             * @description Why it ended. `ended` with `Sessions.php`; `revoked` with all tokens of the user, for example by a changed password or role; `idle` by the idle timeout; `expired` after 8 hours. null while it is open.
+             * @description Why the session ended. `ended`: with `Sessions.php`. `revoked`: together with all tokens of the user, for example after a change of password or role. `idle`: by the idle timeout. `expired`: after 8 hours. null while it is open.
              * @enum {string|null}
              */
             end_reason: "logout" | "ended" | "revoked" | "idle" | "expired" | null;
@@ -2592,7 +2656,7 @@ export interface components {
         };
         /**
          * Format: uuid
-         * @description Whose session it is. Left out, yours. Another user than yourself needs the permission `user:manage`.
+         * @description The user whose session to end. If omitted, yourself. For another user you need the permission `user:manage`.
          */
         SessionOwner: string;
         /** @description Ends one session. */
@@ -2612,37 +2676,37 @@ export interface components {
              * @enum {string}
              */
             action: "end_all";
-            /** @description Whether the session of this request stays open. Left out, it does not. */
+            /** @description Whether the session of this request stays open. Default: no. */
             keep_current?: boolean;
             user_id?: components["schemas"]["SessionOwner"];
         };
         SessionsEnded: components["schemas"]["Success"] & {
             data: {
-                /** @description How many open sessions were ended. */
+                /** @description Number of open sessions that were ended. */
                 ended: number;
             };
         };
-        /** @description What the instance requires of every login. */
+        /** @description Security requirements of the instance for all users. */
         SecuritySettings: {
             /** @description Roles whose users must have a second factor. */
             require_two_factor: components["schemas"]["Role"][];
-            /** @description After how many minutes without a request a session ends; null where it only ends after 8 hours. */
+            /** @description Minutes without a request after which a session ends; null if sessions end only after 8 hours. */
             idle_timeout_minutes: number | null;
-            /** @description When the settings were changed last; null where they never were. */
+            /** @description When the settings were last changed; null if never. */
             updated_at: components["schemas"]["DateTime"] | null;
         };
         SecuritySettingsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["SecuritySettings"];
         };
         SecuritySettingsUpdate: {
-            /** @description Roles whose users must have a second factor. An empty list requires it of nobody. */
+            /** @description Roles whose users must have a second factor. An empty list requires it for no role. */
             require_two_factor?: components["schemas"]["Role"][];
-            /** @description After how many minutes without a request a session ends. `null` turns the timeout off. */
+            /** @description Minutes without a request after which a session ends. `null` turns the timeout off. */
             idle_timeout_minutes?: number | null;
         };
-        /** @description A package on the warehouse's scale. */
+        /** @description A package at intake. */
         PackageIntake: {
-            /** @description The number as scanned. White space at either end is trimmed and a blank one is refused. Longer carrier barcodes (USPS with its `420` and ZIP prefix, FedEx's 34-digit ground label) are understood when pre-alerts are matched. */
+            /** @description The number as scanned. Surrounding white space is trimmed. Must not be blank. Longer carrier barcodes (USPS with its `420` and ZIP prefix, FedEx's 34-digit ground label) are recognised when pre-alerts are matched. */
             tracking_number: string;
             /** @description Weight in lb, at most 3 decimals. */
             weight: number;
@@ -2654,9 +2718,9 @@ export interface components {
             height?: number;
             /** @description Kind of package, for example box, envelope or pallet. */
             package_type?: string;
-            /** @description Sender. Left out, the vendor of the matched pre-alert. */
+            /** @description Sender. If omitted, the vendor of the matched pre-alert. */
             shipper?: string;
-            /** @description Contents. Left out, the description of the matched pre-alert. */
+            /** @description Contents. If omitted, the description of the matched pre-alert. */
             description?: string;
             /**
              * Format: uuid
@@ -2665,19 +2729,19 @@ export interface components {
             carrier_id?: string;
             /**
              * Format: uuid
-             * @description The courier that the package belongs to, where you know it.
+             * @description The courier that the package belongs to, if known.
              */
             courier_id?: string;
-            /** @description The customer's user code, where you know it. */
+            /** @description The customer's user code, if known. */
             user_code?: string;
             /**
              * Format: uuid
-             * @description Where the package is received. Left out, the primary warehouse.
+             * @description The warehouse that receives the package. If omitted, the primary warehouse.
              */
             warehouse_id?: string;
         };
         /**
-         * @description Where the package stands.
+         * @description Current status of the package.
          * @enum {string}
          */
         PackageStatus: "received" | "shipped" | "in_transit" | "delivered" | "on_hold" | "customs_hold" | "returned" | "lost";
@@ -2691,14 +2755,14 @@ export interface components {
             status: components["schemas"]["PackageStatus"];
             /**
              * Format: uuid
-             * @description The courier that the package belongs to; null where unknown.
+             * @description The courier that the package belongs to; null if unknown.
              */
             courier_id: string | null;
-            /** @description The customer's user code; null where unknown. */
+            /** @description The customer's user code; null if unknown. */
             user_code: string | null;
             /**
              * Format: uuid
-             * @description The pre-alert that the package answers; null where there is none.
+             * @description The pre-alert that matches the package; null if there is none.
              */
             prealert_id: string | null;
             /**
@@ -2706,43 +2770,43 @@ export interface components {
              * @enum {string}
              */
             matched_by: "prealert" | "user_code" | "none";
-            /** @description True where the number had been received before, and this is the package of that first scan. */
+            /** @description True if the number was already received. The response then contains the package of the first scan. */
             duplicate: boolean;
-            /** @description True where a pre-alert of the number is flagged. Put the parcel aside and review the pre-alert. */
+            /** @description True if a pre-alert of the number is flagged. Put the parcel aside and review the pre-alert. */
             flagged: boolean;
         };
-        /** @description Filters and page, all optional. Filters combine with AND. */
+        /** @description Filters and page, all optional. Filters are combined with AND. */
         PackageQuery: {
             /**
-             * @description Which page, counted from 1.
+             * @description Page number. The first page is 1.
              * @default 1
              */
             page: number;
             /**
-             * @description Records on a page.
+             * @description Records per page.
              * @default 25
              */
             limit: number;
-            /** @description Part of the tracking number. */
+            /** @description Substring of the tracking number. */
             trackingNumber?: string;
-            /** @description The whole house number. */
+            /** @description The complete house number. */
             houseNumber?: string;
-            /** @description The whole user code. */
+            /** @description The complete user code. */
             userCode?: string;
-            /** @description Part of the sender's name. */
+            /** @description Substring of the sender's name. */
             shipper?: string;
-            /** @description Part of the customer's first name. */
+            /** @description Substring of the customer's first name. */
             firstName?: string;
-            /** @description Part of the customer's last name. */
+            /** @description Substring of the customer's last name. */
             lastName?: string;
             /**
              * Format: uuid
-             * @description Packages of this courier. For a courier, one outside its own account is ignored.
+             * @description Only packages of this courier. For a courier, the id of another account is ignored.
              */
             courierID?: string;
             /**
              * Format: uuid
-             * @description Packages that this carrier brought.
+             * @description Only packages that this carrier brought.
              */
             carrierID?: string;
             /**
@@ -2756,37 +2820,37 @@ export interface components {
              */
             entryDateCeiling?: string;
             /**
-             * @description True for a file instead of JSON.
+             * @description True returns a file instead of JSON.
              * @default false
              */
             export: boolean;
             /**
-             * @description The kind of file that `export` answers with.
+             * @description File format of the `export`.
              * @default csv
              * @enum {string}
              */
             export_format: "csv" | "xlsx";
             /**
-             * @description Left out, packages are listed or exported; with `queue_dispatch` they are queued for synchronisation.
+             * @description If omitted, packages are listed or exported. `queue_dispatch` queues them for synchronisation.
              * @enum {string}
              */
             action?: "queue_dispatch";
-            /** @description With `queue_dispatch`, these packages instead of those that the filters select. Otherwise it is ignored. */
+            /** @description With `queue_dispatch`, these packages are queued instead of those that match the filters. Ignored otherwise. */
             package_ids?: string[];
         };
-        /** @description A header line, then one line a package. */
+        /** @description A header line, then one line per package. */
         PackagesCsv: string;
         Package: {
             package_id: components["schemas"]["Uuid"];
-            /** @description The carrier's number. A courier sees `*` for all but its last four characters while the customer is unknown. */
+            /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
             tracking_number: string;
-            /** @description The warehouse's own number. */
+            /** @description The warehouse's own number of the package. */
             house_number: string;
-            /** @description The customer's user code; null where unknown. */
+            /** @description The customer's user code; null if unknown. */
             user_code: string | null;
-            /** @description The customer's first name; null where unknown. */
+            /** @description The customer's first name; null if unknown. */
             first_name: string | null;
-            /** @description The customer's last name; null where unknown. */
+            /** @description The customer's last name; null if unknown. */
             last_name: string | null;
             /** @description Weight in lb. */
             weight: number;
@@ -2796,129 +2860,129 @@ export interface components {
             description: string | null;
             /** @description When the package was received, in UTC. */
             entry_date_time: components["schemas"]["DateTime"];
-            /** @description The courier that it belongs to; null where unknown. */
+            /** @description The courier that the package belongs to; null if unknown. */
             courier_name: string | null;
-            /** @description The carrier that brought it. */
+            /** @description The carrier that brought the package. */
             carrier_name: string | null;
-            /** @description The manifest that it is on; null while it is on none. */
+            /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
             status: components["schemas"]["PackageStatus"];
         };
         PackageListMeta: {
-            /** @description Packages that match the filters, on all pages. */
+            /** @description Number of packages that match the filters, on all pages. */
             total_count: number;
             /** @description Their weight in lb. */
             total_weight: number;
-            /** @description The page that you asked for. */
+            /** @description The requested page. */
             page: number;
-            /** @description The `limit` that applied. */
+            /** @description The `limit` that was applied. */
             limit: number;
-            /** @description Pages that they fill. */
+            /** @description Number of pages. */
             total_pages: number;
         };
-        /** @description A page of packages. */
+        /** @description One page of packages. */
         PackageList: components["schemas"]["Success"] & {
             /** @description The records of this page. */
             data: components["schemas"]["Package"][];
             meta: components["schemas"]["PackageListMeta"];
         };
-        /** @description What a `queue_dispatch` did. */
+        /** @description Result of a `queue_dispatch`. */
         PackageDispatch: components["schemas"]["Success"] & {
             data: {
                 dispatch_id: components["schemas"]["Uuid"];
-                /** @description How many packages the ids or the filters selected, of those that you may see. */
+                /** @description Number of packages that the ids or the filters selected, of those that you can see. */
                 total_selected: number;
-                /** @description How many of them were newly queued. The others were queued already, or have no courier. */
+                /** @description Number of packages that were newly queued. The others were already queued, or have no courier. */
                 total_queued: number;
             };
         };
-        /** @description The package, and the fields to change. What you leave out stays as it is. */
+        /** @description The package and the fields to change. Omitted fields do not change. */
         PackageUpdate: {
             /**
              * Format: uuid
              * @description The package.
              */
             package_id: string;
-            /** @description The user code of an active customer of the package's courier, whose package it becomes; an empty text makes the customer unknown. A courier cannot clear one that it has named itself. For a package of no courier, a user code that is one courier's alone also sets the courier. */
+            /** @description The user code of an active customer of the package's courier. It links the package to this customer. An empty text removes the customer. A courier cannot clear a user code that it has set itself. If the package has no courier and only one courier has this user code, the courier is also set. */
             user_code?: string;
-            /** @description The first name on the package. A new `user_code` alone does not change it. Empty clears it. */
+            /** @description The first name on the package. A new `user_code` alone does not change it. An empty text clears it. */
             first_name?: string;
-            /** @description The last name on the package. A new `user_code` alone does not change it. Empty clears it. */
+            /** @description The last name on the package. A new `user_code` alone does not change it. An empty text clears it. */
             last_name?: string;
-            /** @description Sender. Empty clears it. */
+            /** @description Sender. An empty text clears it. */
             shipper?: string;
-            /** @description Contents. Empty clears it. */
+            /** @description Contents. An empty text clears it. */
             description?: string;
-            /** @description Kind of package, for example box, envelope or pallet. Empty clears it. */
+            /** @description Kind of package, for example box, envelope or pallet. An empty text clears it. */
             package_type?: string;
-            /** @description The carrier's number. Staff alone can change it. White space at either end is trimmed. No other package may have it. The pre-alerts of the old and of the new number follow. */
+            /** @description The carrier's number. Only staff can change it. Surrounding white space is trimmed. It must be unique. The pre-alerts of the old and the new number are updated. */
             tracking_number?: string;
-            /** @description Weight in lb, at most 3 decimals. Staff alone can change it. */
+            /** @description Weight in lb, at most 3 decimals. Only staff can change it. */
             weight?: number;
-            /** @description Length in inches, at most 2 decimals. Staff alone can change it. */
+            /** @description Length in inches, at most 2 decimals. Only staff can change it. */
             length?: number;
-            /** @description Width in inches, at most 2 decimals. Staff alone can change it. */
+            /** @description Width in inches, at most 2 decimals. Only staff can change it. */
             width?: number;
-            /** @description Height in inches, at most 2 decimals. Staff alone can change it. */
+            /** @description Height in inches, at most 2 decimals. Only staff can change it. */
             height?: number;
         };
         PackageUpdated: {
-            /** @description How many fields have changed; 0 where all were as you sent them. */
+            /** @description Number of changed fields; 0 if all already had the values that you sent. */
             fields_updated: number;
             package_id: components["schemas"]["Uuid"];
         };
         PackageEvent: {
             event_id: components["schemas"]["Uuid"];
-            /** @description What the status was; null at the beginning. */
+            /** @description The previous status; null for the first event. */
             previous_status: components["schemas"]["PackageStatus"] | null;
             status: components["schemas"]["PackageStatus"];
             /**
-             * @description What brought it: `intake` the package's receipt, `manifest` a step of its manifest, `recorded` an event that staff recorded.
+             * @description Cause of the change. `intake`: the package was received. `manifest`: its manifest changed status. `recorded`: staff recorded an event.
              * @enum {string}
              */
             source: "intake" | "manifest" | "recorded";
             /** @description When it happened, in UTC. */
             occurred_at: components["schemas"]["DateTime"];
-            /** @description When it was recorded, in UTC; later than `occurred_at` where staff recorded it afterwards. */
+            /** @description When it was recorded, in UTC. Later than `occurred_at` if staff recorded the event afterwards. */
             recorded_at: components["schemas"]["DateTime"];
-            /** @description Where it happened; null where nobody said. */
+            /** @description Where it happened; null if not recorded. */
             location: string | null;
-            /** @description What staff said of it; null where they said nothing. A courier does not get what was said before the package was known to be its own. */
+            /** @description Remark of staff; null if there is none. Couriers do not see remarks from before the package was assigned to them. */
             remarks: string | null;
-            /** @description The name of the user who did it. Staff only; null for a courier. */
+            /** @description Name of the user who made the change. Staff only; null for a courier. */
             recorded_by: string | null;
         };
         PackageHistory: {
             package_id: components["schemas"]["Uuid"];
-            /** @description The warehouse's own number. */
+            /** @description The warehouse's own number of the package. */
             house_number: string;
             status: components["schemas"]["PackageStatus"];
-            /** @description The whole history, the oldest event first. Each begins with the status that the one before it ended with. */
+            /** @description The complete history, oldest event first. The initial status of each event is the final status of the previous event. */
             events: components["schemas"]["PackageEvent"][];
         };
         /**
-         * @description What happened. All but `released` are the status that the package has after it; `released` ends a hold or a loss, and the package is again what it was before.
+         * @description The event. All values except `released` are the new status of the package. `released` ends a hold or a loss, and restores the earlier status.
          * @enum {string}
          */
         PackageEventKind: "in_transit" | "on_hold" | "customs_hold" | "released" | "returned" | "lost" | "delivered";
-        /** @description What happened, and to which package or packages. */
+        /** @description An event, and the package or packages that it applies to. */
         PackageEventRecord: {
             /**
              * Format: uuid
-             * @description The package. Send either this or `package_ids`.
+             * @description The package. Send either this field or `package_ids`.
              */
             package_id?: string;
-            /** @description The packages, where it happened to several at once. One that is named twice counts once. */
+            /** @description The packages, for an event of several packages. Duplicates are counted once. */
             package_ids?: string[];
             status: components["schemas"]["PackageEventKind"];
-            /** @description When it happened, in UTC, `YYYY-MM-DD HH:MM:SS`. Left out, now. Not in the future, and not before what the package went through last. */
+            /** @description When it happened, in UTC, `YYYY-MM-DD HH:MM:SS`. If omitted, now. Must not be in the future, and not before the last event of the package. */
             occurred_at?: string;
-            /** @description Where it happened. The courier reads it. */
+            /** @description Where it happened. Visible to the courier. */
             location?: string;
-            /** @description What is to be said of it. The courier reads it. */
+            /** @description Remark on the event. Visible to the courier. */
             remarks?: string;
         };
-        /** @description The line that was added to a package's history. */
+        /** @description The entry that was added to the history of a package. */
         RecordedPackageEvent: {
             event_id: components["schemas"]["Uuid"];
             package_id: components["schemas"]["Uuid"];
@@ -2927,32 +2991,32 @@ export interface components {
             occurred_at: components["schemas"]["DateTime"];
         };
         PackageEventsRecorded: {
-            /** @description How many packages changed. */
+            /** @description Number of packages that changed. */
             recorded: number;
-            /** @description How many had the status already. Nothing was written of them. */
+            /** @description Number of packages that already had the status. Nothing was written for them. */
             unchanged: number;
-            /** @description One for each package that changed, in the order in which you named them. */
+            /** @description One entry per changed package, in the order in which you sent them. */
             events: components["schemas"]["RecordedPackageEvent"][];
         };
         /**
-         * @description `pdf` for any printer, `zpl` for a label printer that understands ZPL II.
+         * @description `pdf` for any printer, `zpl` for a label printer that supports ZPL II.
          * @default pdf
          * @enum {string}
          */
         LabelFormat: "pdf" | "zpl";
         /** @description One label in ZPL II, for 203 dots per inch, in UTF-8. */
         LabelZpl: string;
-        /** @description A flagged pre-alert that staff have looked at. */
+        /** @description The review of a flagged pre-alert. */
         PrealertReview: {
             /**
              * Format: uuid
              * @description The pre-alert.
              */
             prealert_id: string;
-            /** @description Why the flag is cleared. It is kept in the audit trail; couriers do not see it. */
+            /** @description Why the flag is cleared. Stored in the audit log. Not visible to couriers. */
             reason: string;
             /**
-             * @description True where the parcel is here and belongs to this pre-alert: its package, whose owner is unknown, becomes the courier's and its customer's.
+             * @description True if the received parcel belongs to this pre-alert. Its package, whose owner is unknown, is assigned to the courier and its customer.
              * @default false
              */
             assign: boolean;
@@ -2960,135 +3024,135 @@ export interface components {
         PrealertReviewed: {
             prealert_id: components["schemas"]["Uuid"];
             /**
-             * @description `received` where the parcel is here and is the courier's, `pending` where it is not.
+             * @description `received` if the parcel was received and belongs to the courier, otherwise `pending`.
              * @enum {string}
              */
             status: "pending" | "received";
             /**
              * Format: uuid
-             * @description The package of that number, where it is the courier's; else null.
+             * @description The package with that number, if it belongs to the courier; otherwise null.
              */
             package_id: string | null;
-            /** @description Whether the package was given to the courier, or to the customer, by this call. */
+            /** @description Whether this call assigned the package to the courier or the customer. */
             assigned: boolean;
         };
         CustomerUpload: {
             /**
              * Format: binary
-             * @description The CSV file, at most 10 MiB and 100,000 rows under the header.
+             * @description The CSV file, at most 10 MiB and 100,000 rows below the header.
              */
             file: string;
-            /** @description UUID of the courier whose customers these are. Required of `admin` and `manager`. Ignored from a courier, whatever it holds; its customers are always its own. */
+            /** @description UUID of the courier whose customers these are. Required for `admin` and `manager`. Ignored for a courier, who always uploads its own customers. */
             target_courier_id?: string;
             /**
-             * @description `true` checks and counts in the same way and stores nothing.
+             * @description `true` validates and counts the rows, but stores nothing.
              * @default false
              */
             dry_run: boolean;
         };
-        /** @description What became of the rows below the header. `processed` is the sum of `created`, `updated`, `unchanged` and `repeated`. */
+        /** @description Result per row below the header. `processed` is the sum of `created`, `updated`, `unchanged` and `repeated`. */
         CustomerUploadResult: {
-            /** @description Rows with three columns or more. All of them were taken. */
+            /** @description Number of rows with three columns or more. All of them were imported. */
             processed: number;
-            /** @description Customers that did not exist. */
+            /** @description Number of created customers. */
             created: number;
-            /** @description Customers of whom a name or the branch changed. */
+            /** @description Number of customers whose name or branch changed. */
             updated: number;
-            /** @description Customers who are like that already. They were not written, so their `updated_at` stays. */
+            /** @description Number of customers that already had these values. They were not written, so their `updated_at` does not change. */
             unchanged: number;
-            /** @description Rows whose user code comes again further down. The last one counts. */
+            /** @description Number of rows whose user code appears again further down. The last row is used. */
             repeated: number;
-            /** @description Rows with fewer than three columns. Empty lines are no rows. */
+            /** @description Number of rows with fewer than three columns. Empty lines are not counted. */
             skipped: number;
-            /** @description Whether this was a dry run, which stores nothing. */
+            /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;
         };
         /**
-         * @description A synchronisation waits, runs, and ends one way or the other.
+         * @description A run waits (`queued`), is in progress (`running`), and ends as `succeeded` or `failed`.
          * @enum {string}
          */
         CustomerSyncStatus: "queued" | "running" | "succeeded" | "failed";
         CustomerSyncProblem: {
-            /** @description The record's place in your list, counted from 0. */
+            /** @description Position of the record in your list. The first record is 0. */
             index: number;
             /**
-             * @description The field at fault, by our name for it; null where it is the record as a whole.
+             * @description The invalid field, by our name; null if the problem is the record as a whole.
              * @enum {string|null}
              */
             field: "user_code" | "first_name" | "last_name" | "branch" | "email" | "is_active" | null;
             /**
-             * @description Short reason: `required` the field is missing; `blank`; `type` it is not of the kind it has to be; `maxLength` it is too long; `pattern` it has characters that it must not have, or is no e-mail address; `encoding` it is not well-formed text; `enum` it is none of the known values; `repeated` the user code comes again further down.
+             * @description Short reason. `required`: the field is missing. `blank`: it is blank. `type`: it has the wrong type. `maxLength`: it is too long. `pattern`: it contains characters that are not allowed, or is not an e-mail address. `encoding`: it is not well-formed text. `enum`: it is not one of the known values. `repeated`: the user code appears again further down.
              * @enum {string}
              */
             code: "required" | "blank" | "type" | "maxLength" | "pattern" | "encoding" | "enum" | "repeated";
-            /** @description Text for a person. */
+            /** @description Text for people. */
             message: string;
         };
-        /** @description One synchronisation. The counts are null until it has succeeded; then `received` is the sum of `created`, `updated`, `unchanged` and `skipped`. */
+        /** @description One synchronisation. The counts are null until it has succeeded. Then `received` is the sum of `created`, `updated`, `unchanged` and `skipped`. */
         CustomerSync: {
             run_id: components["schemas"]["Uuid"];
             courier_id: components["schemas"]["Uuid"];
-            /** @description Display name of the courier whose customers these are. */
+            /** @description Display name of the courier. */
             courier_name: string;
             /**
-             * @description Whether the clock or a person asked for it.
+             * @description Whether the run was scheduled or requested by a user.
              * @enum {string}
              */
             origin: "schedule" | "request";
             status: components["schemas"]["CustomerSyncStatus"];
-            /** @description The HTTP status that your system answered with; null as long as there is none. */
+            /** @description The HTTP status of your system's response; null if there is none. */
             http_status: number | null;
-            /** @description Records in your system's answer. */
+            /** @description Number of records in your system's response. */
             received: number | null;
-            /** @description Customers that did not exist. */
+            /** @description Number of created customers. */
             created: number | null;
-            /** @description Customers of whom something changed. */
+            /** @description Number of changed customers. */
             updated: number | null;
-            /** @description Customers who are like that already. They were not written, so their `updated_at` stays. */
+            /** @description Number of customers that already had these values. They were not written, so their `updated_at` does not change. */
             unchanged: number | null;
-            /** @description Records that were left out. `problems` says why. */
+            /** @description Number of skipped records. `problems` says why. */
             skipped: number | null;
-            /** @description What is wrong with the records that were left out, the first 100 of it. */
+            /** @description Problems of the skipped records, the first 100. */
             problems: components["schemas"]["CustomerSyncProblem"][];
-            /** @description Why it failed, and what to change, for a person; null where it did not. */
+            /** @description Why the run failed and what to change, as text for people; null if it did not fail. */
             error: string | null;
-            /** @description When it was asked for, in UTC. */
+            /** @description When the run was requested, in UTC. */
             created_at: components["schemas"]["DateTime"];
-            /** @description When it began, in UTC; null while it waits. */
+            /** @description When the run started, in UTC; null while it waits. */
             started_at: string | null;
-            /** @description When it ended, in UTC; null until then. */
+            /** @description When the run ended, in UTC; null until then. */
             finished_at: string | null;
         };
         KeyPageMeta: {
-            /** @description The `limit` that applied. */
+            /** @description The `limit` that was applied. */
             limit: number;
             /**
              * Format: uuid
-             * @description What to send as `before` to read on; null where there is no more.
+             * @description Send this value as `before` to get the next page. Null on the last page.
              */
             next_before: string | null;
         };
         CustomerSyncRequest: {
             /**
              * Format: uuid
-             * @description The courier whose customers to read. Staff must name it (without it, 400); a courier's are always its own, whatever is sent.
+             * @description The courier whose customers to read. Required for staff (400 if missing). Ignored for a courier, who always synchronises its own customers.
              */
             courier_id?: string;
         };
-        /** @description Air waybill number, as `123-12345675` or as eleven digits. It is stored as you send it; its leading three digits, where it has them, set the airline. */
+        /** @description Air waybill number, as `123-12345675` or as eleven digits. Stored as sent. If it starts with three digits, they set the airline. */
         AwbNumber: string;
         ManifestCreation: {
             awb_number?: components["schemas"]["AwbNumber"];
             /**
              * Format: uuid
-             * @description Where the manifest leaves from. Left out, the primary warehouse.
+             * @description The warehouse of departure. If omitted, the primary warehouse.
              */
             warehouse_id?: string;
             /** @description A note for the audit log. */
             remarks?: string;
         };
         /**
-         * @description Whether the air waybill number's last digit is the remainder of its seven-digit serial divided by 7. `not_checked` where there is no number, or not one of eleven digits. Advice only: an invalid number is stored all the same.
+         * @description Whether the check digit of the air waybill number is correct: the last digit must be the remainder of the seven-digit serial divided by 7. `not_checked` if there is no number, or if it does not have eleven digits. This is only a hint: an invalid number is also stored.
          * @enum {string}
          */
         AwbCheck: "valid" | "invalid" | "not_checked";
@@ -3103,7 +3167,7 @@ export interface components {
             status: "draft";
             awb_check: components["schemas"]["AwbCheck"];
         };
-        /** @description The airline's three-digit prefix. Ignored where `awb_number` is given. */
+        /** @description The airline's three-digit prefix. Ignored if `awb_number` is sent. */
         AirlinePrefix: string;
         CreateManifestAction: {
             /**
@@ -3122,16 +3186,16 @@ export interface components {
             notes?: string;
             /**
              * Format: uuid
-             * @description Where the manifest leaves from. Left out, the primary warehouse.
+             * @description The warehouse of departure. If omitted, the primary warehouse.
              */
             warehouse_id?: string;
         };
         /**
-         * @description A manifest moves forward one step at a time, from `draft` through `ready` and `shipped` to `completed`.
+         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`.
          * @enum {string}
          */
         ManifestStatus: "draft" | "ready" | "shipped" | "completed";
-        /** @description What is left out stays as it is. */
+        /** @description Omitted fields do not change. */
         UpdateMetaAction: {
             /**
              * @description Always `update_meta`. (enum property replaced by openapi-typescript)
@@ -3158,7 +3222,7 @@ export interface components {
             /** @description A note for the audit log. */
             remarks?: string;
         };
-        /** @description The packages, at least one and at most 10,000. All of them are changed or none. */
+        /** @description The packages, at least one and at most 10,000. Either all of them are changed, or none. */
         PackageIds: string[];
         AddPackagesAction: {
             /**
@@ -3198,22 +3262,22 @@ export interface components {
              */
             manifest_id: string;
         };
-        /** @description Which fields are present depends on the action. */
+        /** @description The fields depend on the action. */
         ManifestOperationResult: {
             /**
              * Format: uuid
-             * @description The manifest. Every action.
+             * @description The manifest. With every action.
              */
             manifest_id: string;
-            /** @description Its number. `create_manifest`. */
+            /** @description The manifest number. Only with `create_manifest`. */
             manifest_number?: string;
-            /** @description Its status. `create_manifest` (always `draft`) and `update_meta`. */
+            /** @description The status. Only with `create_manifest` (always `draft`) and `update_meta`. */
             status?: components["schemas"]["ManifestStatus"];
-            /** @description The air waybill's check digit. `create_manifest` and `update_meta`. */
+            /** @description Result of the check digit test. Only with `create_manifest` and `update_meta`. */
             awb_check?: components["schemas"]["AwbCheck"];
-            /** @description Packages newly assigned; one that was on this manifest already is not counted. `add_packages`. */
+            /** @description Number of newly assigned packages. Packages that were already on this manifest are not counted. Only with `add_packages`. */
             added?: number;
-            /** @description Packages taken off. `remove_packages`. */
+            /** @description Number of removed packages. Only with `remove_packages`. */
             removed?: number;
         };
         /** @description A success whose `timestamp` is a date-time string (UTC), not seconds. */
@@ -3223,7 +3287,7 @@ export interface components {
              * @constant
              */
             status: "success";
-            /** @description Text for a person. */
+            /** @description Text for people. */
             message: string;
             data: components["schemas"]["ManifestOperationResult"];
             timestamp: components["schemas"]["DateTime"];
@@ -3238,7 +3302,7 @@ export interface components {
             manifest_id: components["schemas"]["Uuid"];
             /** @description `MAN-YYYYMMDD-XXXX`. */
             manifest_number: string;
-            /** @description Air waybill number, as it was sent. */
+            /** @description Air waybill number, as sent. */
             awb_number: string | null;
             /** @description The airline's three-digit prefix. */
             airline_prefix: string | null;
@@ -3253,62 +3317,62 @@ export interface components {
             created_at: components["schemas"]["DateTime"];
             /**
              * Format: uuid
-             * @description The warehouse that it leaves from.
+             * @description The warehouse of departure.
              */
             warehouse_id: string | null;
         };
         ManifestPackage: {
             package_id: components["schemas"]["Uuid"];
-            /** @description The carrier's number. A courier sees `*` for all but its last four characters while the customer is unknown. */
+            /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
             tracking_number: string;
-            /** @description The warehouse's own number. */
+            /** @description The warehouse's own number of the package. */
             house_number: string;
             /** @description Weight in lb. */
             weight: number;
-            /** @description The customer's first name; null where unknown. */
+            /** @description The customer's first name; null if unknown. */
             first_name: string | null;
-            /** @description The customer's last name; null where unknown. */
+            /** @description The customer's last name; null if unknown. */
             last_name: string | null;
-            /** @description The customer's user code; null where unknown. */
+            /** @description The customer's user code; null if unknown. */
             user_code: string | null;
-            /** @description The courier that it belongs to; null where unknown. */
+            /** @description The courier that the package belongs to; null if unknown. */
             courier_name: string | null;
-            /** @description That courier's code; null where unknown. */
+            /** @description That courier's code; null if unknown. */
             courier_code: string | null;
-            /** @description The carrier that brought it. */
+            /** @description The carrier that brought the package. */
             carrier_name: string | null;
         };
         ManifestCourierFigures: {
-            /** @description The courier's packages aboard. */
+            /** @description Number of the courier's packages on the manifest. */
             count: number;
             /** @description Their weight in lb. */
             weight: number;
-            /** @description The courier's colour as `#RRGGBB`; null where it has none. */
+            /** @description The courier's colour as `#RRGGBB`; null if it has none. */
             house_color: string | null;
         };
-        /** @description Figures over the packages that you may see. */
+        /** @description Totals of the packages that you can see. */
         ManifestStats: {
-            /** @description Packages aboard. */
+            /** @description Number of packages. */
             total_count: number;
             /** @description Their weight in lb. */
             total_weight_lb: number;
             /** @description The same weight in kg. */
             total_weight_kg: number;
-            /** @description Figures by courier code. Packages of an unknown courier count under `UNKNOWN`. An empty manifest has an empty object here. */
+            /** @description Totals by courier code. Packages of an unknown courier are counted under `UNKNOWN`. For an empty manifest this is an empty object. */
             by_courier: {
                 [key: string]: components["schemas"]["ManifestCourierFigures"];
             };
         };
         ManifestDetail: {
             info: components["schemas"]["ManifestInfo"];
-            /** @description The packages aboard that you may see. */
+            /** @description The packages on the manifest that you can see. */
             packages: components["schemas"]["ManifestPackage"][];
             stats: components["schemas"]["ManifestStats"];
         };
         InvoiceRequest: {
             /**
              * Format: uuid
-             * @description The courier to invoice. A courier may name only itself.
+             * @description The courier to invoice. A courier can name only itself.
              */
             courier_id: string;
             /**
@@ -3318,11 +3382,11 @@ export interface components {
             start_date: string;
             /**
              * Format: date
-             * @description Last day of the period, inclusive, in UTC. Not before `start_date`.
+             * @description Last day of the period, inclusive, in UTC. Must not be before `start_date`.
              */
             end_date: string;
         };
-        /** @description The party that bills. */
+        /** @description The biller. */
         InvoiceWarehouse: {
             /** @description Name of the warehouse. */
             name: string;
@@ -3337,7 +3401,7 @@ export interface components {
             /** @description E-mail address. */
             email: string | null;
         };
-        /** @description The party that is billed. */
+        /** @description The billed courier. */
         InvoiceCourier: {
             courier_id: components["schemas"]["Uuid"];
             /** @description Display name. */
@@ -3372,15 +3436,15 @@ export interface components {
             air_freight_weight: number;
             /** @description `air_freight_rate` times `air_freight_weight`, in USD. */
             total_air_freight: number;
-            /** @description `total_fees` and `total_air_freight` together, in USD. */
+            /** @description Sum of `total_fees` and `total_air_freight`, in USD. */
             grand_total: number;
         };
         InvoiceBreakdownLine: {
             /** @description Label of the weight tier. */
             range: string;
-            /** @description Packages in the tier. */
+            /** @description Number of packages in the tier. */
             count: number;
-            /** @description Flat fee for one package, in USD. */
+            /** @description Flat fee per package, in USD. */
             rate: number;
             /** @description `count` times `rate`, in USD. */
             subtotal: number;
@@ -3391,33 +3455,33 @@ export interface components {
             tracking_number: string;
             /** @description Weight in lb. */
             weight: number;
-            /** @description The tier's flat fee in USD; 0 where the weight falls in no tier. */
+            /** @description The tier's flat fee in USD; 0 if the weight is in no tier. */
             applied_fee: number;
         };
         InvoicePreview: {
             warehouse: components["schemas"]["InvoiceWarehouse"];
             courier: components["schemas"]["InvoiceCourier"];
             summary: components["schemas"]["InvoiceSummary"];
-            /** @description One line for each tier that matched at least one package. */
+            /** @description One line per tier with at least one package. */
             breakdown: components["schemas"]["InvoiceBreakdownLine"][];
             /** @description Every package of the period. */
             packages: components["schemas"]["InvoicePackage"][];
-            /** @description What to look at before billing, such as gaps in the tier table. Usually empty. */
+            /** @description Problems to check before billing, such as gaps in the tiers. Usually empty. */
             warnings: string[];
         };
         /**
-         * @description A bill is drafted, published to its courier, and paid in full. A courier sees no drafts.
+         * @description A bill is drafted, then published to its courier, then paid in full. Couriers do not see drafts.
          * @enum {string}
          */
         BillStatus: "draft" | "published" | "paid";
         Bill: {
             bill_id: components["schemas"]["Uuid"];
-            /** @description The number that is printed on the invoice. */
+            /** @description The number printed on the invoice. */
             invoice_number: string;
             courier_id: components["schemas"]["Uuid"];
-            /** @description Display name of the courier that is billed. */
+            /** @description Display name of the billed courier. */
             courier_name: string;
-            /** @description Its short code. */
+            /** @description The courier's short code. */
             courier_code: string;
             /** @description Service level of the period. */
             service_type: string;
@@ -3425,7 +3489,7 @@ export interface components {
             start_date: components["schemas"]["CalendarDate"];
             /** @description Last day of the period, inclusive. */
             end_date: components["schemas"]["CalendarDate"];
-            /** @description Packages billed. */
+            /** @description Number of billed packages. */
             total_packages: number;
             /** @description Percent of the subtotal. */
             tax_rate: number;
@@ -3433,11 +3497,11 @@ export interface components {
             subtotal: number;
             /** @description Tax, in USD. */
             tax_amount: number;
-            /** @description `subtotal` and `tax_amount` together, in USD. */
+            /** @description Sum of `subtotal` and `tax_amount`, in USD. */
             total_amount: number;
-            /** @description Sum of the recorded payments, in USD. `total_amount` less this is outstanding. */
+            /** @description Sum of the recorded payments, in USD. `total_amount` minus this is the balance. */
             paid_amount: number;
-            /** @description What is outstanding, in USD. A draft asks for nothing yet. */
+            /** @description Outstanding amount, in USD. The amount of a draft is not due yet. */
             balance: number;
             status: components["schemas"]["BillStatus"];
             /** @description When the bill was drafted, in UTC. */
@@ -3445,64 +3509,64 @@ export interface components {
             /** @description When it was published, in UTC, `YYYY-MM-DD HH:MM:SS`; `null` for a draft. */
             published_at: string | null;
         };
-        /** @description Who bills, as it was when the bill was published; of a draft, as it is. */
+        /** @description The biller, as of the publication. For a draft, the current data. */
         BillFrom: {
             /** @description Name of the warehouse. */
             name: string;
-            /** @description The address, line by line. */
+            /** @description The address, one entry per line. */
             address: string[];
             /** @description Telephone number. */
             phone: string | null;
             /** @description E-mail address. */
             email: string | null;
         };
-        /** @description Who is billed, as it was when the bill was published; of a draft, as it is. */
+        /** @description The billed courier, as of the publication. For a draft, the current data. */
         BillTo: {
             /** @description Display name of the courier. */
             name: string;
-            /** @description Its short code. */
+            /** @description The courier's short code. */
             code: string;
-            /** @description Its legal name. */
+            /** @description The courier's legal name. */
             company_name: string | null;
-            /** @description The address, line by line. */
+            /** @description The address, one entry per line. */
             address: string[];
             /** @description Telephone number. */
             phone: string | null;
             /** @description E-mail address. */
             email: string | null;
         };
-        /** @description A package, the air freight of all that flew, or an adjustment, as it was when the bill was drafted. */
+        /** @description A package, the air freight of all packages sent by air, or an adjustment, as of the drafting of the bill. */
         BillLine: {
             line_id: components["schemas"]["Uuid"];
-            /** @description Its place on the bill, counted from 1. An adjustment that was removed leaves its number out. */
+            /** @description Position on the bill, starting at 1. A removed adjustment can leave a gap. */
             position: number;
             /**
              * @description Packages come first, in the order of their intake, then air freight, then adjustments.
              * @enum {string}
              */
             kind: "package" | "air_freight" | "adjustment";
-            /** @description Of an adjustment, what it is for. */
+            /** @description The reason of the adjustment. Only for adjustments. */
             description: string | null;
             /**
              * Format: uuid
              * @description The package.
              */
             package_id: string | null;
-            /** @description Of a package. A courier sees `*` for all but the last four characters while nobody knows whose customer's it is. */
+            /** @description Only for packages. While the customer is unknown, a courier sees `*` for all but the last four characters. */
             tracking_number: string | null;
-            /** @description Of a package. */
+            /** @description Only for packages. */
             house_number: string | null;
-            /** @description Of a package whose customer was known. */
+            /** @description Only for packages whose customer was known. */
             user_code: string | null;
-            /** @description Of a package, when it was received, in UTC. */
+            /** @description When the package was received, in UTC. Only for packages. */
             received_at: string | null;
-            /** @description In lb, of the package, or of all that flew. */
+            /** @description Weight in lb, of the package or of all packages sent by air. */
             weight: number | null;
-            /** @description Label of the weight tier; `null` where the weight falls in none. */
+            /** @description Label of the weight tier; `null` if the weight is in no tier. */
             tier: string | null;
-            /** @description Of air freight, in USD per lb. */
+            /** @description USD per lb. Only for air freight. */
             rate: number | null;
-            /** @description In USD before tax; negative for an adjustment that gives back. */
+            /** @description In USD before tax; negative for a credit. */
             amount: number;
         };
         BillPayment: {
@@ -3510,32 +3574,32 @@ export interface components {
             /** @description In USD. */
             amount: number;
             /**
-             * @description How it was paid.
+             * @description Payment method.
              * @enum {string}
              */
             method: "bank_transfer" | "card" | "cash" | "cheque" | "other";
-            /** @description The bank's or the payer's own reference. */
+            /** @description Reference of the bank or the payer. */
             reference: string | null;
-            /** @description The day that the money came in. */
+            /** @description The day the money came in. */
             received_on: components["schemas"]["CalendarDate"];
-            /** @description When it was recorded, in UTC. */
+            /** @description When the payment was recorded, in UTC. */
             recorded_at: components["schemas"]["DateTime"];
-            /** @description Whether it does not count. */
+            /** @description Whether the payment is voided. */
             is_voided: boolean;
             /** @description When it was voided, in UTC. */
             voided_at: string | null;
-            /** @description Why it does not count. */
+            /** @description Why the payment was voided. */
             void_reason: string | null;
         };
-        /** @description A bill as it stands in the list, with its parties, lines and payments. */
+        /** @description A bill as in the list, with its parties, lines and payments. */
         BillDetail: components["schemas"]["Bill"] & {
-            /** @description Text for the courier. */
+            /** @description Note to the courier. */
             remarks: string | null;
             bill_from: components["schemas"]["BillFrom"];
             bill_to: components["schemas"]["BillTo"];
-            /** @description A page of the lines, in the order of the bill. */
+            /** @description One page of the lines, in the order of the bill. */
             lines: components["schemas"]["BillLine"][];
-            /** @description All of them, the oldest first; voided ones too, which do not count. */
+            /** @description All payments, oldest first, including voided ones, which do not count. */
             payments: components["schemas"]["BillPayment"][];
         };
         CreateBillDraftAction: {
@@ -3556,17 +3620,17 @@ export interface components {
             start_date: string;
             /**
              * Format: date
-             * @description Last day of the period, inclusive, in UTC. Not before `start_date`.
+             * @description Last day of the period, inclusive, in UTC. Must not be before `start_date`.
              */
             end_date: string;
-            /** @description Service level of the period, as it is printed on the bill. */
+            /** @description Service level of the period, printed on the bill. */
             service_type: string;
             /**
              * @description Percent of the subtotal, at most 3 decimals.
              * @default 0
              */
             tax_rate: number;
-            /** @description Text for the courier, printed below the lines. */
+            /** @description Note to the courier, printed below the lines. */
             remarks?: string;
         };
         AddBillAdjustmentAction: {
@@ -3580,9 +3644,9 @@ export interface components {
              * @description The draft.
              */
             bill_id: string;
-            /** @description What it is for, as it is printed on the bill. */
+            /** @description Reason for the adjustment, printed on the bill. */
             description: string;
-            /** @description USD before tax, at most 2 decimals. Negative for what you give back; not 0. */
+            /** @description USD before tax, at most 2 decimals. Negative for a credit. Must not be 0. */
             amount: number;
         };
         RemoveBillAdjustmentAction: {
@@ -3593,7 +3657,7 @@ export interface components {
             action: "remove_adjustment";
             /**
              * Format: uuid
-             * @description The adjustment's line, as `add_adjustment` answered it.
+             * @description The line of the adjustment: `line_id` in the response to `add_adjustment`.
              */
             line_id: string;
         };
@@ -3620,18 +3684,18 @@ export interface components {
              * @description The published bill.
              */
             bill_id: string;
-            /** @description USD, at most 2 decimals, and no more than is outstanding. */
+            /** @description USD, at most 2 decimals, not more than the balance. */
             amount: number;
             /**
-             * @description How it was paid.
+             * @description Payment method.
              * @enum {string}
              */
             method: "bank_transfer" | "card" | "cash" | "cheque" | "other";
-            /** @description The bank's or the payer's own reference. */
+            /** @description Reference of the bank or the payer. */
             reference?: string;
             /**
              * Format: date
-             * @description The day that the money came in, not in the future. Left out, today (UTC).
+             * @description The day the money came in. Must not be in the future. If omitted, today (UTC).
              */
             received_on?: string;
         };
@@ -3643,10 +3707,10 @@ export interface components {
             action: "void_payment";
             /**
              * Format: uuid
-             * @description The payment, as `record_payment` answered it.
+             * @description The payment: `payment_id` in the response to `record_payment`.
              */
             payment_id: string;
-            /** @description Why it does not count. Whoever sees the bill sees it. */
+            /** @description Why the payment is voided. Visible to everybody who can see the bill. */
             reason: string;
         };
         DeleteBillDraftAction: {
@@ -3661,118 +3725,118 @@ export interface components {
              */
             bill_id: string;
         };
-        /** @description Which fields are present depends on the action. */
+        /** @description The fields depend on the action. */
         BillOperationResult: {
             bill_id: components["schemas"]["Uuid"];
             /**
              * Format: uuid
-             * @description The adjustment's line. `add_adjustment` and `remove_adjustment`.
+             * @description The line of the adjustment. Only with `add_adjustment` and `remove_adjustment`.
              */
             line_id?: string;
             /**
              * Format: uuid
-             * @description The payment. `record_payment` and `void_payment`.
+             * @description The payment. Only with `record_payment` and `void_payment`.
              */
             payment_id?: string;
-            /** @description Of a draft `DRAFT-` and 8 characters; once published, `INV-` and the number. `create_draft` and `publish`. */
+            /** @description For a draft `DRAFT-` and 8 characters, after publication `INV-` and the number. Only with `create_draft` and `publish`. */
             invoice_number?: string;
             status?: components["schemas"]["BillStatus"];
-            /** @description Packages billed. `create_draft`. */
+            /** @description Number of billed packages. Only with `create_draft`. */
             total_packages?: number;
-            /** @description Sum of the lines, in USD. `create_draft`, `add_adjustment` and `remove_adjustment`. */
+            /** @description Sum of the lines, in USD. Only with `create_draft`, `add_adjustment` and `remove_adjustment`. */
             subtotal?: number;
-            /** @description Tax, in USD. `create_draft`, `add_adjustment` and `remove_adjustment`. */
+            /** @description Tax, in USD. Only with `create_draft`, `add_adjustment` and `remove_adjustment`. */
             tax_amount?: number;
-            /** @description `subtotal` and `tax_amount` together, in USD. `create_draft`, `add_adjustment`, `remove_adjustment` and `publish`. */
+            /** @description Sum of `subtotal` and `tax_amount`, in USD. Only with `create_draft`, `add_adjustment`, `remove_adjustment` and `publish`. */
             total_amount?: number;
-            /** @description When, in UTC. `publish`. */
+            /** @description Time of publication, in UTC. Only with `publish`. */
             published_at?: string;
-            /** @description Sum of the payments that count, in USD. `record_payment` and `void_payment`. */
+            /** @description Sum of the payments that are not voided, in USD. Only with `record_payment` and `void_payment`. */
             paid_amount?: number;
-            /** @description What is outstanding, in USD. `record_payment` and `void_payment`. */
+            /** @description Outstanding amount, in USD. Only with `record_payment` and `void_payment`. */
             balance?: number;
-            /** @description Packages of the period that are not on this bill, and why. `create_draft`. */
+            /** @description Number of packages of the period that are not on this bill, by reason. Only with `create_draft`. */
             left_out?: {
-                /** @description They are on another bill, a draft or a published one. */
+                /** @description Packages on another bill, draft or published. */
                 already_billed: number;
             };
-            /** @description Gaps in the courier's tiers: a package of such a weight is billed at 0. Usually empty. `create_draft`. */
+            /** @description Gaps in the courier's tiers. Packages with such a weight are billed at 0. Usually empty. Only with `create_draft`. */
             warnings?: string[];
         };
         StatementMovement: {
-            /** @description The day that it counts on: that of a bill's publication, the day that a payment came in, the day that it was voided. */
+            /** @description The day of the movement: the publication day of a bill, the day a payment came in, or the day it was voided. */
             date: components["schemas"]["CalendarDate"];
             /**
              * @description A bill was published, a payment came in, or a payment was voided.
              * @enum {string}
              */
             kind: "bill" | "payment" | "payment_voided";
-            /** @description The bill, also of a payment. */
+            /** @description The bill. For a payment, the paid bill. */
             bill_id: components["schemas"]["Uuid"];
-            /** @description The number that is printed on the invoice. */
+            /** @description The number printed on the invoice. */
             invoice_number: string;
             /**
              * Format: uuid
-             * @description The payment that came in or was voided; `null` for a bill.
+             * @description The received or voided payment; `null` for a bill.
              */
             payment_id: string | null;
-            /** @description How it was paid, `bank_transfer` for example; `null` for a bill. */
+            /** @description Payment method, for example `bank_transfer`; `null` for a bill. */
             method: string | null;
-            /** @description What the payment was recorded with, such as the number of a transfer. */
+            /** @description Reference of the payment, for example the number of a bank transfer. */
             reference: string | null;
-            /** @description What it adds to the balance, in USD; below 0 for a payment. */
+            /** @description Change of the balance, in USD; negative for a payment. */
             amount: number;
-            /** @description What was owed after it, in USD. */
+            /** @description Balance after the movement, in USD. */
             balance: number;
-            /** @description When it was published, recorded or voided, in UTC. A payment may be recorded days after it came in. */
+            /** @description When the bill was published, or the payment was recorded or voided, in UTC. A payment can be recorded days after it came in. */
             recorded_at: components["schemas"]["DateTime"];
         };
         StatementAgeing: {
-            /** @description Outstanding of bills that were published on `to` or at most 30 days before, in USD. */
+            /** @description Outstanding amount of bills published on `to` or at most 30 days before, in USD. */
             days_0_30: number;
-            /** @description Of bills published 31 to 60 days before, in USD. */
+            /** @description Outstanding amount of bills published 31 to 60 days before, in USD. */
             days_31_60: number;
-            /** @description Of bills published 61 to 90 days before, in USD. */
+            /** @description Outstanding amount of bills published 61 to 90 days before, in USD. */
             days_61_90: number;
-            /** @description Of bills published more than 90 days before, in USD. */
+            /** @description Outstanding amount of bills published more than 90 days before, in USD. */
             days_over_90: number;
-            /** @description What had come in beyond what was owed, bill by bill, in USD; 0 or less. Usually 0: money that came in before its bill was published stands here on the days between. */
+            /** @description Prepayments, in USD; 0 or less. The sum over all bills of the amount paid above the amount owed. Usually 0. If money came in before its bill was published, it appears here for the days between. */
             credit: number;
         };
         CourierStatement: {
             courier_id: components["schemas"]["Uuid"];
             /** @description Display name of the courier. */
             courier_name: string;
-            /** @description Its short code. */
+            /** @description The courier's short code. */
             courier_code: string;
             /** @description First day of the statement, inclusive. */
             from: components["schemas"]["CalendarDate"];
             /** @description Last day of the statement, inclusive. */
             to: components["schemas"]["CalendarDate"];
-            /** @description What was owed at the beginning of `from`, in USD; below 0 if the courier had paid in advance. */
+            /** @description Balance at the beginning of `from`, in USD; negative if the courier had paid in advance. */
             opening_balance: number;
             /** @description Sum of the bills published in the period, in USD. */
             billed: number;
-            /** @description Sum of the payments that came in in the period, those voided later among them, in USD. */
+            /** @description Sum of the payments that came in during the period, in USD. Includes payments that were voided later. */
             paid: number;
             /** @description Sum of the payments voided in the period, in USD. */
             voided: number;
-            /** @description `opening_balance` plus `billed` less `paid` plus `voided`: what was owed at the end of `to`, in USD. */
+            /** @description Balance at the end of `to`, in USD: `opening_balance` plus `billed` minus `paid` plus `voided`. */
             closing_balance: number;
-            /** @description This page of the movements, the oldest first. */
+            /** @description One page of the movements, oldest first. */
             movements: components["schemas"]["StatementMovement"][];
-            /** @description `closing_balance` by the age of the bills; the five figures add up to it. */
+            /** @description `closing_balance` by the age of the bills. It is the sum of the five amounts. */
             ageing: components["schemas"]["StatementAgeing"];
         };
         ReconciliationHeap: {
-            /** @description How many packages. */
+            /** @description Number of packages. */
             packages: number;
-            /** @description What they weigh now, in lb. */
+            /** @description Their current weight, in lb. */
             weight: number;
             /** @description Their tier fees, in USD. */
             fees: number;
         };
-        /** @description How many packages have each reason; one package may have several. */
+        /** @description Number of packages per reason. One package can have several reasons. */
         ReconciliationReasons: {
             /** @description Packages with this reason. */
             owner_unknown: number;
@@ -3796,25 +3860,25 @@ export interface components {
             packages_received: number;
             /** @description Their weight in lb. */
             weight: number;
-            /** @description Those on published and paid bills, with the fees that they were billed. */
+            /** @description Packages on published and paid bills, with the billed fees. */
             published: components["schemas"]["ReconciliationHeap"];
-            /** @description Those on drafts, with the fees of the draft. */
+            /** @description Packages on drafts, with the fees of the draft. */
             drafts: components["schemas"]["ReconciliationHeap"];
-            /** @description Those on no bill, with the fees that they would cost by today's tiers. Without a courier there is none. */
+            /** @description Packages on no bill, with the fees by today's tiers. A package without a courier has no fee. */
             unbilled: components["schemas"]["ReconciliationHeap"];
-            /** @description Packages with at least one reason. */
+            /** @description Number of packages with at least one reason. */
             exceptions: number;
             reasons: components["schemas"]["ReconciliationReasons"];
         };
         ReconciliationCourier: {
             /**
              * Format: uuid
-             * @description The courier that the packages belong to now; `null` for those of an unknown owner.
+             * @description The current courier of the packages; `null` for packages of unknown owners.
              */
             courier_id: string | null;
-            /** @description Its display name. */
+            /** @description The courier's display name. */
             courier_name: string | null;
-            /** @description Its short code. */
+            /** @description The courier's short code. */
             courier_code: string | null;
         } & components["schemas"]["ReconciliationFigures"];
         /**
@@ -3823,60 +3887,60 @@ export interface components {
          *     | Check | `expected` | `found` |
          *     |---|---|---|
          *     | `packages` | packages received in the period | packages on published bills, on drafts, and unbilled |
-         *     | `bill_packages` | `total_packages` of the bills | their lines of packages |
-         *     | `bill_subtotals` | `subtotal` of the bills, in USD | the sum of all of their lines |
-         *     | `bill_taxes` | `tax_amount` of the bills, in USD | `subtotal` times the tax rate, rounded to the cent bill by bill |
+         *     | `bill_packages` | `total_packages` of the bills | their package lines |
+         *     | `bill_subtotals` | `subtotal` of the bills, in USD | the sum of all their lines |
+         *     | `bill_taxes` | `tax_amount` of the bills, in USD | `subtotal` times the tax rate, rounded to the cent per bill |
          *     | `bill_totals` | `total_amount` of the bills, in USD | `subtotal` plus `tax_amount` |
          *     | `bill_payments` | `paid_amount` of the bills, in USD | the sum of their payments that are not voided |
-         *     | `bill_statuses` | bills with the status `paid` | published bills of which nothing is outstanding |
+         *     | `bill_statuses` | bills with the status `paid` | published bills with no outstanding amount |
          * @enum {string}
          */
         ReconciliationCheckName: "packages" | "bill_packages" | "bill_subtotals" | "bill_taxes" | "bill_totals" | "bill_payments" | "bill_statuses";
         ReconciliationCheck: {
             check: components["schemas"]["ReconciliationCheckName"];
-            /** @description The one figure. */
+            /** @description The first figure. */
             expected: number;
-            /** @description The other. */
+            /** @description The second figure. */
             found: number;
-            /** @description Bills of which the two figures differ. Two that differ by the same amount may add up, and do not tie all the same. */
+            /** @description Number of bills whose two figures differ. The sums can be equal even if single bills differ. Then `ties` is still false. */
             differing: number;
-            /** @description Whether the figures agree, bill by bill. */
+            /** @description Whether the figures agree for every bill. */
             ties: boolean;
         };
         DifferingBill: {
             bill_id: components["schemas"]["Uuid"];
-            /** @description The number that is printed on the invoice. */
+            /** @description The number printed on the invoice. */
             invoice_number: string;
             check: components["schemas"]["ReconciliationCheckName"];
-            /** @description The one figure, of this bill. */
+            /** @description The first figure, for this bill. */
             expected: number;
-            /** @description The other. */
+            /** @description The second figure. */
             found: number;
         };
-        /** @description How the weight was changed after intake. Absent if it was not. */
+        /** @description Change of the weight after intake. Absent if the weight was not changed. */
         ReconciliationWeightChange: {
-            /** @description What the package weighed at intake, in lb. */
+            /** @description Weight at intake, in lb. */
             before: number;
-            /** @description What it weighs now, in lb. It equals `before` if the weight was changed and changed back. */
+            /** @description Current weight, in lb. It equals `before` if the weight was changed and changed back. */
             after: number;
-            /** @description When the weight was last changed, in UTC; `null` if the audit log does not say. */
+            /** @description When the weight was last changed, in UTC; `null` if the audit log does not contain it. */
             changed_at: string | null;
-            /** @description The name of the user who changed it last; `null` likewise. */
+            /** @description Name of the user who last changed it; `null` if the audit log does not contain it. */
             changed_by: string | null;
         };
         /**
-         * @description Why a package is on no bill, or what is odd about its being billed.
+         * @description Why a package is on no bill, or what does not match its bill.
          *
          *     | Reason | Meaning |
          *     |---|---|
-         *     | `owner_unknown` | On no bill: it belongs to no courier, so nobody can be billed. |
-         *     | `not_billed` | On no bill: its courier has no bill, not even a draft, for the day that it was received. |
-         *     | `left_out` | On no bill, although its courier has one for that day: it became the courier's after that bill was drawn up, for example. |
+         *     | `owner_unknown` | On no bill: the package belongs to no courier, so nobody can be billed. |
+         *     | `not_billed` | On no bill: its courier has no bill and no draft for the day of receipt. |
+         *     | `left_out` | On no bill, although its courier has one for that day. For example, the package was assigned to the courier after the bill was created. |
          *     | `no_tier` | No tier covers its weight: it was billed without a fee, or would be. |
-         *     | `weight_changed` | Its weight was changed after intake, billed or not, or it was billed with another weight than it has now. |
-         *     | `courier_changed` | Billed to another courier than it belongs to now. |
-         *     | `fee_changed` | On a draft, with another fee than today's tiers give. A published bill stands, whatever became of the tiers. |
-         *     | `outside_period` | On a bill whose own period does not hold the day that it was received. |
+         *     | `weight_changed` | Its weight was changed after intake, billed or not, or the billed weight differs from its current weight. |
+         *     | `courier_changed` | Billed to another courier than its current one. |
+         *     | `fee_changed` | On a draft, with a fee that differs from today's tiers. The fees of published bills do not change. |
+         *     | `outside_period` | On a bill whose period does not include the day of receipt. |
          * @enum {string}
          */
         ReconciliationReason: "owner_unknown" | "not_billed" | "left_out" | "no_tier" | "weight_changed" | "courier_changed" | "fee_changed" | "outside_period";
@@ -3884,27 +3948,27 @@ export interface components {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. */
             tracking_number: string;
-            /** @description The warehouse's own number. */
+            /** @description The warehouse's own number of the package. */
             house_number: string;
-            /** @description When it was received, in UTC. */
+            /** @description When the package was received, in UTC. */
             received_at: components["schemas"]["DateTime"];
             /**
              * Format: uuid
-             * @description The courier that it belongs to now; `null` while nobody knows.
+             * @description The current courier of the package; `null` while the owner is unknown.
              */
             courier_id: string | null;
-            /** @description Its display name. */
+            /** @description The courier's display name. */
             courier_name: string | null;
-            /** @description What it weighs now, in lb. */
+            /** @description Current weight, in lb. */
             weight: number;
             weight_change?: components["schemas"]["ReconciliationWeightChange"];
-            /** @description What it would cost by today's tiers of that courier, in USD; 0 where no tier covers it, `null` without a courier. */
+            /** @description Fee by today's tiers of the current courier, in USD; 0 if no tier covers the weight, `null` without a courier. */
             fee: number | null;
-            /** @description Why it is here. */
+            /** @description Why the package is an exception. */
             reasons: components["schemas"]["ReconciliationReason"][];
             /**
              * Format: uuid
-             * @description The bill that it is on; `null` if it is on none, as is what follows.
+             * @description The bill that contains the package. If the package is on no bill, this field and the following ones are `null`.
              */
             bill_id: string | null;
             /** @description The bill's number. */
@@ -3913,12 +3977,12 @@ export interface components {
             bill_status: components["schemas"]["BillStatus"] | null;
             /**
              * Format: uuid
-             * @description The courier that was billed.
+             * @description The billed courier.
              */
             billed_courier_id: string | null;
-            /** @description The weight that was billed, in lb. */
+            /** @description The billed weight, in lb. */
             billed_weight: number | null;
-            /** @description The fee that was billed, in USD. */
+            /** @description The billed fee, in USD. */
             billed_fee: number | null;
         };
         BillingReconciliation: {
@@ -3927,26 +3991,26 @@ export interface components {
             /** @description Last day of the period, inclusive. */
             to: components["schemas"]["CalendarDate"];
             summary: components["schemas"]["ReconciliationFigures"];
-            /** @description The same figures for each courier that has packages among these, by name; those of an unknown owner come last. */
+            /** @description The same figures per courier, sorted by name. Packages of unknown owners come last. */
             couriers: components["schemas"]["ReconciliationCourier"][];
-            /** @description Bills, drafts among them, whose own period has a day in common with this one. These the checks are about. */
+            /** @description Number of bills, including drafts, whose period overlaps this period. The checks cover these bills. */
             bills: number;
-            /** @description What has to tie, and whether it does. Always all of them, in this order. */
+            /** @description The checks and their results. Always all checks, in this order. */
             checks: components["schemas"]["ReconciliationCheck"][];
-            /** @description The bills that do not tie, at most 100 for each check. */
+            /** @description The bills with differences, at most 100 per check. */
             differing_bills: components["schemas"]["DifferingBill"][];
-            /** @description This page of the packages with a reason, the newest intake first. */
+            /** @description One page of the packages with a reason, newest intake first. */
             exceptions: components["schemas"]["ReconciliationException"][];
         };
-        /** @description A band of weights and the flat fee for a package in it. */
+        /** @description A weight range and the flat fee for a package in it. */
         RateTier: {
-            /** @description Identifier of the row. */
+            /** @description Identifier of the tier. */
             id: number;
             /** @description Lower bound in lb, inclusive. */
             startweight: number;
-            /** @description Upper bound in lb, inclusive. Where the next tier begins at it, this tier applies. */
+            /** @description Upper bound in lb, inclusive. If the next tier starts at this weight, this tier applies. */
             endweight: number;
-            /** @description Flat fee for a package in the band, in USD. */
+            /** @description Flat fee for a package in the range, in USD. */
             fee: number;
         };
         CourierRates: {
@@ -3955,29 +4019,29 @@ export interface components {
             courier_name: string;
             /** @description Short code. */
             courier_code: string;
-            /** @description USD for each lb of air freight, on top of the tier fees. */
+            /** @description USD per lb of air freight, in addition to the tier fees. */
             air_freight_rate: number;
-            /** @description The courier's own tiers by weight; empty where the default ones apply. */
+            /** @description The courier's own tiers, sorted by weight; empty if the default tiers apply. */
             specific_rates: components["schemas"]["RateTier"][];
-            /** @description Whether the courier is billed by the default tiers, because it has none of its own. */
+            /** @description Whether the courier is billed by the default tiers because it has no tiers of its own. */
             uses_global_rates: boolean;
         };
-        /** @description `courier` is there if you named one, `couriers` if you did not. */
+        /** @description Contains `courier` if you named one, otherwise `couriers`. */
         RateTables: {
-            /** @description The default tiers by weight, for every courier without tiers of its own. */
+            /** @description The default tiers, sorted by weight. They apply to every courier without its own tiers. */
             global_default_rates: components["schemas"]["RateTier"][];
             courier?: components["schemas"]["CourierRates"];
-            /** @description Every courier, in the order of its code. */
+            /** @description All couriers, sorted by code. */
             couriers?: components["schemas"]["CourierRates"][];
         };
         WantedTier: {
-            /** @description The row to update, which must be one of this table. Left out, the tier is inserted; if the table has a row of exactly these bounds and this fee, that row stays instead. */
+            /** @description The tier to update. It must be in this table. If omitted, the tier is inserted. If the table already has a tier with exactly these bounds and this fee, that tier is kept instead. */
             id?: number;
             /** @description Lower bound in lb, inclusive, at most 3 decimals. */
             startweight: number;
-            /** @description Upper bound in lb, inclusive, at most 3 decimals. Not below `startweight`. */
+            /** @description Upper bound in lb, inclusive, at most 3 decimals. Must not be below `startweight`. */
             endweight: number;
-            /** @description Flat fee for a package in the band, in USD, at most 2 decimals. */
+            /** @description Flat fee for a package in the range, in USD, at most 2 decimals. */
             fee: number;
         };
         SaveRatesAction: {
@@ -3988,10 +4052,10 @@ export interface components {
             action: "save_rates";
             /**
              * Format: uuid
-             * @description The courier whose tiers these are. Left out or `null`, the default tiers.
+             * @description The courier whose tiers to save. If omitted or `null`, the default tiers.
              */
             courier_id?: string | null;
-            /** @description The whole table as it shall be, in any order. Two tiers may share a bound, and must not overlap otherwise. An empty list removes all tiers. */
+            /** @description The complete new table, in any order. Two tiers can share a bound, but must not overlap otherwise. An empty list removes all tiers. */
             rates: components["schemas"]["WantedTier"][];
         };
         CopyDefaultAction: {
@@ -4012,7 +4076,7 @@ export interface components {
              * @enum {string}
              */
             action: "delete_rate";
-            /** @description The tier to delete, a courier's or a default one. */
+            /** @description The tier to delete. It can be a courier's tier or a default tier. */
             rate_id: number;
         };
         UpdateAirFreightAction: {
@@ -4023,50 +4087,50 @@ export interface components {
             action: "update_air_freight";
             /**
              * Format: uuid
-             * @description The courier whose rate it is.
+             * @description The courier.
              */
             courier_id: string;
-            /** @description USD for each lb of air freight, at most 2 decimals. */
+            /** @description USD per lb of air freight, at most 2 decimals. */
             air_freight_rate: number;
         };
-        /** @description Which fields are present depends on the action. */
+        /** @description The fields depend on the action. */
         RateOperationResult: {
             /**
              * Format: uuid
-             * @description The courier; `null` for the default tiers. Every action.
+             * @description The courier; `null` for the default tiers. With every action.
              */
             courier_id: string | null;
-            /** @description The table as it now is, by weight. `save_rates`, `copy_default` and `delete_rate`. */
+            /** @description The table after the action, sorted by weight. Only with `save_rates`, `copy_default` and `delete_rate`. */
             rates?: components["schemas"]["RateTier"][];
-            /** @description Whether the courier is billed by the default tiers now. `save_rates`, `copy_default` and `delete_rate` on a courier's table. */
+            /** @description Whether the courier is now billed by the default tiers. Only with `save_rates`, `copy_default` and `delete_rate`, for a courier's table. */
             uses_global_rates?: boolean;
-            /** @description Gaps in the tiers that now apply: a package of such a weight has no fee. Usually empty. `save_rates`, `copy_default` and `delete_rate`. */
+            /** @description Gaps in the tiers that now apply. A package with such a weight has no fee. Usually empty. Only with `save_rates`, `copy_default` and `delete_rate`. */
             warnings?: string[];
-            /** @description The rate as it now is. `update_air_freight`. */
+            /** @description The new rate. Only with `update_air_freight`. */
             air_freight_rate?: number;
         };
-        /** @description How one of the webhook addresses has been answering. Another address begins anew. */
+        /** @description Delivery status of one webhook URL. A new URL resets it. */
         WebhookHealth: {
             /**
-             * @description `none`: no address is set. `active`: the last webhook was taken in, or none was sent yet. `failing`: those since `failing_since` were not. `paused`: nothing but tests is sent any more.
+             * @description `none`: no URL is set. `active`: the last webhook was accepted, or none was sent yet. `failing`: all webhooks since `failing_since` failed. `paused`: only tests are sent.
              * @enum {string}
              */
             state: "none" | "active" | "failing" | "paused";
-            /** @description Since when every attempt has failed. */
+            /** @description Start of the current series of failed attempts. */
             failing_since: components["schemas"]["DateTime"] | null;
-            /** @description When it was paused. */
+            /** @description When deliveries were paused. */
             paused_at: components["schemas"]["DateTime"] | null;
-            /** @description When a webhook was last taken in. */
+            /** @description When a webhook was last accepted. */
             last_success_at: components["schemas"]["DateTime"] | null;
             /** @description When an attempt last failed. */
             last_failure_at: components["schemas"]["DateTime"] | null;
-            /** @description Attempts that have failed in a row. */
+            /** @description Number of consecutive failed attempts. */
             failures: number;
         };
-        /** @description A courier's profile with its integration settings. What has not been set is `null`. */
+        /** @description A courier's profile with its integration settings. Fields that are not set are `null`. */
         CourierSettings: {
             courier_id: components["schemas"]["Uuid"];
-            /** @description Short code, given by the warehouse. */
+            /** @description Short code, assigned by the warehouse. */
             courier_code: string;
             /** @description Display name. */
             courier_name: string;
@@ -4086,28 +4150,28 @@ export interface components {
             city_town: string | null;
             /** @description Parish or province. */
             parish_province: string | null;
-            /** @description The key with which your system submits pre-alerts. Keep it secret; `regenerate_key` replaces it. */
+            /** @description The API key for submitting pre-alerts from your system. Keep it secret. `regenerate_key` replaces it. */
             api_key: string | null;
-            /** @description The address that we call to read your customers, see *SyncCustomers*. */
+            /** @description The URL that we call to read your customers, see *SyncCustomers*. */
             api_url_get_customers: string | null;
-            /** @description The address that we notify when a package of yours is received. */
+            /** @description The URL that we notify when we receive a package of yours. */
             api_url_add_package: string | null;
-            /** @description The address that we notify when the status of a package of yours changes. */
+            /** @description The URL that we notify when the status of a package of yours changes. */
             api_url_update_package: string | null;
-            /** @description The token that we send to your addresses as `Authorization: Bearer <api_token>`. */
+            /** @description The token that we send to your URLs as `Authorization: Bearer <api_token>`. */
             api_token: string | null;
-            /** @description The secret that signs our webhooks, as Standard Webhooks writes it. Keep it secret; `rotate_webhook_secret` replaces it. Null until the first of the two webhook addresses is set. */
+            /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
             webhook_secret: string | null;
-            /** @description When it last took the place of another, which signs beside it for 24 hours. */
+            /** @description When the secret was last rotated. The old secret also signs for 24 hours after that. */
             webhook_secret_rotated_at: components["schemas"]["DateTime"] | null;
-            /** @description How the two webhook addresses have been answering. */
+            /** @description Delivery status of the two webhook URLs. */
             webhooks: {
                 add_package: components["schemas"]["WebhookHealth"];
                 update_package: components["schemas"]["WebhookHealth"];
             };
             /** @description Your colour, `#RRGGBB`. */
             house_color: string | null;
-            /** @description Where your logo is, relative to the host, for example `logos/…/….png`. It changes with the logo. */
+            /** @description Path of your logo, relative to the host, for example `logos/…/….png`. A new logo has a new path. */
             logo_path: string | null;
             /** @description USD per lb of air freight. Set by the warehouse. */
             air_freight_rate: number;
@@ -4117,7 +4181,7 @@ export interface components {
          * @enum {string}
          */
         CourierAction: "regenerate_key" | "rotate_webhook_secret";
-        /** @description Either `action` alone, or any of the other fields; those that you leave out stay as they are. A blank text clears its field, except `courier_name`, which must not be blank. */
+        /** @description Either `action` alone, or any of the other fields. Omitted fields do not change. A blank text clears its field, except `courier_name`, which must not be blank. */
         CourierSettingsUpdate: {
             action?: components["schemas"]["CourierAction"];
             /** @description Display name. */
@@ -4138,13 +4202,13 @@ export interface components {
             city_town?: string;
             /** @description Parish or province. */
             parish_province?: string;
-            /** @description The address that we call to read your customers, see *SyncCustomers*. A public `https` URL, see the operation. */
+            /** @description The URL that we call to read your customers, see *SyncCustomers*. It must be a public `https` URL, see the operation. */
             api_url_get_customers?: string;
-            /** @description The address that we notify when a package of yours is received. A public `https` URL. */
+            /** @description The URL that we notify when we receive a package of yours. It must be a public `https` URL. */
             api_url_add_package?: string;
-            /** @description The address that we notify when the status of a package of yours changes. A public `https` URL. */
+            /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. */
             api_url_update_package?: string;
-            /** @description The token that we send to your addresses. Visible ASCII characters without spaces. */
+            /** @description The token that we send to your URLs. Visible ASCII characters without spaces. */
             api_token?: string;
             /** @description Your colour, `#RRGGBB`. */
             house_color?: string;
@@ -4152,12 +4216,12 @@ export interface components {
         CourierActionForm: {
             action: components["schemas"]["CourierAction"];
         };
-        /** @description A logo or an action; one of the two, not both. */
+        /** @description Either a logo or an action, not both. */
         CourierForm: {
             action?: components["schemas"]["CourierAction"];
             /**
              * Format: binary
-             * @description The logo, as a file. JPG, PNG or SVG, at most 2 MiB.
+             * @description The logo file. JPG, PNG or SVG, at most 2 MiB.
              */
             logo?: string;
         };
@@ -4166,26 +4230,26 @@ export interface components {
         };
         KeyRegenerated: components["schemas"]["Success"] & {
             data: {
-                /** @description The new key. The one before it no longer works. */
+                /** @description The new key. The old key no longer works. */
                 api_key: string;
             };
         };
         WebhookSecretRotated: components["schemas"]["Success"] & {
             data: {
-                /** @description The new secret. The one before it signs beside it for 24 hours. */
+                /** @description The new secret. The old secret also signs for 24 hours. */
                 webhook_secret: string;
             };
         };
         LogoStored: components["schemas"]["Success"] & {
             data: {
-                /** @description Where the logo is, relative to the host. */
+                /** @description Path of the logo, relative to the host. */
                 path: string;
             };
         };
-        /** @description A courier as the warehouse sees it. What has not been set is `null`; no secret is among it. */
+        /** @description A courier as the warehouse sees it. Fields that are not set are `null`. Contains no secrets. */
         CourierRecord: {
             courier_id: components["schemas"]["Uuid"];
-            /** @description Short code. It never changes. */
+            /** @description Short code. It cannot be changed. */
             courier_code: string;
             /** @description Display name. */
             courier_name: string;
@@ -4207,25 +4271,25 @@ export interface components {
             parish_province: string | null;
             /** @description The courier's colour, `#RRGGBB`. */
             house_color: string | null;
-            /** @description Whether its key and its users are let in. */
+            /** @description Whether its key and its users are accepted. */
             is_active: boolean;
             /** @description Whether it has an API key. */
             has_api_key: boolean;
-            /** @description Whether it is billed by the default tiers, having none of its own. */
+            /** @description Whether the courier is billed by the default tiers because it has no tiers of its own. */
             uses_global_rates: boolean;
-            /** @description Its users, disabled ones too. */
+            /** @description Number of users, including disabled ones. */
             user_count: number;
-            /** @description Its customers, inactive ones too. */
+            /** @description Number of customers, including inactive ones. */
             customer_count: number;
             created_at: components["schemas"]["DateTime"];
         };
         /** @description The courier's first user. */
         NewCourierLogin: {
-            /** @description The login name, unique on the instance: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case, as logging in compares it. */
+            /** @description The login name, unique on the instance: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case. The login ignores case. */
             username: string;
-            /** @description The name to show. */
+            /** @description The display name. */
             full_name: string;
-            /** @description The user's own e-mail address, for mail about the account and for resetting a forgotten password. */
+            /** @description The user's own e-mail address, for e-mail about the account and for password resets. */
             email?: string;
         };
         CreateCourierAction: {
@@ -4258,7 +4322,7 @@ export interface components {
             parish_province?: string;
             login: components["schemas"]["NewCourierLogin"];
         };
-        /** @description Any of the profile's fields; those that you leave out stay as they are. A blank text clears its field, except `courier_name`, which must not be blank. */
+        /** @description Any of the profile's fields. Omitted fields do not change. A blank text clears its field, except `courier_name`, which must not be blank. */
         UpdateCourierAction: {
             /**
              * @description Always `update`. (enum property replaced by openapi-typescript)
@@ -4315,28 +4379,28 @@ export interface components {
              */
             courier_id: string;
         };
-        /** @description The courier's first user, of the role `courier`. Only `create`. */
+        /** @description The courier's first user, of the role `courier`. Only with `create`. */
         CourierLogin: {
             user_id: components["schemas"]["Uuid"];
             /** @description The login name. */
             username: string;
-            /** @description The name to show. */
+            /** @description The display name. */
             full_name: string;
-            /** @description What to log in with the first time, hyphens and all; it has to be changed then. Not shown again. */
+            /** @description The one-time password for the first login, including the hyphens. It must then be changed. It is not shown again. */
             one_time_password: string;
-            /** @description Until when the password lets the user in. */
+            /** @description When the one-time password expires. */
             password_expires_at: components["schemas"]["DateTime"];
         };
-        /** @description The courier as it is after the action. */
+        /** @description The courier after the action. */
         CourierOperationResult: components["schemas"]["CourierRecord"] & {
-            /** @description The key with which the courier submits pre-alerts. Only `create`. */
+            /** @description The API key for submitting pre-alerts. Only with `create`. */
             api_key?: string;
             login?: components["schemas"]["CourierLogin"];
         };
-        /** @description A warehouse. What has not been set is `null`. */
+        /** @description A warehouse. Fields that are not set are `null`. */
         Warehouse: {
             warehouse_id: components["schemas"]["Uuid"];
-            /** @description Its name. */
+            /** @description The carrier's name. */
             name: string;
             /** @description Street and number. */
             address: string | null;
@@ -4348,7 +4412,7 @@ export interface components {
             phone: string | null;
             /** @description Contact address. */
             email: string | null;
-            /** @description Whether it is the one that is meant where none is named. */
+            /** @description Whether this is the primary warehouse. It is the default if a request names none. */
             is_primary: boolean;
             created_at: components["schemas"]["DateTime"];
         };
@@ -4358,7 +4422,7 @@ export interface components {
              * @enum {string}
              */
             action: "create";
-            /** @description Its name. No other warehouse may have it. */
+            /** @description The warehouse's name. It must be unique. */
             name: string;
             /** @description Street and number. */
             address?: string;
@@ -4371,7 +4435,7 @@ export interface components {
             /** @description Contact address, for example `dock@miami-gateway.example`. */
             email?: string;
         };
-        /** @description Any of the fields; those that you leave out stay as they are. A blank text clears its field, except `name`, which must not be blank. */
+        /** @description Any of the fields. Omitted fields do not change. A blank text clears its field, except `name`, which must not be blank. */
         UpdateWarehouseAction: {
             /**
              * @description Always `update`. (enum property replaced by openapi-typescript)
@@ -4383,7 +4447,7 @@ export interface components {
              * @description The warehouse.
              */
             warehouse_id: string;
-            /** @description Its name. No other warehouse may have it. */
+            /** @description The warehouse's name. It must be unique. */
             name?: string;
             /** @description Street and number. */
             address?: string;
@@ -4420,10 +4484,10 @@ export interface components {
              */
             warehouse_id: string;
         };
-        /** @description Who brings parcels to the warehouse. */
+        /** @description Companies that bring parcels to the warehouse. */
         Carrier: {
             carrier_id: components["schemas"]["Uuid"];
-            /** @description Its name. */
+            /** @description The carrier's name. */
             name: string;
         };
         CreateCarrierAction: {
@@ -4432,7 +4496,7 @@ export interface components {
              * @enum {string}
              */
             action: "create";
-            /** @description Its name. No other carrier may have it. */
+            /** @description The carrier's name. It must be unique. */
             name: string;
         };
         RenameCarrierAction: {
@@ -4446,7 +4510,7 @@ export interface components {
              * @description The carrier.
              */
             carrier_id: string;
-            /** @description Its name. No other carrier may have it. */
+            /** @description The carrier's name. It must be unique. */
             name: string;
         };
         DeleteCarrierAction: {
@@ -4462,7 +4526,7 @@ export interface components {
             carrier_id: string;
         };
         /**
-         * @description `pending` waits for an attempt, `delivered` was taken in, `failed` is given up.
+         * @description `pending`: waits for an attempt. `delivered`: your system accepted it. `failed`: no further attempt is made.
          * @enum {string}
          */
         WebhookDeliveryStatus: "pending" | "delivered" | "failed";
@@ -4472,43 +4536,43 @@ export interface components {
          */
         WebhookEndpoint: "add_package" | "update_package";
         /**
-         * @description What happened, as the webhook's `type`.
+         * @description Type of the event, as `type` of the webhook.
          * @enum {string}
          */
         WebhookType: "package.created" | "package.status_changed" | "package.updated" | "webhook.test";
         /** @description One request to the courier's URL. */
         WebhookAttempt: {
-            /** @description 1, 2, 3 and so on within the delivery. */
+            /** @description Number of the attempt within the delivery, starting with 1: 1, 2, 3 and so on. */
             number: number;
             started_at: components["schemas"]["DateTime"];
-            /** @description How long it took, in milliseconds. */
+            /** @description Duration in milliseconds. */
             duration_ms: number;
             /**
-             * @description `delivered`: a status from 200 to 299. `rejected`: another status. `timeout`: no answer in 10 seconds. `unreachable`: no connection, or a broken one. `unsafe_target`: the name does not lead to public addresses alone.
+             * @description `delivered`: a status from 200 to 299. `rejected`: another status. `timeout`: no response within 10 seconds. `unreachable`: no connection, or a broken connection. `unsafe_target`: the name does not resolve to public addresses only.
              * @enum {string}
              */
             outcome: "delivered" | "rejected" | "timeout" | "unreachable" | "unsafe_target";
-            /** @description What your server answered; null where it did not. */
+            /** @description HTTP status of your server's response; null if there was none. */
             http_status: number | null;
-            /** @description The first 1,024 characters of the answer. */
+            /** @description The first 1,024 characters of the response body. */
             response_start: string | null;
-            /** @description What went wrong, for a person. */
+            /** @description The problem, as text for people. */
             error: string | null;
         };
-        /** @description One promise to bring an event to a courier's URL, and how it stands. */
+        /** @description The task to send one event to one of the courier's URLs, with its status. */
         WebhookDelivery: {
             delivery_id: components["schemas"]["Uuid"];
             /**
              * Format: uuid
-             * @description The event, and the header `webhook-id`. Deliveries of one event share it.
+             * @description The event, and the header `webhook-id`. All deliveries of one event have the same value.
              */
             event_id: string;
             type: components["schemas"]["WebhookType"];
-            /** @description The event's number within its courier; null for a test. */
+            /** @description The event's number among the courier's events; null for a test. */
             sequence: number | null;
             /**
              * Format: uuid
-             * @description The package that the event is about; null for a test.
+             * @description The package of the event; null for a test.
              */
             package_id: string | null;
             courier_id: components["schemas"]["Uuid"];
@@ -4516,21 +4580,21 @@ export interface components {
             courier_name: string;
             endpoint: components["schemas"]["WebhookEndpoint"];
             /**
-             * @description What asked for it, the event itself or an action.
+             * @description What created the delivery: the event itself or an action.
              * @enum {string}
              */
             origin: "event" | "redelivery" | "recovery" | "test";
             status: components["schemas"]["WebhookDeliveryStatus"];
-            /** @description Requests made so far. */
+            /** @description Number of requests made so far. */
             attempt_count: number;
-            /** @description When a pending one is due; null once it is settled. */
+            /** @description When the next attempt of a pending delivery is due; null for a finished delivery. */
             next_attempt_at: components["schemas"]["DateTime"] | null;
-            /** @description What your server answered last; null where it never did. */
+            /** @description HTTP status of your server's last response; null if there was none. */
             last_http_status: number | null;
             created_at: components["schemas"]["DateTime"];
-            /** @description When it was delivered or given up; null while it is pending. */
+            /** @description When it was delivered or failed; null while it is pending. */
             settled_at: components["schemas"]["DateTime"] | null;
-            /** @description In their order. */
+            /** @description Oldest first. */
             attempts: components["schemas"]["WebhookAttempt"][];
         };
         RedeliverAction: {
@@ -4541,7 +4605,7 @@ export interface components {
             action: "redeliver";
             /**
              * Format: uuid
-             * @description The delivery whose event is to be sent again.
+             * @description The delivery whose event to send again.
              */
             delivery_id: string;
         };
@@ -4551,11 +4615,11 @@ export interface components {
              * @enum {string}
              */
             action: "recover_since";
-            /** @description Events of this moment and later, in UTC, `YYYY-MM-DD HH:MM:SS`. */
+            /** @description Only events at or after this time, in UTC, `YYYY-MM-DD HH:MM:SS`. */
             since: string;
             /**
              * Format: uuid
-             * @description The courier. Needed from staff; ignored when the caller is a courier.
+             * @description The courier. Required for staff. Ignored if the caller is a courier.
              */
             courier_id?: string;
         };
@@ -4568,52 +4632,52 @@ export interface components {
             endpoint: components["schemas"]["WebhookEndpoint"];
             /**
              * Format: uuid
-             * @description The courier. Needed from staff; ignored when the caller is a courier.
+             * @description The courier. Required for staff. Ignored if the caller is a courier.
              */
             courier_id?: string;
         };
-        /** @description The delivery that is sent now. `redeliver`, `send_test`. */
+        /** @description The delivery that is sent now. Only with `redeliver` and `send_test`. */
         QueuedDelivery: {
             delivery_id: components["schemas"]["Uuid"];
             event_id: components["schemas"]["Uuid"];
             endpoint: components["schemas"]["WebhookEndpoint"];
-            /** @description Whether it is a new one; false where one of the event was waiting already. */
+            /** @description Whether the delivery is new; false if a delivery of the event was already pending. */
             created: boolean;
         };
         RecoveredEndpoint: {
-            /** @description Events since the moment that go to this URL. */
+            /** @description Number of events since that time for this URL. */
             selected: number;
-            /** @description How many of them were missed and are sent again. */
+            /** @description Number of missed events that are sent again. */
             queued: number;
             /**
-             * @description Why nothing is sent to it: `missing` it is not set, or the courier is disabled; `paused` send it a test first. Null where it is sent to.
+             * @description Why the URL is skipped. `missing`: it is not set, or the courier is disabled. `paused`: send it a test first. Null if it is not skipped.
              * @enum {string|null}
              */
             skipped: "missing" | "paused" | null;
         };
-        /** @description What `recover_since` found. */
+        /** @description Result of `recover_since`. */
         Recovery: {
             since: components["schemas"]["DateTime"];
             endpoints: {
                 add_package: components["schemas"]["RecoveredEndpoint"];
                 update_package: components["schemas"]["RecoveredEndpoint"];
             };
-            /** @description Whether more than 100,000 were missed. Call again. */
+            /** @description Whether more than 100,000 events were missed. If so, call again. */
             has_more: boolean;
         };
         /**
          * Format: uuid
-         * @description The same as the header `webhook-id`, however often the event is sent. Ignore an id that you have seen.
+         * @description The same value as the header `webhook-id`. It does not change when the event is sent again. Ignore an id that you have already processed.
          */
         EventId: string;
-        /** @description The event's place among all of the courier's: 1, 2, 3 and so on, without a gap, in the order in which things happened. Deliveries can overtake each other; an event about a package whose number is lower than one that you have already taken in about the same package is out of date. */
+        /** @description Number of the event among all events of the courier: 1, 2, 3 and so on, without gaps, in the order in which they happened. Deliveries can arrive out of order. Ignore an event about a package if you have already processed one with a higher number about the same package. */
         EventSequence: number;
         /** @description A package as its courier sees it. */
         EventPackage: {
             package_id: components["schemas"]["Uuid"];
-            /** @description As scanned. While the customer is unknown, `*` stands for all but its last four characters. */
+            /** @description As scanned. While the customer is unknown, all but the last four characters are `*`. */
             tracking_number: string;
-            /** @description The warehouse's own number, as written on the box. */
+            /** @description The warehouse's own number, as on the box. */
             house_number: string;
             /** @description The customer's user code; null while the customer is unknown. */
             user_code: string | null;
@@ -4631,11 +4695,11 @@ export interface components {
             shipper: string | null;
             description: string | null;
             status: components["schemas"]["PackageStatus"];
-            /** @description The manifest that the package is grouped under; null while it is on none. */
+            /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
             entry_date_time: components["schemas"]["DateTime"];
         };
-        /** @description A package was received at the warehouse and is yours, or has turned out to be. */
+        /** @description A package was received at the warehouse and belongs to you, or was later found to belong to you. */
         PackageCreatedEvent: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4647,7 +4711,7 @@ export interface components {
             timestamp: components["schemas"]["DateTime"];
             data: components["schemas"]["EventPackage"];
         };
-        /** @description A package as it stands now, after its fields were corrected or somebody asked for it to be synchronised. It replaces all that you know of the package. */
+        /** @description The current state of a package, after its fields were corrected or a synchronisation was requested. It replaces all that you have stored about the package. */
         PackageUpdatedEvent: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4659,24 +4723,24 @@ export interface components {
             timestamp: components["schemas"]["DateTime"];
             data: components["schemas"]["EventPackage"];
         };
-        /** @description What a package's status was and has become. */
+        /** @description The old and the new status of a package. */
         EventStatusChange: {
             package_id: components["schemas"]["Uuid"];
-            /** @description As scanned. While the customer is unknown, `*` stands for all but its last four characters. */
+            /** @description As scanned. While the customer is unknown, all but the last four characters are `*`. */
             tracking_number: string;
-            /** @description The warehouse's own number, as written on the box. */
+            /** @description The warehouse's own number, as on the box. */
             house_number: string;
             /** @description The customer's user code; null while the customer is unknown. */
             user_code: string | null;
             previous_status: components["schemas"]["PackageStatus"];
             status: components["schemas"]["PackageStatus"];
-            /** @description The manifest that the package is grouped under; null where it is on none. */
+            /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
-            /** @description When it happened, in UTC. Only of what staff recorded, who may do so afterwards. */
+            /** @description When it happened, in UTC. Only for events that staff recorded, which can be recorded later. */
             occurred_at?: components["schemas"]["DateTime"];
-            /** @description Where it happened. Only of what staff recorded. */
+            /** @description Where it happened. Only for events that staff recorded. */
             location?: string | null;
-            /** @description What staff say of it. Only of what staff recorded. */
+            /** @description Remark of staff. Only for events that staff recorded. */
             remarks?: string | null;
         };
         /** @description A package's status changed. */
@@ -4691,50 +4755,50 @@ export interface components {
             timestamp: components["schemas"]["DateTime"];
             data: components["schemas"]["EventStatusChange"];
         };
-        /** @description Something that happened to a package of the courier's, exactly as its webhook says it. */
+        /** @description A change to one of the courier's packages, exactly as in its webhook. */
         Event: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
         EventPageMeta: {
-            /** @description The `limit` that applied. */
+            /** @description The `limit` that was applied. */
             limit: number;
-            /** @description What to send as `after` next; your own `after` where there was nothing new. */
+            /** @description Send this value as `after` in the next call. If there was nothing new, it is the `after` that you sent. */
             next_after: number;
-            /** @description Whether there are more events already. */
+            /** @description Whether more events already exist. */
             has_more: boolean;
-            /** @description The oldest event that is kept; null where none is. */
+            /** @description Sequence of the oldest stored event; null if there is none. */
             first_sequence: number | null;
-            /** @description The newest event; 0 where there never was one. */
+            /** @description Sequence of the newest event; 0 if there never was one. */
             last_sequence: number;
         };
-        /** @description Where the packages that it queued stand now; together they are `total_queued`. */
+        /** @description Current state of the packages that it queued. The sum is `total_queued`. */
         DispatchProgress: {
-            /** @description Waiting for their turn. */
+            /** @description Packages that wait to be sent. */
             queued: number;
-            /** @description Sent, or tried, and not yet taken in. */
+            /** @description Packages that were sent at least once, but not accepted yet. */
             sending: number;
-            /** @description Taken in by the courier's system. */
+            /** @description Packages that the courier's system accepted. */
             sent: number;
-            /** @description Given up after the last attempt. */
+            /** @description Packages that failed after the last attempt. */
             failed: number;
-            /** @description Taken over by a later dispatch or update of the package, or the package is gone. */
+            /** @description Packages that a later dispatch or update includes, or that no longer exist. */
             superseded: number;
         };
-        /** @description One `queue_dispatch`, and where its packages stand. */
+        /** @description One `queue_dispatch`, and the current state of its packages. */
         Dispatch: {
             dispatch_id: components["schemas"]["Uuid"];
             /**
              * Format: uuid
-             * @description The courier whose user asked for it; null where staff did.
+             * @description The courier whose user requested the dispatch; null if staff requested it.
              */
             courier_id: string | null;
             requested_at: components["schemas"]["DateTime"];
             /**
              * Format: uuid
-             * @description The user who asked for it.
+             * @description The user who requested the dispatch.
              */
             requested_by: string;
-            /** @description How many packages the ids or the filters selected. */
+            /** @description Number of packages that the ids or the filters selected. */
             total_selected: number;
-            /** @description How many of them were newly queued. */
+            /** @description Number of packages that were newly queued. */
             total_queued: number;
             progress: components["schemas"]["DispatchProgress"];
         };
@@ -4743,119 +4807,119 @@ export interface components {
          * @enum {string}
          */
         AuditActorKind: "user" | "api_key" | "system";
-        /** @description One change, as it was recorded together with it. */
+        /** @description One change. The entry is written in the same transaction as the change. */
         AuditEntry: {
             audit_id: components["schemas"]["Uuid"];
             at: components["schemas"]["DateTime"];
             actor_kind: components["schemas"]["AuditActorKind"];
             /**
              * Format: uuid
-             * @description The user, or the courier whose key it was; null for the service itself.
+             * @description The user, or the courier that owns the API key; null for the service itself.
              */
             actor_id: string | null;
-            /** @description The user name, or the courier's code, as it is now; null for the service itself. */
+            /** @description The current user name or courier code; null for the service itself. */
             actor_name: string | null;
             /**
-             * @description What was done, for example `manifest.created`. New ones may be added.
+             * @description The action, for example `manifest.created`. We may add new ones.
              * @example manifest.created
              */
             action: string;
             /**
-             * @description What kind of thing was changed, for example `manifest`. New ones may be added.
+             * @description The kind of record, for example `manifest`. We may add new ones.
              * @example manifest
              */
             entity: string;
             /**
              * Format: uuid
-             * @description Which of them.
+             * @description Identifier of the record.
              */
             entity_id: string;
-            /** @description What changed, as it was; null where it was made. */
+            /** @description The changed fields before the change; null for a new record. */
             before: {
                 [key: string]: unknown;
             } | null;
-            /** @description What it became; null where it was deleted. */
+            /** @description The changed fields after the change; null for a deleted record. */
             after: {
                 [key: string]: unknown;
             } | null;
-            /** @description What the caller remarked on it. */
+            /** @description The caller's remark on the change. */
             remarks: string | null;
-            /** @description The `X-Request-Id` of the request that did it. What no request did has a word instead. */
+            /** @description The `X-Request-Id` of the request that made the change. If no request made it, a fixed word. */
             request_id: string;
-            /** @description Its place in the chain; null for the moment until it is sealed. */
+            /** @description Position in the hash chain; null for a short time until the entry is appended to the chain. */
             sequence: number | null;
-            /** @description The chain's hash at this place; null for the moment until it is sealed. */
+            /** @description The hash of the chain at this position; null for a short time until the entry is appended to the chain. */
             hash: string | null;
         };
-        /** @description The `head` of an earlier answer, which you kept elsewhere. It must be in the chain still. */
+        /** @description The `head` of an earlier response, which you stored elsewhere. The chain must still contain it. */
         KnownHead: {
-            /** @description Its sequence. */
+            /** @description Sequence of the entry. */
             sequence: number;
-            /** @description Its hash. */
+            /** @description Hash of the entry. */
             hash: string;
         };
         VerifyAction: {
             /**
-             * @description Computes the chain anew. (enum property replaced by openapi-typescript)
+             * @description Verifies the hash chain. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             action: "verify";
             /**
-             * @description The sequence after which to begin, `next_after` of the call before. 0 begins with the first entry.
+             * @description Start after this sequence: `next_after` of the previous call. 0 starts with the first entry.
              * @default 0
              */
             after: number;
             /**
-             * @description How many entries to verify at most.
+             * @description Maximum number of entries to verify.
              * @default 10000
              */
             max_entries: number;
             known_head?: components["schemas"]["KnownHead"];
         };
         AuditFlaw: {
-            /** @description Its place in the chain; null for an entry that has none. */
+            /** @description Position in the chain; null for an entry that is not in the chain. */
             sequence: number | null;
             /**
              * Format: uuid
-             * @description The entry; null where nothing is left that names it.
+             * @description The entry; null if nothing identifies it any more.
              */
             audit_id: string | null;
             /**
-             * @description `altered`: the entry or its hash was changed. `missing`: the entry, or its place in the chain, is gone. `inserted`: it was put in past the service. `reordered`: it stands in the place of another.
+             * @description `altered`: the entry or its hash was changed. `missing`: the entry or its chain position was deleted. `inserted`: it was inserted directly into the database. `reordered`: it is at the position of another entry.
              * @enum {string}
              */
             problem: "altered" | "missing" | "inserted" | "reordered";
         };
-        /** @description The end of the chain. Keep it outside of this service. */
+        /** @description The end of the chain. Store it outside this service. */
         AuditHead: {
-            /** @description The sequence of the last entry; 0 where there is none. */
+            /** @description Sequence of the last entry; 0 if the log is empty. */
             sequence: number;
-            /** @description Its hash; null where there is none. */
+            /** @description Hash of the last entry; null if the log is empty. */
             hash: string | null;
         };
-        /** @description What verifying a stretch of the chain showed. */
+        /** @description Result of verifying a section of the chain. */
         AuditVerification: {
-            /** @description Whether everything that was looked at is as it was written. */
+            /** @description Whether all checked entries are unchanged. */
             intact: boolean;
-            /** @description How many entries are as they were written, from the first of the stretch on. */
+            /** @description Number of unchanged entries, from the start of the section. */
             verified: number;
-            /** @description The sequence that the stretch begins with. */
+            /** @description First sequence of the section. */
             from: number;
-            /** @description The last sequence that is verified; one below `from` where none is. */
+            /** @description The last verified sequence. If none was verified, one below `from`. */
             to: number;
-            /** @description The `max_entries` that applied. */
+            /** @description The `max_entries` that was applied. */
             max_entries: number;
-            /** @description The first that is not as it was written; null where there is none. */
+            /** @description The first manipulated entry; null if there is none. */
             first_altered: components["schemas"]["AuditFlaw"] | null;
-            /** @description Entries of the stretch's time that were put into the log past the service, and have no place in the chain. */
+            /** @description Number of entries from the time of this section that are not in the chain because somebody inserted them directly into the database. */
             inserted: number;
-            /** @description Entries that wait for their place in the chain. They have it within a minute; a number that does not go down means that entries were deleted before. */
+            /** @description Number of entries that wait to be appended to the chain. This takes at most a minute. If the number does not go down, earlier entries were deleted. */
             unsealed: number;
-            /** @description What to send as `after` to go on; null at the end of the chain. */
+            /** @description Send this value as `after` to continue; null at the end of the chain. */
             next_after: number | null;
             head: components["schemas"]["AuditHead"];
         };
-        /** @description Sent by the action `send_test`, to see whether your URL takes what we send. It is no part of the events. */
+        /** @description Sent by the action `send_test`, to check that your URL accepts our requests. It is not one of the numbered events. */
         TestEvent: {
             /** @constant */
             type: "webhook.test";
@@ -4928,7 +4992,7 @@ export interface components {
          *     | 404 | `unknown_host` | No instance has this host name. |
          *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
          *     | 404 | `package_not_found` | The package does not exist. |
-         *     | 404 | `manifest_not_found` | The manifest does not exist. For a courier also, none of its packages is on the manifest. |
+         *     | 404 | `manifest_not_found` | The manifest does not exist, or none of the caller's packages is on it. |
          *     | 404 | `courier_not_found` | The courier does not exist. |
          *     | 404 | `customer_not_found` | The customer does not exist, or belongs to another courier. |
          *     | 404 | `warehouse_not_found` | The warehouse does not exist. |
@@ -4938,7 +5002,7 @@ export interface components {
          *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
          *     | 404 | `user_not_found` | The user does not exist. |
          *     | 404 | `session_not_found` | The user has no such session. |
-         *     | 404 | `bill_not_found` | The bill does not exist. For a courier also, it is a draft or belongs to another courier. |
+         *     | 404 | `bill_not_found` | The bill does not exist. For couriers also if it is a draft, or belongs to another courier. |
          *     | 404 | `adjustment_not_found` | The adjustment does not exist. Lines for packages and air freight cannot be removed. |
          *     | 404 | `payment_not_found` | The payment does not exist. |
          *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
@@ -4965,18 +5029,18 @@ export interface components {
          */
         FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
-            /** @description The field or query parameter, as you spell it in the request. An element of an array is named by its zero-based position, for example `package_ids[1]`. Of an uploaded file it is the column. */
+            /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
-            /** @description The row of an uploaded file, as a spreadsheet counts: the header is row 1. Absent where the file as a whole, or no file, is at fault. */
+            /** @description The row of an uploaded file, counted as in a spreadsheet. The header is row 1. Absent if the problem concerns the whole file, or no file. */
             row?: number;
-            /** @description Short machine-readable reason: for a value that breaks the schema, the schema keyword that it broke (`required`, `type`, `format`, `pattern`, `enum`, `minimum`, `maximum`, `maxLength` and so on). */
+            /** @description Short machine-readable reason. If a value violates the schema, it is the schema keyword (`required`, `type`, `format`, `pattern`, `enum`, `minimum`, `maximum`, `maxLength` and so on). */
             code: string;
-            /** @description Text for a person. */
+            /** @description Text for people. */
             message: string;
         };
     };
     responses: {
-        /** @description The bill does not exist. For a courier also, it is a draft or belongs to another courier. */
+        /** @description The bill does not exist. For couriers also if it is a draft, or belongs to another courier. */
         BillNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -5110,7 +5174,7 @@ export interface components {
         };
         /**
          * @description - `courier_not_found`: The courier does not exist.
-         *     - `bill_not_found`: The bill does not exist. For a courier also, it is a draft or belongs to another courier.
+         *     - `bill_not_found`: The bill does not exist. For couriers also if it is a draft, or belongs to another courier.
          *     - `adjustment_not_found`: The adjustment does not exist. Lines for packages and air freight cannot be removed.
          *     - `payment_not_found`: The payment does not exist.
          */
@@ -6036,7 +6100,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The manifest does not exist. For a courier also, none of its packages is on the manifest. */
+        /** @description The manifest does not exist, or none of the caller's packages is on it. */
         ManifestNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -6141,7 +6205,7 @@ export interface components {
         };
         /**
          * @description - `package_not_found`: The package does not exist.
-         *     - `manifest_not_found`: The manifest does not exist. For a courier also, none of its packages is on the manifest.
+         *     - `manifest_not_found`: The manifest does not exist, or none of the caller's packages is on it.
          *     - `warehouse_not_found`: The warehouse does not exist.
          */
         "PackageNotFound.several.ManifestNotFound.WarehouseNotFound.Replayable": {
@@ -6945,52 +7009,52 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Which page, counted from 1.
+         * @description Page number. The first page is 1.
          * @example 1
          */
         Page: number;
         /**
-         * @description Records on a page.
+         * @description Records per page.
          * @example 50
          */
         PrealertLimit: number;
         /**
-         * @description The field to sort by.
+         * @description Field to sort by.
          * @example created_at
          */
         PrealertSortBy: "created_at" | "status" | "tracking_number" | "vendor" | "user_code";
         /**
-         * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+         * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
          * @example DESC
          */
         SortDirection: "ASC" | "DESC";
         /**
-         * @description Only records of this status. Left out, all statuses.
+         * @description Filter by status. If omitted, all statuses.
          * @example pending
          */
         PrealertStatusFilter: components["schemas"]["PrealertStatus"];
         /**
-         * @description Free text, looked for in the tracking number, the user code, the vendor and the customer's first and last name.
+         * @description Free-text search in the tracking number, the user code, the vendor, and the customer's first and last name.
          * @example IEX-1001
          */
         Search: string;
         /**
-         * @description Only records of this courier. For staff; ignored when the caller is a courier.
+         * @description Filter by courier. For staff. Ignored if the caller is a courier.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         CourierFilter: components["schemas"]["Uuid"];
         /**
-         * @description Only runs of this status. Left out, all statuses.
+         * @description Filter runs by status. If omitted, all statuses.
          * @example failed
          */
         CustomerSyncStatusFilter: components["schemas"]["CustomerSyncStatus"];
         /**
-         * @description Only runs that are older than the one with this `run_id`. Left out, the newest.
+         * @description Only runs older than the run with this `run_id`. If omitted, the newest runs.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0902
          */
         CustomerSyncsBefore: components["schemas"]["Uuid"];
         /**
-         * @description Runs on a page.
+         * @description Runs per page.
          * @example 20
          */
         CustomerSyncLimit: number;
@@ -7000,22 +7064,22 @@ export interface components {
          */
         ManifestId: components["schemas"]["Uuid"];
         /**
-         * @description Only bills of this status. Left out, all statuses. For a courier `draft` finds nothing.
+         * @description Filter bills by status. If omitted, all statuses. For a courier, `draft` matches nothing.
          * @example published
          */
         BillStatusFilter: components["schemas"]["BillStatus"];
         /**
-         * @description Only bills whose period ends on this day or later.
+         * @description Only bills whose period ends on or after this day.
          * @example 2026-10-01
          */
         BillsFrom: string;
         /**
-         * @description Only bills whose period begins on this day or earlier. Not before `from`.
+         * @description Only bills whose period begins on or before this day. Must not be before `from`.
          * @example 2026-10-31
          */
         BillsTo: string;
         /**
-         * @description Bills on a page.
+         * @description Bills per page.
          * @example 100
          */
         BillLimit: number;
@@ -7025,27 +7089,27 @@ export interface components {
          */
         BillId: components["schemas"]["Uuid"];
         /**
-         * @description Lines on a page.
+         * @description Lines per page.
          * @example 500
          */
         BillLineLimit: number;
         /**
-         * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+         * @description The courier's identifier. Required for staff. Ignored if the caller is a courier.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         CourierOfEvents: components["schemas"]["Uuid"];
         /**
-         * @description The courier whose tiers to read. Left out, those of every courier.
+         * @description Return the tiers of this courier. If omitted, the tiers of every courier.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         RatesOfCourier: components["schemas"]["Uuid"];
         /**
-         * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+         * @description The courier's identifier. Required for staff. Ignored if the caller is a courier.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         CourierOfSettings: components["schemas"]["Uuid"];
         /**
-         * @description Only deliveries of this status. Left out, all statuses.
+         * @description Filter deliveries by status. If omitted, all statuses.
          * @example failed
          */
         DeliveryStatusFilter: components["schemas"]["WebhookDeliveryStatus"];
@@ -7070,47 +7134,47 @@ export interface components {
          */
         DeliveryPackageFilter: components["schemas"]["Uuid"];
         /**
-         * @description Only deliveries created on this day or later (UTC).
+         * @description Only deliveries created on or after this day (UTC).
          * @example 2026-11-20
          */
         DeliveriesFrom: string;
         /**
-         * @description Only deliveries created on this day or earlier (UTC). Not before `from`.
+         * @description Only deliveries created on or before this day (UTC). Must not be before `from`.
          * @example 2026-11-21
          */
         DeliveriesTo: string;
         /**
-         * @description Only deliveries older than this one, `meta.next_before` of the page before.
+         * @description Only deliveries older than this one. Send `meta.next_before` of the previous page.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
          */
         DeliveriesBefore: components["schemas"]["Uuid"];
         /**
-         * @description Deliveries on a page.
+         * @description Deliveries per page.
          * @example 50
          */
         DeliveryLimit: number;
         /**
-         * @description Only events with a higher `sequence`. 0 begins with the oldest that is kept.
+         * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
          * @example 1841
          */
         EventsAfter: number;
         /**
-         * @description Events on a page.
+         * @description Events per page.
          * @example 100
          */
         EventLimit: number;
         /**
-         * @description Only this dispatch, as `queue_dispatch` answered it.
+         * @description Only this dispatch. Its identifier is in the response to `queue_dispatch`.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01
          */
         DispatchFilter: components["schemas"]["Uuid"];
         /**
-         * @description Only dispatches older than this one, `meta.next_before` of the page before.
+         * @description Only dispatches older than this one. Send `meta.next_before` of the previous page.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02
          */
         DispatchesBefore: components["schemas"]["Uuid"];
         /**
-         * @description Dispatches on a page.
+         * @description Dispatches per page.
          * @example 20
          */
         DispatchLimit: number;
@@ -7120,18 +7184,18 @@ export interface components {
          */
         LogoCourier: components["schemas"]["Uuid"];
         /**
-         * @description The name of the picture, as `logo_path` ends.
+         * @description File name of the logo: the last part of `logo_path`.
          * @example 6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc.svg
          */
         LogoFile: string;
-        /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+        /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
         WebhookId: string;
-        /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+        /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
         WebhookTimestamp: string;
-        /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+        /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
         WebhookSignature: string;
         /**
-         * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+         * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
          * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
          */
         IdempotencyKey: string;
@@ -7139,42 +7203,42 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Identifier of this request; in a failure it is also `request_id` in the body. Log it, and quote it when you ask us about a call.
+         * @description Identifier of this request. Failure bodies repeat it as `request_id`. Log it, and quote it when you contact us about a call.
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01
          */
         XRequestId: string;
         /**
-         * @description The methods that the path supports, separated by commas.
+         * @description The methods that the path supports, comma-separated.
          * @example GET, POST, PUT, DELETE
          */
         Allow: string;
         /**
-         * @description How many whole seconds to wait before you send the request again.
+         * @description Number of whole seconds to wait before you retry.
          * @example 30
          */
         RetryAfter: number;
         /**
-         * @description Of a file only. The name to save it under, with the UTC time of the export.
+         * @description Only for files. The suggested file name, with the UTC time of the export.
          * @example attachment; filename="packages-20261121-083000.csv"
          */
         ContentDisposition: string;
         /**
-         * @description Names these bytes. Send it as `If-None-Match`, and you get 304 without a body while they are the same.
+         * @description Entity tag of the content. Send it as `If-None-Match`. The response is 304 without a body while the content has not changed.
          * @example "6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc"
          */
         ETag: string;
         /**
-         * @description The document is also there compressed, with gzip or Brotli; ask for it with `Accept-Encoding`.
+         * @description The document is also available compressed, with gzip or Brotli. Request it with `Accept-Encoding`.
          * @example accept-encoding
          */
         Vary: string;
         /**
-         * @description `true` where this is the first answer to the same request, sent once more because of its `Idempotency-Key`. Absent from a first answer.
+         * @description `true` if this is the stored response to an earlier, identical request with the same `Idempotency-Key`. Absent from the first response.
          * @example true
          */
         IdempotencyReplayed: "true";
         /**
-         * @description With `idempotency_in_progress` only. How many whole seconds to wait before you send the request again.
+         * @description Only with `idempotency_in_progress`. Number of whole seconds to wait before you retry.
          * @example 1
          */
         RetryAfterFirst: number;
@@ -7188,7 +7252,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7202,7 +7266,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Announced. */
+            /** @description The parcel was announced. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7244,7 +7308,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7258,7 +7322,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Announced. */
+            /** @description The parcel was announced. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7299,37 +7363,37 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Records on a page.
+                 * @description Records per page.
                  * @example 50
                  */
                 limit?: components["parameters"]["PrealertLimit"];
                 /**
-                 * @description The field to sort by.
+                 * @description Field to sort by.
                  * @example created_at
                  */
                 sort_by?: components["parameters"]["PrealertSortBy"];
                 /**
-                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
                  * @example DESC
                  */
                 sort_dir?: components["parameters"]["SortDirection"];
                 /**
-                 * @description Only records of this status. Left out, all statuses.
+                 * @description Filter by status. If omitted, all statuses.
                  * @example pending
                  */
                 status?: components["parameters"]["PrealertStatusFilter"];
                 /**
-                 * @description Free text, looked for in the tracking number, the user code, the vendor and the customer's first and last name.
+                 * @description Free-text search in the tracking number, the user code, the vendor, and the customer's first and last name.
                  * @example IEX-1001
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
@@ -7427,7 +7491,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replaced. */
+            /** @description The pre-alert was replaced. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7480,7 +7544,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7494,7 +7558,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created. */
+            /** @description The customer was created. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7545,7 +7609,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Deleted. */
+            /** @description The customer was deleted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7585,42 +7649,42 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `branches` for the names of the branches. Left out, the list.
+                 * @description `branches` returns the names of the branches. If omitted, the list of customers.
                  * @example branches
                  */
                 action?: "branches";
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Records on a page.
+                 * @description Records per page.
                  * @example 20
                  */
                 limit?: number;
                 /**
-                 * @description Text that the user code, the first name, the last name or both names with a space between them contain. Upper and lower case are alike; `%` and `_` stand for themselves. Left out or empty, all customers.
+                 * @description Substring of the user code, the first name, the last name, or both names with a space between them. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all customers.
                  * @example campbell
                  */
                 search?: string;
                 /**
-                 * @description Only customers of this very branch. Left out or blank, all customers.
+                 * @description Only customers of exactly this branch. If omitted or blank, all customers.
                  * @example Kingston
                  */
                 branch?: string;
                 /**
-                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description The field to sort by.
+                 * @description Field to sort by.
                  * @example first_name
                  */
                 sort_by?: "user_code" | "first_name" | "last_name" | "branch" | "courier_name" | "created_at" | "updated_at";
                 /**
-                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
                  * @example ASC
                  */
                 sort_dir?: "ASC" | "DESC";
@@ -7665,7 +7729,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed, or as it was wanted already. */
+            /** @description The customer was changed, or already had these values. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7697,7 +7761,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7711,7 +7775,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created. */
+            /** @description The customer was created. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7753,7 +7817,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The customer to delete, unless the body names it.
+                 * @description The customer to delete. Required if the body does not name it.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e030c
                  */
                 id?: components["schemas"]["Uuid"];
@@ -7768,7 +7832,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Deleted. */
+            /** @description The customer was deleted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7808,22 +7872,22 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description What to look for, at least two characters.
+                 * @description Search text, at least two characters.
                  * @example Campbell
                  */
                 q: string;
                 /**
-                 * @description How many customers at most.
+                 * @description Maximum number of customers.
                  * @example 15
                  */
                 limit?: number;
                 /**
-                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description Whether to find names that are only similar. `true`, `false`, `1` or `0`.
+                 * @description `true` for fuzzy search of names. `true`, `false`, `1` or `0`.
                  * @example false
                  */
                 advanced?: boolean;
@@ -7834,7 +7898,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The customers found, none being an empty list. */
+            /** @description The matching customers. Returns an empty array if nothing matches. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7842,7 +7906,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success"] & {
-                        /** @description How many customers this answer has. */
+                        /** @description Number of customers in this response. */
                         count: number;
                         data: components["schemas"]["CustomerMatch"][];
                     };
@@ -7872,7 +7936,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Logged in, or a second factor is needed. `status` says which. */
+            /** @description Logged in, or a second factor is required: see `status`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7900,17 +7964,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Users on a page.
+                 * @description Users per page.
                  * @example 50
                  */
                 limit?: number;
                 /**
-                 * @description Only users of this role. Left out, all roles.
+                 * @description Filter by role. If omitted, all roles.
                  * @example manager
                  */
                 role?: components["schemas"]["Role"];
@@ -7920,22 +7984,22 @@ export interface operations {
                  */
                 courier_id?: components["schemas"]["Uuid"];
                 /**
-                 * @description `true` for enabled users alone, `false` for disabled ones. Left out, both.
+                 * @description `true` for enabled users only, `false` for disabled users only. If omitted, both.
                  * @example true
                  */
                 is_active?: boolean;
                 /**
-                 * @description Text that the user name or the full name contains. Upper and lower case are alike; `%` and `_` stand for themselves. Left out or empty, all users.
+                 * @description Substring of the user name or the full name. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all users.
                  * @example man
                  */
                 search?: string;
                 /**
-                 * @description The field to sort by.
+                 * @description Field to sort by.
                  * @example username
                  */
                 sort_by?: "username" | "full_name" | "role" | "created_at" | "updated_at";
                 /**
-                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
                  * @example ASC
                  */
                 sort_dir?: "ASC" | "DESC";
@@ -7972,7 +8036,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7986,7 +8050,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. The answer is the user, or with `create` and `reset_password` its one-time password. */
+            /** @description The action was executed. The response contains the user. With `create` and `reset_password` it contains the one-time password. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8025,7 +8089,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed. */
+            /** @description The password was changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8057,7 +8121,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The second factor of the caller. */
+            /** @description Status of the caller's second factor. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8091,7 +8155,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8127,7 +8191,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done, or asked for. */
+            /** @description The reset was requested, or the password was changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8153,22 +8217,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Sessions on a page.
+                 * @description Sessions per page.
                  * @example 50
                  */
                 limit?: number;
                 /**
-                 * @description `true` for open sessions, `false` for ended ones, which are kept for 30 days.
+                 * @description `true` for open sessions, `false` for ended ones. Ended sessions are kept for 30 days.
                  * @example true
                  */
                 is_active?: boolean;
                 /**
-                 * @description The user. Left out, yourself. Another user than yourself needs the permission `user:manage`.
+                 * @description The user. If omitted, yourself. For another user you need the permission `user:manage`.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02
                  */
                 user_id?: components["schemas"]["Uuid"];
@@ -8214,7 +8278,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8247,7 +8311,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings. */
+            /** @description The courier's settings. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8273,7 +8337,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8287,7 +8351,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now. */
+            /** @description The current settings. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8317,7 +8381,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8331,7 +8395,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The number had been received before. This is the package of the first scan. */
+            /** @description The number was already received. This is the package of the first scan. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8362,7 +8426,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Received. */
+            /** @description The package was received. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8395,7 +8459,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8409,7 +8473,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One page of packages, the file, or how many packages the dispatch selected. */
+            /** @description One page of packages, the file, or the number of packages that the dispatch selected. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8447,7 +8511,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8461,7 +8525,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed, or as it was already. */
+            /** @description The package was changed, or already had these values. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8504,7 +8568,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The history. */
+            /** @description The package's history. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8580,7 +8644,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8594,7 +8658,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Recorded, or as it was already. */
+            /** @description The event was recorded, or the package already had the status. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8631,7 +8695,7 @@ export interface operations {
                  */
                 package_id: components["schemas"]["Uuid"];
                 /**
-                 * @description The kind of file.
+                 * @description File format.
                  * @example pdf
                  */
                 format?: components["schemas"]["LabelFormat"];
@@ -8647,7 +8711,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     /**
-                     * @description The name to save it under.
+                     * @description Suggested file name.
                      * @example attachment; filename="label-7K3M9QW.pdf"
                      */
                     "Content-Disposition": string;
@@ -8684,7 +8748,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8698,7 +8762,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The flag is cleared. */
+            /** @description The flag was cleared. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8731,7 +8795,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8745,7 +8809,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The whole file was taken; in a dry run, it would have been. */
+            /** @description The whole file was imported. In a dry run, it is valid and was not stored. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8777,22 +8841,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description Only runs of this status. Left out, all statuses.
+                 * @description Filter runs by status. If omitted, all statuses.
                  * @example failed
                  */
                 status?: components["parameters"]["CustomerSyncStatusFilter"];
                 /**
-                 * @description Only runs that are older than the one with this `run_id`. Left out, the newest.
+                 * @description Only runs older than the run with this `run_id`. If omitted, the newest runs.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0902
                  */
                 before?: components["parameters"]["CustomerSyncsBefore"];
                 /**
-                 * @description Runs on a page.
+                 * @description Runs per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["CustomerSyncLimit"];
@@ -8803,7 +8867,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The runs, the newest first. */
+            /** @description The runs, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8867,7 +8931,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Success"] & {
-                        /** @description The newest first. */
+                        /** @description Newest first. */
                         data: components["schemas"]["CustomerSync"][];
                         meta: components["schemas"]["KeyPageMeta"];
                     };
@@ -8889,7 +8953,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8903,7 +8967,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run that was made, or the one that waits or runs already. */
+            /** @description The new run, or the one that is already waiting or in progress. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8936,7 +9000,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8950,7 +9014,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Created. */
+            /** @description The customer was created. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8996,7 +9060,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9010,7 +9074,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. `data` depends on the action. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -9051,7 +9115,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The manifest, its packages and its figures. */
+            /** @description The manifest, its packages and its totals. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -9257,32 +9321,32 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description Only bills of this status. Left out, all statuses. For a courier `draft` finds nothing.
+                 * @description Filter bills by status. If omitted, all statuses. For a courier, `draft` matches nothing.
                  * @example published
                  */
                 status?: components["parameters"]["BillStatusFilter"];
                 /**
-                 * @description Only bills whose period ends on this day or later.
+                 * @description Only bills whose period ends on or after this day.
                  * @example 2026-10-01
                  */
                 from?: components["parameters"]["BillsFrom"];
                 /**
-                 * @description Only bills whose period begins on this day or earlier. Not before `from`.
+                 * @description Only bills whose period begins on or before this day. Must not be before `from`.
                  * @example 2026-10-31
                  */
                 to?: components["parameters"]["BillsTo"];
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Bills on a page.
+                 * @description Bills per page.
                  * @example 100
                  */
                 limit?: components["parameters"]["BillLimit"];
@@ -9293,7 +9357,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The bills, the newest first. */
+            /** @description The bills, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -9357,9 +9421,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Success"] & {
-                        /** @description Bills in this answer. */
+                        /** @description Number of bills in this response. */
                         count: number;
-                        /** @description The newest first. */
+                        /** @description Newest first. */
                         data: components["schemas"]["Bill"][];
                         meta: components["schemas"]["PageMeta"];
                     };
@@ -9385,12 +9449,12 @@ export interface operations {
                  */
                 bill_id: components["parameters"]["BillId"];
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Lines on a page.
+                 * @description Lines per page.
                  * @example 500
                  */
                 limit?: components["parameters"]["BillLineLimit"];
@@ -9546,7 +9610,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9560,7 +9624,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. `data` depends on the action. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -9592,7 +9656,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @description The courier's identifier. Required for staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierOfEvents"];
@@ -9602,17 +9666,17 @@ export interface operations {
                  */
                 from: string;
                 /**
-                 * @description Last day of the statement, inclusive, in UTC. Not before `from`.
+                 * @description Last day of the statement, inclusive, in UTC. Must not be before `from`.
                  * @example 2026-11-21
                  */
                 to: string;
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Movements on a page.
+                 * @description Movements per page.
                  * @example 500
                  */
                 limit?: number;
@@ -9710,7 +9774,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Only this courier. Left out, all of them and the packages of an unknown owner.
+                 * @description Filter by courier. If omitted, all couriers and the packages of unknown owners.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["schemas"]["Uuid"];
@@ -9720,17 +9784,17 @@ export interface operations {
                  */
                 from: string;
                 /**
-                 * @description Last day of intake, inclusive, in UTC. Not before `from`, and at most 365 days after it.
+                 * @description Last day of intake, inclusive, in UTC. Must not be before `from`, and at most 365 days after it.
                  * @example 2026-11-21
                  */
                 to: string;
                 /**
-                 * @description Only exceptions older than this package, `meta.next_before` of the page before.
+                 * @description Only exceptions older than this package. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01
                  */
                 before?: components["schemas"]["Uuid"];
                 /**
-                 * @description Exceptions on a page.
+                 * @description Exceptions per page.
                  * @example 100
                  */
                 limit?: number;
@@ -9929,7 +9993,7 @@ export interface operations {
                  */
                 bill_id: components["schemas"]["Uuid"];
                 /**
-                 * @description Which file, `pdf` for people, `csv` for programs.
+                 * @description File format: `pdf` for people, `csv` for programs.
                  * @example pdf
                  */
                 format?: "pdf" | "csv";
@@ -9945,7 +10009,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     /**
-                     * @description The name to save it under, which is the invoice's number; of a draft `DRAFT-` and the end of its `bill_id`.
+                     * @description Suggested file name. It is the invoice number. For a draft it is `DRAFT-` and the end of its `bill_id`.
                      * @example attachment; filename="INV-000002.pdf"
                      */
                     "Content-Disposition": string;
@@ -9979,7 +10043,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The courier whose tiers to read. Left out, those of every courier.
+                 * @description Return the tiers of this courier. If omitted, the tiers of every courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["RatesOfCourier"];
@@ -9990,7 +10054,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tables. */
+            /** @description The rate tables. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10019,7 +10083,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10033,7 +10097,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. `data` depends on the action. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10065,7 +10129,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @description The courier's identifier. Required for staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 id?: components["parameters"]["CourierOfSettings"];
@@ -10076,7 +10140,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings. */
+            /** @description The courier's settings. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10152,14 +10216,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @description The courier's identifier. Required for staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 id?: components["parameters"]["CourierOfSettings"];
             };
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10175,7 +10239,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. `data` is the profile, the new key, the new secret or the path of the logo. */
+            /** @description The change was made. `data` is the profile, the new key, the new secret or the path of the logo. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10205,32 +10269,32 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Couriers on a page.
+                 * @description Couriers per page.
                  * @example 50
                  */
                 limit?: number;
                 /**
-                 * @description Text that the code, the name or the company's name contains. Upper and lower case are alike; `%` and `_` stand for themselves. Left out or empty, all couriers.
+                 * @description Substring of the code, the name or the company name. Case-insensitive. `%` and `_` have no special meaning. If omitted or empty, all couriers.
                  * @example island
                  */
                 search?: string;
                 /**
-                 * @description Only couriers that are active, or only those that are not. `true`, `false`, `1` or `0`. Left out, both.
+                 * @description Only active couriers, or only inactive ones. `true`, `false`, `1` or `0`. If omitted, both.
                  * @example true
                  */
                 is_active?: boolean;
                 /**
-                 * @description The field to sort by.
+                 * @description Field to sort by.
                  * @example courier_name
                  */
                 sort_by?: "courier_code" | "courier_name" | "created_at";
                 /**
-                 * @description `ASC` for smallest or oldest first, `DESC` for largest or newest first.
+                 * @description `ASC` sorts the smallest or oldest first, `DESC` the largest or newest first.
                  * @example ASC
                  */
                 sort_dir?: "ASC" | "DESC";
@@ -10326,7 +10390,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10340,7 +10404,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10372,12 +10436,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Warehouses on a page.
+                 * @description Warehouses per page.
                  * @example 50
                  */
                 limit?: number;
@@ -10455,7 +10519,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10469,7 +10533,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10501,12 +10565,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Which page, counted from 1.
+                 * @description Page number. The first page is 1.
                  * @example 1
                  */
                 page?: components["parameters"]["Page"];
                 /**
-                 * @description Carriers on a page.
+                 * @description Carriers per page.
                  * @example 50
                  */
                 limit?: number;
@@ -10570,7 +10634,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10584,7 +10648,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The action was executed. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10616,12 +10680,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only records of this courier. For staff; ignored when the caller is a courier.
+                 * @description Filter by courier. For staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierFilter"];
                 /**
-                 * @description Only deliveries of this status. Left out, all statuses.
+                 * @description Filter deliveries by status. If omitted, all statuses.
                  * @example failed
                  */
                 status?: components["parameters"]["DeliveryStatusFilter"];
@@ -10646,22 +10710,22 @@ export interface operations {
                  */
                 package_id?: components["parameters"]["DeliveryPackageFilter"];
                 /**
-                 * @description Only deliveries created on this day or later (UTC).
+                 * @description Only deliveries created on or after this day (UTC).
                  * @example 2026-11-20
                  */
                 from?: components["parameters"]["DeliveriesFrom"];
                 /**
-                 * @description Only deliveries created on this day or earlier (UTC). Not before `from`.
+                 * @description Only deliveries created on or before this day (UTC). Must not be before `from`.
                  * @example 2026-11-21
                  */
                 to?: components["parameters"]["DeliveriesTo"];
                 /**
-                 * @description Only deliveries older than this one, `meta.next_before` of the page before.
+                 * @description Only deliveries older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001
                  */
                 before?: components["parameters"]["DeliveriesBefore"];
                 /**
-                 * @description Deliveries on a page.
+                 * @description Deliveries per page.
                  * @example 50
                  */
                 limit?: components["parameters"]["DeliveryLimit"];
@@ -10672,7 +10736,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The deliveries, the newest first. */
+            /** @description The deliveries, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10730,7 +10794,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Success"] & {
-                        /** @description The newest first. */
+                        /** @description Newest first. */
                         data: components["schemas"]["WebhookDelivery"][];
                         meta: components["schemas"]["KeyPageMeta"];
                     };
@@ -10752,7 +10816,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes it safe to send this request again: the same key with the same request gets the first answer once more. See "Repeating a request safely".
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
                  * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10766,7 +10830,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Queued, to be sent within moments. `data` depends on the action. */
+            /** @description The webhooks are queued and will be sent within moments. `data` depends on the action. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10798,17 +10862,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The courier's identifier. Needed from staff; ignored when the caller is a courier.
+                 * @description The courier's identifier. Required for staff. Ignored if the caller is a courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
                  */
                 courier_id?: components["parameters"]["CourierOfEvents"];
                 /**
-                 * @description Only events with a higher `sequence`. 0 begins with the oldest that is kept.
+                 * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
                  * @example 1841
                  */
                 after?: components["parameters"]["EventsAfter"];
                 /**
-                 * @description Events on a page.
+                 * @description Events per page.
                  * @example 100
                  */
                 limit?: components["parameters"]["EventLimit"];
@@ -10819,7 +10883,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The events, the oldest first. */
+            /** @description The events, oldest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10858,7 +10922,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Success"] & {
-                        /** @description In the order of `sequence`. */
+                        /** @description Sorted by `sequence`. */
                         data: components["schemas"]["Event"][];
                         meta: components["schemas"]["EventPageMeta"];
                     };
@@ -10880,17 +10944,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only this dispatch, as `queue_dispatch` answered it.
+                 * @description Only this dispatch. Its identifier is in the response to `queue_dispatch`.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01
                  */
                 dispatch_id?: components["parameters"]["DispatchFilter"];
                 /**
-                 * @description Only dispatches older than this one, `meta.next_before` of the page before.
+                 * @description Only dispatches older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b02
                  */
                 before?: components["parameters"]["DispatchesBefore"];
                 /**
-                 * @description Dispatches on a page.
+                 * @description Dispatches per page.
                  * @example 20
                  */
                 limit?: components["parameters"]["DispatchLimit"];
@@ -10901,7 +10965,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The dispatches, the newest first. */
+            /** @description The dispatches, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -10937,7 +11001,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Success"] & {
-                        /** @description The newest first. */
+                        /** @description Newest first. */
                         data: components["schemas"]["Dispatch"][];
                         meta: components["schemas"]["KeyPageMeta"];
                     };
@@ -10958,32 +11022,32 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what this user did, or the system of this courier with its API key.
+                 * @description Only changes by this user, or by the system of this courier with its API key.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01
                  */
                 actor_id?: components["schemas"]["Uuid"];
                 /**
-                 * @description Only what actors of this kind did.
+                 * @description Only changes by this kind of actor.
                  * @example user
                  */
                 actor_kind?: components["schemas"]["AuditActorKind"];
                 /**
-                 * @description Only changes of things of this kind, as `entity` says it.
+                 * @description Only changes of this kind of record, as in `entity`.
                  * @example manifest
                  */
                 entity?: string;
                 /**
-                 * @description Only changes of this one.
+                 * @description Only changes of this record.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
                  */
                 entity_id?: components["schemas"]["Uuid"];
                 /**
-                 * @description Only this action, as `action` says it.
+                 * @description Only this action, as in `action`.
                  * @example manifest.created
                  */
                 action?: string;
                 /**
-                 * @description Only what this request did.
+                 * @description Only changes by this request.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01
                  */
                 request_id?: string;
@@ -10993,17 +11057,17 @@ export interface operations {
                  */
                 from?: string;
                 /**
-                 * @description Only entries of this day or earlier (UTC). Not before `from`.
+                 * @description Only entries of this day or earlier (UTC). Must not be before `from`.
                  * @example 2026-11-21
                  */
                 to?: string;
                 /**
-                 * @description Only entries older than this one, `meta.next_before` of the page before.
+                 * @description Only entries older than this one. Send `meta.next_before` of the previous page.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1101
                  */
                 before?: components["schemas"]["Uuid"];
                 /**
-                 * @description Entries on a page.
+                 * @description Entries per page.
                  * @example 50
                  */
                 limit?: number;
@@ -11014,7 +11078,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entries, the newest first. */
+            /** @description The entries, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -11055,7 +11119,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Success"] & {
-                        /** @description The newest first. */
+                        /** @description Newest first. */
                         data: components["schemas"]["AuditEntry"][];
                         meta: components["schemas"]["KeyPageMeta"];
                     };
@@ -11085,7 +11149,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was found, intact or not. */
+            /** @description The result of the verification. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -11121,7 +11185,7 @@ export interface operations {
                  */
                 courier_id: components["parameters"]["LogoCourier"];
                 /**
-                 * @description The name of the picture, as `logo_path` ends.
+                 * @description File name of the logo: the last part of `logo_path`.
                  * @example 6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc.svg
                  */
                 file: components["parameters"]["LogoFile"];
@@ -11130,18 +11194,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The picture. */
+            /** @description The image. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     /**
-                     * @description A year, since the picture behind a path never changes.
+                     * @description One year, because the image of a path never changes.
                      * @example public, max-age=31536000, immutable
                      */
                     "Cache-Control": string;
                     ETag: components["headers"]["ETag"];
                     /**
-                     * @description Lets nothing in the picture run or load.
+                     * @description Forbids the image to run or load anything.
                      * @example default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox
                      */
                     "Content-Security-Policy": string;
@@ -11156,17 +11220,17 @@ export interface operations {
                     "image/svg+xml": string;
                 };
             };
-            /** @description You have the picture already, by the `If-None-Match` that you sent. */
+            /** @description The image has not changed since the `If-None-Match` that you sent. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     /**
-                     * @description As with the picture.
+                     * @description As for the image.
                      * @example public, max-age=31536000, immutable
                      */
                     "Cache-Control": string;
                     /**
-                     * @description As with the picture.
+                     * @description As for the image.
                      * @example default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox
                      */
                     "Content-Security-Policy": string;
@@ -11194,7 +11258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The process runs. */
+            /** @description The process is running. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -11227,7 +11291,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Ready to serve. */
+            /** @description Ready to serve requests. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -11285,7 +11349,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description You have the document already, by the `If-None-Match` that you sent. */
+            /** @description The document has not changed since the `If-None-Match` that you sent. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -11330,7 +11394,7 @@ export interface operations {
                     "application/yaml": unknown;
                 };
             };
-            /** @description You have the document already, by the `If-None-Match` that you sent. */
+            /** @description The document has not changed since the `If-None-Match` that you sent. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -11351,11 +11415,11 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -11393,14 +11457,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            /** @description Not accepted. As with every other status, we retry on schedule. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11413,11 +11477,11 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -11446,14 +11510,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            /** @description Not accepted. As with every other status, we retry on schedule. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11466,11 +11530,11 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -11508,14 +11572,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            /** @description Not accepted. As with every other status, we retry on schedule. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11528,11 +11592,11 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same however often it is sent. Ignore an id that you have seen. */
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Refuse one that is more than 5 minutes off. */
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after the secret was rotated there are two, divided by a space: one of them is right. */
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -11555,14 +11619,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken in. Any status from 200 to 299 says so; the body is not read. */
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Not taken in. As every other status, it is tried again on schedule. */
+            /** @description Not accepted. As with every other status, we retry on schedule. */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

@@ -14,7 +14,7 @@ export type Handlers = {
   createPrealert: Handler<'createPrealert'>;
   /** Delete a pre-alert */
   deletePrealert: Handler<'deletePrealert'>;
-  /** List customers, or their branches */
+  /** List customers or their branches */
   listCustomers: Handler<'listCustomers'>;
   /** Change a customer */
   updateCustomer: Handler<'updateCustomer'>;
@@ -32,7 +32,7 @@ export type Handlers = {
   manageUsers: Handler<'manageUsers'>;
   /** Change your own password */
   changePassword: Handler<'changePassword'>;
-  /** How your second factor stands */
+  /** Read the status of your second factor */
   getTwoFactor: Handler<'getTwoFactor'>;
   /** Set up, turn on or turn off your second factor */
   manageTwoFactor: Handler<'manageTwoFactor'>;
@@ -40,11 +40,11 @@ export type Handlers = {
   resetPassword: Handler<'resetPassword'>;
   /** List sessions */
   listSessions: Handler<'listSessions'>;
-  /** Log out, or end sessions */
+  /** Log out or end sessions */
   manageSessions: Handler<'manageSessions'>;
-  /** Security settings of the instance */
+  /** Read the security settings */
   getSecuritySettings: Handler<'getSecuritySettings'>;
-  /** Change the security settings of the instance */
+  /** Change the security settings */
   updateSecuritySettings: Handler<'updateSecuritySettings'>;
   /** Receive a package */
   receivePackage: Handler<'receivePackage'>;
@@ -54,7 +54,7 @@ export type Handlers = {
   updatePackage: Handler<'updatePackage'>;
   /** Read a package's history */
   packageEvents: Handler<'packageEvents'>;
-  /** Record what happened to packages */
+  /** Record package events */
   recordPackageEvent: Handler<'recordPackageEvent'>;
   /** Print a package's label */
   packageLabel: Handler<'packageLabel'>;
@@ -62,9 +62,9 @@ export type Handlers = {
   reviewPrealert: Handler<'reviewPrealert'>;
   /** Create and update customers from a CSV file */
   uploadCustomers: Handler<'uploadCustomers'>;
-  /** Read the log of customer synchronisations */
+  /** List customer synchronisations */
   listCustomerSyncs: Handler<'listCustomerSyncs'>;
-  /** Read a courier's customers from its own system */
+  /** Synchronise customers from the courier's system */
   syncCustomers: Handler<'syncCustomers'>;
   /** Create a manifest */
   createManifest: Handler<'createManifest'>;
@@ -80,9 +80,9 @@ export type Handlers = {
   getCourierBill: Handler<'getCourierBill'>;
   /** Draft, publish and settle bills */
   manageCourierBills: Handler<'manageCourierBills'>;
-  /** Read a courier's account */
+  /** Read a courier's account statement */
   courierStatement: Handler<'courierStatement'>;
-  /** Check what was received against what was billed */
+  /** Compare received packages with bills */
   billingReconciliation: Handler<'billingReconciliation'>;
   /** Download a bill as PDF or CSV */
   downloadCourierBill: Handler<'downloadCourierBill'>;
@@ -92,7 +92,7 @@ export type Handlers = {
   manageCourierRates: Handler<'manageCourierRates'>;
   /** Read a courier's settings */
   getCourierSettings: Handler<'getCourierSettings'>;
-  /** Change settings, the API key, the webhooks' secret or the logo */
+  /** Change settings, the API key, the webhook secret or the logo */
   updateCourierSettings: Handler<'updateCourierSettings'>;
   /** List couriers */
   listCouriers: Handler<'listCouriers'>;
@@ -106,13 +106,13 @@ export type Handlers = {
   listCarriers: Handler<'listCarriers'>;
   /** Create, rename and delete carriers */
   manageCarriers: Handler<'manageCarriers'>;
-  /** Read the log of webhooks */
+  /** Read the webhook delivery log */
   listWebhookDeliveries: Handler<'listWebhookDeliveries'>;
-  /** Send webhooks again, or a test */
+  /** Resend webhooks, or send a test */
   manageWebhookDeliveries: Handler<'manageWebhookDeliveries'>;
   /** Read a courier's events */
   readEvents: Handler<'readEvents'>;
-  /** Follow dispatches */
+  /** List dispatches */
   listDispatches: Handler<'listDispatches'>;
   /** Read the audit log */
   listAuditLog: Handler<'listAuditLog'>;
@@ -120,9 +120,9 @@ export type Handlers = {
   verifyAuditLog: Handler<'verifyAuditLog'>;
   /** Show a courier's logo */
   getCourierLogo: Handler<'getCourierLogo'>;
-  /** Is the process alive? */
+  /** Liveness check */
   getHealth: Handler<'getHealth'>;
-  /** Can it serve requests? */
+  /** Readiness check */
   getReadiness: Handler<'getReadiness'>;
   /** This document as JSON */
   getContractJson: Handler<'getContractJson'>;

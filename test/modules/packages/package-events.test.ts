@@ -211,13 +211,13 @@ describe('recording an event', () => {
       ];
       const expected = {
         yes: [200, 1, kind, 1],
-        back: [200, 1, 'received', 1],
-        'as it is': [200, 0, from, 0],
+        restored: [200, 1, 'received', 1],
+        unchanged: [200, 0, from, 0],
         no: [400, undefined, from, 0],
       }[details];
       expect(shown).toEqual([from, kind, details, ...(expected ?? [])]);
       if (details === 'no') expect(reply.body['code']).toBe('package_invalid_transition');
-      if (details === 'as it is') expect(await auditOf([id])).toEqual([]);
+      if (details === 'unchanged') expect(await auditOf([id])).toEqual([]);
     }
   });
 
