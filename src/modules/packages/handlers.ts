@@ -76,7 +76,7 @@ export function packageHandlers({ db }: Deps) {
       const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
       return {
         statusCode: 200,
-        message: fields === 0 ? 'Nothing was changed. The package already has these values.' : changed,
+        message: fields === 0 ? 'No changes. The package already has these values.' : changed,
         data: { fields_updated: fields, package_id: body.package_id },
       };
     },

@@ -333,7 +333,16 @@ describe('courier update', () => {
   });
 
   test('names every invalid field', async () => {
-    const bad = { courier_name: 'a\nb', email: 'desk', address2: 'x\u2029' };
+    const bad = {
+      courier_name: 'a\nb',
+      email: 'desk',
+      address2: 'x\u2029',
+      company_name: 'a\nb',
+      phone_number1: '1\n2',
+      phone_number2: '1\n2',
+      city_town: 'a\nb',
+      parish_province: 'a\nb',
+    };
     const reply = await manage({ action: 'update', courier_id: IEX, ...bad });
     expect(reply.status).toBe(400);
     expect(fieldsOf(reply).sort()).toEqual(

@@ -260,7 +260,7 @@ describe('updating the profile', () => {
     const { secrets } = service.app;
     expect(secrets.decrypt(String(cipher), encryptionContext)).toBe('secret-of-iex');
     expect(() => secrets.decrypt(String(cipher), { ...encryptionContext, rowId: DEMO.couriers.HRB })).toThrow(
-      'belongs to another place',
+      'belongs to another context',
     );
     expect((await read({ as: 'iex' })).body['data'].api_token).toBe('secret-of-iex');
     await updateIex({ address2: 'another change' });

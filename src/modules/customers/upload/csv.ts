@@ -11,6 +11,9 @@ export type CsvRow = {
   fault?: 'quotes' | 'length';
 };
 
+/** Rows of one piece are validated without a pause: 64 KiB of the shortest rows block the event loop for 50 ms. */
+const PIECE_BYTES = 16 * 1024;
+
 /** The maximum size of one row. Otherwise an unclosed quote would turn the rest of the file into one row. */
 const MAX_ROW_CHARS = 64 * 1024;
 
@@ -69,7 +72,7 @@ function separatorOf(text: string): string {
 async function* decode(path: string, progress: Progress): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let pendingText = '';
-  for await (const bytes of createReadStream(path)) {
+  for await (const bytes of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
     // A stream without an encoding yields Buffers.
     const text = pendingText + decodePart(decoder, bytes as Buffer);
     // The LF of a CR LF may be in the next piece.

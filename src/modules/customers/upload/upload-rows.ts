@@ -1,4 +1,10 @@
-import { ApiError, type FieldError, invalidFieldError, rowError } from '../../../platform/errors/errors.js';
+import {
+  ApiError,
+  type FieldError,
+  type FieldProblem,
+  invalidFieldError,
+  rowError,
+} from '../../../platform/errors/errors.js';
 import { readCsv, type CsvRow } from './csv.js';
 import { validateText } from '../crud/fields.js';
 
@@ -36,9 +42,11 @@ export async function readUpload(path: string): Promise<Upload> {
 
   await readCsv(path, (row) => {
     if (!header) assertText((header = row));
-    const found = row.fault ? [brokenRow(row)] : row === header ? [] : takeRow(upload, row);
+    const found = row.fault ? [brokenRow(row.fault)] : row === header ? [] : takeRow(upload, row);
     bad += found.length;
-    errors.push(...found.slice(0, MAX_ERRORS - errors.length));
+    // Only listed errors get a message: a file can have 300,000 invalid cells.
+    for (const { column, problem } of found.slice(0, MAX_ERRORS - errors.length))
+      errors.push(rowError(row.number, column, ...problem));
     if (upload.processed + upload.skipped > MAX_ROWS)
       throw invalidFieldError('file', 'too_many_rows', { limit: MAX_ROWS });
   });
@@ -48,8 +56,10 @@ export async function readUpload(path: string): Promise<Upload> {
   return upload;
 }
 
-/** Adds the row's customer to the upload. Returns the errors of the row. */
-function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
+type InvalidCell = { column: string; problem: FieldProblem };
+
+/** Adds the row's customer to the upload. Returns the invalid cells of the row. */
+function takeRow(upload: Upload, { cells }: CsvRow): InvalidCell[] {
   if (cells.length < REQUIRED_COLUMNS) {
     upload.skipped += 1;
     return [];
@@ -57,22 +67,24 @@ function takeRow(upload: Upload, { number, cells }: CsvRow): FieldError[] {
   upload.processed += 1;
   const values = cells.slice(0, COLUMNS.length).map((cell) => cell.trim());
   const [userCode = '', firstName = '', lastName = '', branch] = values;
-  const errors = COLUMNS.flatMap((column, index) => {
-    const fault = validateText(values[index] ?? '', index < REQUIRED_COLUMNS);
-    return fault ? rowError(number, column, ...fault) : [];
+  const invalid = COLUMNS.flatMap((column, index) => {
+    const problem = validateText(values[index] ?? '', index < REQUIRED_COLUMNS);
+    return problem ? { column, problem } : [];
   });
-  if (errors.length === 0)
+  if (invalid.length === 0)
     upload.customers.set(userCode, {
       userCode,
       firstName,
       lastName,
       branch: branch === '' ? null : branch,
     });
-  return errors;
+  return invalid;
 }
 
-const brokenRow = ({ number, fault }: CsvRow): FieldError =>
-  rowError(number, 'file', fault === 'length' ? 'row_too_long' : 'quotes');
+const brokenRow = (fault: NonNullable<CsvRow['fault']>): InvalidCell => ({
+  column: 'file',
+  problem: [fault === 'length' ? 'row_too_long' : 'quotes'],
+});
 
 /** Detects other file formats by the first row, which never looks like this in a spreadsheet's CSV. */
 function assertText({ cells: [first = ''], cells }: CsvRow): void {
