@@ -57,7 +57,7 @@ type SetUp = {
 };
 
 async function loadSetUp(): Promise<SetUp> {
-  const file = join(projectRoot, 'test', 'support', 'global-setup.mjs');
+  const file = join(projectRoot, 'test', 'support', 'service', 'global-setup.mjs');
   // The file is plain JavaScript without types.
   return (await import(pathToFileURL(file).href)) as SetUp;
 }

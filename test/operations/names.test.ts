@@ -120,6 +120,27 @@ describe('documents, comments and the contract contain only names that exist', (
     expect(missing(named, (name) => files.some((path) => path.startsWith(name)))).toEqual([]);
   });
 
+  test('every path that a program puts together from literals exists', () => {
+    const joined = /join\((?:projectRoot|root), ((?:'[^']+'(?:, )?)+)\)/g;
+    // What a build or a run creates.
+    const created = /^(\.data|coverage|node_modules)(\/|$)|^dist\/\.built$/;
+    const paths = files
+      .filter((path) => /\.(ts|mjs|cjs)$/.test(path))
+      .flatMap((path) =>
+        [...read(path).matchAll(joined)].map(([, segments = '']) => ({
+          path,
+          name: segments.replace(/', '/g, '/').replaceAll("'", ''),
+        })),
+      )
+      .filter(({ name }) => !created.test(name));
+    expect(paths.length).toBeGreaterThan(15);
+    const sourceOf = (name: string) => name.replace(/^dist\/(.*)\.js$/, '$1.ts');
+    const unknown = paths.filter(
+      ({ name }) => !files.some((file) => file === sourceOf(name) || file.startsWith(`${name}/`)),
+    );
+    expect(unknown.map(({ path, name }) => `${path} names ${name}`)).toEqual([]);
+  });
+
   test('every decision and every npm script exists', () => {
     const decision = (number: string) => files.some((path) => path.startsWith(`docs/decisions/${number}`));
     expect(missing(/\bdecisions?[ /](\d{4})\b/gi, decision)).toEqual([]);
