@@ -7558,7 +7558,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The customer was created. */
+            /** @description The pre-alert was created. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -7609,7 +7609,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The customer was deleted. */
+            /** @description The pre-alert was deleted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -8311,7 +8311,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The courier's settings. */
+            /** @description The current settings of the instance. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
@@ -9014,7 +9014,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The customer was created. */
+            /** @description The manifest was created, in `draft`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
