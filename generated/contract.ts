@@ -2052,7 +2052,7 @@ export interface components {
          * @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`.
          * @example 2026-11-21 08:30:00
          */
-        DateTime: string;
+        UtcDateTime: string;
         Prealert: {
             prealert_id: components["schemas"]["Uuid"];
             /**
@@ -2078,7 +2078,7 @@ export interface components {
             reference: string | null;
             status: components["schemas"]["PrealertStatus"];
             /** @description When it was submitted, in UTC. */
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
         };
         PageMeta: {
             /** @description The requested page. */
@@ -2165,9 +2165,9 @@ export interface components {
             /** @description The courier's display name. */
             courier_name: string;
             /** @description When the record was created, in UTC. */
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
             /** @description When the record was last changed, in UTC. */
-            updated_at: components["schemas"]["DateTime"];
+            updated_at: components["schemas"]["UtcDateTime"];
         };
         /** @description Response without `action`. */
         CustomerPage: components["schemas"]["Success"] & {
@@ -2260,11 +2260,14 @@ export interface components {
             courier_id: string;
             /** @description The courier's display name. */
             courier_name: string;
-            /** @description Similarity of the name to `q`, in advanced mode. Compare it only with scores of the same response. Null in basic mode. */
+            /**
+             * Format: double
+             * @description Similarity of the name to `q`, in advanced mode. Compare it only with scores of the same response. Null in basic mode.
+             */
             match_score: number | null;
         };
         /** @description First step. `username` and `password` are required and must not be blank; otherwise the response is 422 `credentials_required`. */
-        LoginRequest: {
+        PasswordLogin: {
             /**
              * @description Always `login`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2279,7 +2282,7 @@ export interface components {
             password?: string;
         };
         /** @description Second step, for a user with two-factor authentication. */
-        VerifyTwoFactorRequest: {
+        TwoFactorLogin: {
             /**
              * @description Always `verify_2fa`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2290,18 +2293,20 @@ export interface components {
             /** @description The six digits of the authenticator, or an unused backup code of the form `XXXX-XXXX`. Any other value is treated as a wrong code (401). */
             code: string;
         };
+        /** @description One step of the login. */
+        LoginStep: components["schemas"]["PasswordLogin"] | components["schemas"]["TwoFactorLogin"];
         /**
          * @description The user's role. A `courier` sees only its own courier account.
          * @enum {string}
          */
-        Role: "admin" | "manager" | "warehouse" | "courier";
-        User: {
+        UserRole: "admin" | "manager" | "warehouse" | "courier";
+        LoggedInUser: {
             id: components["schemas"]["Uuid"];
             /** @description The display name. */
             full_name: string;
             /** @description The login name. */
             username: string;
-            role: components["schemas"]["Role"];
+            role: components["schemas"]["UserRole"];
             /**
              * Format: uuid
              * @description The user's courier account; null for every other role.
@@ -2316,7 +2321,7 @@ export interface components {
             /** @description Whether the role requires a second factor that the user does not have. If so, the token is valid only for `TwoFactor.php`, `ChangePassword.php` and for logging out. */
             must_set_up_two_factor: boolean;
         };
-        LoginResult: {
+        LoginGrant: {
             /** @description The JWT for `Authorization`, valid for 8 hours. */
             access_token: string;
             /**
@@ -2324,10 +2329,10 @@ export interface components {
              * @constant
              */
             token_type: "Bearer";
-            user: components["schemas"]["User"];
+            user: components["schemas"]["LoggedInUser"];
         };
         LoginSuccess: components["schemas"]["Success"] & {
-            data: components["schemas"]["LoginResult"];
+            data: components["schemas"]["LoginGrant"];
         };
         /** @description The password was correct. A second factor is still required. The response contains no access token yet. */
         TwoFactorRequired: {
@@ -2344,6 +2349,8 @@ export interface components {
             };
             timestamp: components["schemas"]["Timestamp"];
         };
+        /** @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`; null if there is none. */
+        NullableUtcDateTime: string | null;
         /** @description A user as an administrator sees it. */
         ManagedUser: {
             user_id: components["schemas"]["Uuid"];
@@ -2353,7 +2360,7 @@ export interface components {
             full_name: string;
             /** @description E-mail address for messages about the account; null if there is none. */
             email: string | null;
-            role: components["schemas"]["Role"];
+            role: components["schemas"]["UserRole"];
             /**
              * Format: uuid
              * @description The user's courier account; null for every other role.
@@ -2368,9 +2375,9 @@ export interface components {
             /** @description Whether the user still has a one-time password. */
             must_change_password: boolean;
             /** @description When the one-time password expires; null if there is none. */
-            password_expires_at: components["schemas"]["DateTime"] | null;
-            created_at: components["schemas"]["DateTime"];
-            updated_at: components["schemas"]["DateTime"];
+            password_expires_at: components["schemas"]["NullableUtcDateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
+            updated_at: components["schemas"]["UtcDateTime"];
         };
         ManagedUserPage: components["schemas"]["Success"] & {
             /** @description The users of this page. */
@@ -2397,7 +2404,7 @@ export interface components {
             username: string;
             full_name: components["schemas"]["FullName"];
             email?: components["schemas"]["UserEmail"];
-            role: components["schemas"]["Role"];
+            role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
         };
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
@@ -2420,7 +2427,7 @@ export interface components {
              */
             action: "change_role";
             user_id: components["schemas"]["Uuid"];
-            role: components["schemas"]["Role"];
+            role: components["schemas"]["UserRole"];
             courier_id?: components["schemas"]["CourierOfRole"];
         };
         /** @description Blocks the user's login, and revokes its tokens. */
@@ -2459,6 +2466,8 @@ export interface components {
             action: "reset_two_factor";
             user_id: components["schemas"]["Uuid"];
         };
+        /** @description An action on a user. */
+        UserAction: components["schemas"]["UserCreation"] | components["schemas"]["UserUpdate"] | components["schemas"]["UserRoleChange"] | components["schemas"]["UserDisabling"] | components["schemas"]["UserEnabling"] | components["schemas"]["UserPasswordReset"] | components["schemas"]["UserTwoFactorReset"];
         OneTimePasswordResult: components["schemas"]["Success"] & {
             data: {
                 user_id: components["schemas"]["Uuid"];
@@ -2466,7 +2475,7 @@ export interface components {
                 username: string;
                 /** @description Shown only in this response. Give it to the user, who must change it at the first login. */
                 one_time_password: string;
-                password_expires_at: components["schemas"]["DateTime"];
+                password_expires_at: components["schemas"]["UtcDateTime"];
             };
         };
         ManagedUserResult: components["schemas"]["Success"] & {
@@ -2485,7 +2494,7 @@ export interface components {
             new_password: string;
         };
         PasswordChanged: components["schemas"]["Success"] & {
-            data: components["schemas"]["LoginResult"];
+            data: components["schemas"]["LoginGrant"];
         };
         TwoFactorStatus: components["schemas"]["Success"] & {
             data: {
@@ -2496,7 +2505,7 @@ export interface components {
                 /** @description Number of unused backup codes. */
                 backup_codes_left: number;
                 /** @description When the pending set-up expires; null if no set-up is pending. */
-                setup_expires_at: components["schemas"]["DateTime"] | null;
+                setup_expires_at: components["schemas"]["NullableUtcDateTime"];
             };
         };
         /**
@@ -2545,6 +2554,8 @@ export interface components {
             /** @description The six digits of the authenticator. */
             code: string;
         };
+        /** @description An action on the caller's second factor. */
+        TwoFactorAction: components["schemas"]["TwoFactorSetup"] | components["schemas"]["TwoFactorEnabling"] | components["schemas"]["TwoFactorDisabling"] | components["schemas"]["BackupCodesRegeneration"];
         TwoFactorBegun: components["schemas"]["Success"] & {
             data: {
                 /** @description The secret in base32, for typing into an authenticator. */
@@ -2553,7 +2564,7 @@ export interface components {
                 otpauth_uri: string;
                 /** @description The URI as a QR code: a PNG image in a data URI. Use it as the `src` of an image. */
                 qr_code: string;
-                setup_expires_at: components["schemas"]["DateTime"];
+                setup_expires_at: components["schemas"]["UtcDateTime"];
             };
         };
         /** @description Each code replaces the authenticator once. Shown only in this response. */
@@ -2612,8 +2623,10 @@ export interface components {
              */
             new_password: string;
         };
+        /** @description One step of a password reset. */
+        PasswordResetStep: components["schemas"]["PasswordResetRequest"] | components["schemas"]["PasswordResetCompletion"];
         /** @description One access token and its use. */
-        Session: {
+        LoginSession: {
             session_id: components["schemas"]["Uuid"];
             user_id: components["schemas"]["Uuid"];
             /** @description Whether this is the session of the current request. */
@@ -2629,12 +2642,12 @@ export interface components {
             address: string;
             /** @description The client's `User-Agent`; null if it sent none. Not verified. */
             user_agent: string | null;
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
             /** @description Time of the last request, in UTC. Updated at most once per minute. */
             last_seen_at: string;
-            expires_at: components["schemas"]["DateTime"];
+            expires_at: components["schemas"]["UtcDateTime"];
             /** @description When the session ended; null while it is open. */
-            ended_at: components["schemas"]["DateTime"] | null;
+            ended_at: components["schemas"]["NullableUtcDateTime"];
             /**
              * @description Why the session ended. `ended`: with `Sessions.php`. `revoked`: together with all tokens of the user, for example after a change of password or role. `idle`: by the idle timeout. `expired`: after 8 hours. null while it is open.
              * @enum {string|null}
@@ -2643,7 +2656,7 @@ export interface components {
         };
         SessionPage: components["schemas"]["Success"] & {
             /** @description The sessions of this page. */
-            data: components["schemas"]["Session"][];
+            data: components["schemas"]["LoginSession"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @description Ends the session of this request. */
@@ -2680,6 +2693,8 @@ export interface components {
             keep_current?: boolean;
             user_id?: components["schemas"]["SessionOwner"];
         };
+        /** @description An action on sessions. */
+        SessionAction: components["schemas"]["SessionLogout"] | components["schemas"]["SessionEnding"] | components["schemas"]["SessionsEnding"];
         SessionsEnded: components["schemas"]["Success"] & {
             data: {
                 /** @description Number of open sessions that were ended. */
@@ -2689,18 +2704,18 @@ export interface components {
         /** @description Security requirements of the instance for all users. */
         SecuritySettings: {
             /** @description Roles whose users must have a second factor. */
-            require_two_factor: components["schemas"]["Role"][];
+            require_two_factor: components["schemas"]["UserRole"][];
             /** @description Minutes without a request after which a session ends; null if sessions end only after 8 hours. */
             idle_timeout_minutes: number | null;
             /** @description When the settings were last changed; null if never. */
-            updated_at: components["schemas"]["DateTime"] | null;
+            updated_at: components["schemas"]["NullableUtcDateTime"];
         };
         SecuritySettingsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["SecuritySettings"];
         };
         SecuritySettingsUpdate: {
             /** @description Roles whose users must have a second factor. An empty list requires it for no role. */
-            require_two_factor?: components["schemas"]["Role"][];
+            require_two_factor?: components["schemas"]["UserRole"][];
             /** @description Minutes without a request after which a session ends. `null` turns the timeout off. */
             idle_timeout_minutes?: number | null;
         };
@@ -2708,13 +2723,25 @@ export interface components {
         PackageIntake: {
             /** @description The number as scanned. Surrounding white space is trimmed. Must not be blank. Longer carrier barcodes (USPS with its `420` and ZIP prefix, FedEx's 34-digit ground label) are recognised when pre-alerts are matched. */
             tracking_number: string;
-            /** @description Weight in lb, at most 3 decimals. */
+            /**
+             * Format: double
+             * @description Weight in lb, at most 3 decimals.
+             */
             weight: number;
-            /** @description Length in inches, at most 2 decimals. */
+            /**
+             * Format: double
+             * @description Length in inches, at most 2 decimals.
+             */
             length?: number;
-            /** @description Width in inches, at most 2 decimals. */
+            /**
+             * Format: double
+             * @description Width in inches, at most 2 decimals.
+             */
             width?: number;
-            /** @description Height in inches, at most 2 decimals. */
+            /**
+             * Format: double
+             * @description Height in inches, at most 2 decimals.
+             */
             height?: number;
             /** @description Kind of package, for example box, envelope or pallet. */
             package_type?: string;
@@ -2776,7 +2803,7 @@ export interface components {
             flagged: boolean;
         };
         /** @description Filters and page, all optional. Filters are combined with AND. */
-        PackageQuery: {
+        PackageSearch: {
             /**
              * @description Page number. The first page is 1.
              * @default 1
@@ -2840,7 +2867,7 @@ export interface components {
         };
         /** @description A header line, then one line per package. */
         PackagesCsv: string;
-        Package: {
+        PackageRecord: {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
             tracking_number: string;
@@ -2852,14 +2879,17 @@ export interface components {
             first_name: string | null;
             /** @description The customer's last name; null if unknown. */
             last_name: string | null;
-            /** @description Weight in lb. */
+            /**
+             * Format: double
+             * @description Weight in lb.
+             */
             weight: number;
             /** @description Sender. */
             shipper: string | null;
             /** @description Contents. */
             description: string | null;
             /** @description When the package was received, in UTC. */
-            entry_date_time: components["schemas"]["DateTime"];
+            entry_date_time: components["schemas"]["UtcDateTime"];
             /** @description The courier that the package belongs to; null if unknown. */
             courier_name: string | null;
             /** @description The carrier that brought the package. */
@@ -2871,7 +2901,10 @@ export interface components {
         PackageListMeta: {
             /** @description Number of packages that match the filters, on all pages. */
             total_count: number;
-            /** @description Their weight in lb. */
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
             total_weight: number;
             /** @description The requested page. */
             page: number;
@@ -2883,7 +2916,7 @@ export interface components {
         /** @description One page of packages. */
         PackageList: components["schemas"]["Success"] & {
             /** @description The records of this page. */
-            data: components["schemas"]["Package"][];
+            data: components["schemas"]["PackageRecord"][];
             meta: components["schemas"]["PackageListMeta"];
         };
         /** @description Result of a `queue_dispatch`. */
@@ -2917,13 +2950,25 @@ export interface components {
             package_type?: string;
             /** @description The carrier's number. Only staff can change it. Surrounding white space is trimmed. It must be unique. The pre-alerts of the old and the new number are updated. */
             tracking_number?: string;
-            /** @description Weight in lb, at most 3 decimals. Only staff can change it. */
+            /**
+             * Format: double
+             * @description Weight in lb, at most 3 decimals. Only staff can change it.
+             */
             weight?: number;
-            /** @description Length in inches, at most 2 decimals. Only staff can change it. */
+            /**
+             * Format: double
+             * @description Length in inches, at most 2 decimals. Only staff can change it.
+             */
             length?: number;
-            /** @description Width in inches, at most 2 decimals. Only staff can change it. */
+            /**
+             * Format: double
+             * @description Width in inches, at most 2 decimals. Only staff can change it.
+             */
             width?: number;
-            /** @description Height in inches, at most 2 decimals. Only staff can change it. */
+            /**
+             * Format: double
+             * @description Height in inches, at most 2 decimals. Only staff can change it.
+             */
             height?: number;
         };
         PackageUpdated: {
@@ -2931,10 +2976,15 @@ export interface components {
             fields_updated: number;
             package_id: components["schemas"]["Uuid"];
         };
+        /**
+         * @description A status of the package; null if there is none.
+         * @enum {string|null}
+         */
+        NullablePackageStatus: "received" | "shipped" | "in_transit" | "delivered" | "on_hold" | "customs_hold" | "returned" | "lost" | null;
         PackageEvent: {
             event_id: components["schemas"]["Uuid"];
             /** @description The previous status; null for the first event. */
-            previous_status: components["schemas"]["PackageStatus"] | null;
+            previous_status: components["schemas"]["NullablePackageStatus"];
             status: components["schemas"]["PackageStatus"];
             /**
              * @description Cause of the change. `intake`: the package was received. `manifest`: its manifest changed status. `recorded`: staff recorded an event.
@@ -2942,9 +2992,9 @@ export interface components {
              */
             source: "intake" | "manifest" | "recorded";
             /** @description When it happened, in UTC. */
-            occurred_at: components["schemas"]["DateTime"];
+            occurred_at: components["schemas"]["UtcDateTime"];
             /** @description When it was recorded, in UTC. Later than `occurred_at` if staff recorded the event afterwards. */
-            recorded_at: components["schemas"]["DateTime"];
+            recorded_at: components["schemas"]["UtcDateTime"];
             /** @description Where it happened; null if not recorded. */
             location: string | null;
             /** @description Remark of staff; null if there is none. Couriers do not see remarks from before the package was assigned to them. */
@@ -2988,7 +3038,7 @@ export interface components {
             package_id: components["schemas"]["Uuid"];
             previous_status: components["schemas"]["PackageStatus"];
             status: components["schemas"]["PackageStatus"];
-            occurred_at: components["schemas"]["DateTime"];
+            occurred_at: components["schemas"]["UtcDateTime"];
         };
         PackageEventsRecorded: {
             /** @description Number of packages that changed. */
@@ -3051,7 +3101,7 @@ export interface components {
             dry_run: boolean;
         };
         /** @description Result per row below the header. `processed` is the sum of `created`, `updated`, `unchanged` and `repeated`. */
-        CustomerUploadResult: {
+        CustomerImport: {
             /** @description Number of rows with three columns or more. All of them were imported. */
             processed: number;
             /** @description Number of created customers. */
@@ -3117,7 +3167,7 @@ export interface components {
             /** @description Why the run failed and what to change, as text for people; null if it did not fail. */
             error: string | null;
             /** @description When the run was requested, in UTC. */
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
             /** @description When the run started, in UTC; null while it waits. */
             started_at: string | null;
             /** @description When the run ended, in UTC; null until then. */
@@ -3196,7 +3246,7 @@ export interface components {
          */
         ManifestStatus: "draft" | "ready" | "shipped" | "completed";
         /** @description Omitted fields do not change. */
-        UpdateMetaAction: {
+        UpdateManifestAction: {
             /**
              * @description Always `update_meta`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -3224,7 +3274,7 @@ export interface components {
         };
         /** @description The packages, at least one and at most 10,000. Either all of them are changed, or none. */
         PackageIds: string[];
-        AddPackagesAction: {
+        AddManifestPackagesAction: {
             /**
              * @description Always `add_packages`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -3237,7 +3287,7 @@ export interface components {
             manifest_id: string;
             package_ids: components["schemas"]["PackageIds"];
         };
-        RemovePackagesAction: {
+        RemoveManifestPackagesAction: {
             /**
              * @description Always `remove_packages`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -3262,6 +3312,8 @@ export interface components {
              */
             manifest_id: string;
         };
+        /** @description An action on a manifest. */
+        ManifestAction: components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateManifestAction"] | components["schemas"]["AddManifestPackagesAction"] | components["schemas"]["RemoveManifestPackagesAction"] | components["schemas"]["DeleteManifestAction"];
         /** @description The fields depend on the action. */
         ManifestOperationResult: {
             /**
@@ -3290,14 +3342,13 @@ export interface components {
             /** @description Text for people. */
             message: string;
             data: components["schemas"]["ManifestOperationResult"];
-            timestamp: components["schemas"]["DateTime"];
+            timestamp: components["schemas"]["UtcDateTime"];
         };
         /**
          * Format: date
-         * @description Calendar date, `YYYY-MM-DD`.
-         * @example 2026-11-21
+         * @description Calendar date, `YYYY-MM-DD`; null if there is none.
          */
-        CalendarDate: string;
+        NullableCalendarDate: string | null;
         ManifestInfo: {
             manifest_id: components["schemas"]["Uuid"];
             /** @description `MAN-YYYYMMDD-XXXX`. */
@@ -3307,14 +3358,14 @@ export interface components {
             /** @description The airline's three-digit prefix. */
             airline_prefix: string | null;
             /** @description Day of the flight. */
-            flight_date: components["schemas"]["CalendarDate"] | null;
+            flight_date: components["schemas"]["NullableCalendarDate"];
             /** @description The airline's flight number. */
             flight_number: string | null;
             status: components["schemas"]["ManifestStatus"];
             /** @description Notes on the manifest. */
             notes: string | null;
             /** @description When it was created, in UTC. */
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
             /**
              * Format: uuid
              * @description The warehouse of departure.
@@ -3327,7 +3378,10 @@ export interface components {
             tracking_number: string;
             /** @description The warehouse's own number of the package. */
             house_number: string;
-            /** @description Weight in lb. */
+            /**
+             * Format: double
+             * @description Weight in lb.
+             */
             weight: number;
             /** @description The customer's first name; null if unknown. */
             first_name: string | null;
@@ -3345,7 +3399,10 @@ export interface components {
         ManifestCourierFigures: {
             /** @description Number of the courier's packages on the manifest. */
             count: number;
-            /** @description Their weight in lb. */
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
             weight: number;
             /** @description The courier's colour as `#RRGGBB`; null if it has none. */
             house_color: string | null;
@@ -3354,9 +3411,15 @@ export interface components {
         ManifestStats: {
             /** @description Number of packages. */
             total_count: number;
-            /** @description Their weight in lb. */
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
             total_weight_lb: number;
-            /** @description The same weight in kg. */
+            /**
+             * Format: double
+             * @description The same weight in kg.
+             */
             total_weight_kg: number;
             /** @description Totals by courier code. Packages of an unknown courier are counted under `UNKNOWN`. For an empty manifest this is an empty object. */
             by_courier: {
@@ -3426,17 +3489,35 @@ export interface components {
         InvoiceSummary: {
             /** @description Packages received in the period. */
             total_packages: number;
-            /** @description Their weight in lb. */
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
             total_weight: number;
-            /** @description Sum of `applied_fee` over `packages`, in USD. */
+            /**
+             * Format: double
+             * @description Sum of `applied_fee` over `packages`, in USD.
+             */
             total_fees: number;
-            /** @description The courier's air freight rate, in USD per lb. */
+            /**
+             * Format: double
+             * @description The courier's air freight rate, in USD per lb.
+             */
             air_freight_rate: number;
-            /** @description Weight in lb of the packages on a manifest with an air waybill number. */
+            /**
+             * Format: double
+             * @description Weight in lb of the packages on a manifest with an air waybill number.
+             */
             air_freight_weight: number;
-            /** @description `air_freight_rate` times `air_freight_weight`, in USD. */
+            /**
+             * Format: double
+             * @description `air_freight_rate` times `air_freight_weight`, in USD.
+             */
             total_air_freight: number;
-            /** @description Sum of `total_fees` and `total_air_freight`, in USD. */
+            /**
+             * Format: double
+             * @description Sum of `total_fees` and `total_air_freight`, in USD.
+             */
             grand_total: number;
         };
         InvoiceBreakdownLine: {
@@ -3444,18 +3525,30 @@ export interface components {
             range: string;
             /** @description Number of packages in the tier. */
             count: number;
-            /** @description Flat fee per package, in USD. */
+            /**
+             * Format: double
+             * @description Flat fee per package, in USD.
+             */
             rate: number;
-            /** @description `count` times `rate`, in USD. */
+            /**
+             * Format: double
+             * @description `count` times `rate`, in USD.
+             */
             subtotal: number;
         };
         InvoicePackage: {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. */
             tracking_number: string;
-            /** @description Weight in lb. */
+            /**
+             * Format: double
+             * @description Weight in lb.
+             */
             weight: number;
-            /** @description The tier's flat fee in USD; 0 if the weight is in no tier. */
+            /**
+             * Format: double
+             * @description The tier's flat fee in USD; 0 if the weight is in no tier.
+             */
             applied_fee: number;
         };
         InvoicePreview: {
@@ -3474,6 +3567,12 @@ export interface components {
          * @enum {string}
          */
         BillStatus: "draft" | "published" | "paid";
+        /**
+         * Format: date
+         * @description Calendar date, `YYYY-MM-DD`.
+         * @example 2026-11-21
+         */
+        CalendarDate: string;
         Bill: {
             bill_id: components["schemas"]["Uuid"];
             /** @description The number printed on the invoice. */
@@ -3491,21 +3590,39 @@ export interface components {
             end_date: components["schemas"]["CalendarDate"];
             /** @description Number of billed packages. */
             total_packages: number;
-            /** @description Percent of the subtotal. */
+            /**
+             * Format: double
+             * @description Percent of the subtotal.
+             */
             tax_rate: number;
-            /** @description Fees before tax, in USD. */
+            /**
+             * Format: double
+             * @description Fees before tax, in USD.
+             */
             subtotal: number;
-            /** @description Tax, in USD. */
+            /**
+             * Format: double
+             * @description Tax, in USD.
+             */
             tax_amount: number;
-            /** @description Sum of `subtotal` and `tax_amount`, in USD. */
+            /**
+             * Format: double
+             * @description Sum of `subtotal` and `tax_amount`, in USD.
+             */
             total_amount: number;
-            /** @description Sum of the recorded payments, in USD. `total_amount` minus this is the balance. */
+            /**
+             * Format: double
+             * @description Sum of the recorded payments, in USD. `total_amount` minus this is the balance.
+             */
             paid_amount: number;
-            /** @description Outstanding amount, in USD. The amount of a draft is not due yet. */
+            /**
+             * Format: double
+             * @description Outstanding amount, in USD. The amount of a draft is not due yet.
+             */
             balance: number;
             status: components["schemas"]["BillStatus"];
             /** @description When the bill was drafted, in UTC. */
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
             /** @description When it was published, in UTC, `YYYY-MM-DD HH:MM:SS`; `null` for a draft. */
             published_at: string | null;
         };
@@ -3560,18 +3677,30 @@ export interface components {
             user_code: string | null;
             /** @description When the package was received, in UTC. Only for packages. */
             received_at: string | null;
-            /** @description Weight in lb, of the package or of all packages sent by air. */
+            /**
+             * Format: double
+             * @description Weight in lb, of the package or of all packages sent by air.
+             */
             weight: number | null;
             /** @description Label of the weight tier; `null` if the weight is in no tier. */
             tier: string | null;
-            /** @description USD per lb. Only for air freight. */
+            /**
+             * Format: double
+             * @description USD per lb. Only for air freight.
+             */
             rate: number | null;
-            /** @description In USD before tax; negative for a credit. */
+            /**
+             * Format: double
+             * @description In USD before tax; negative for a credit.
+             */
             amount: number;
         };
         BillPayment: {
             payment_id: components["schemas"]["Uuid"];
-            /** @description In USD. */
+            /**
+             * Format: double
+             * @description In USD.
+             */
             amount: number;
             /**
              * @description Payment method.
@@ -3583,7 +3712,7 @@ export interface components {
             /** @description The day the money came in. */
             received_on: components["schemas"]["CalendarDate"];
             /** @description When the payment was recorded, in UTC. */
-            recorded_at: components["schemas"]["DateTime"];
+            recorded_at: components["schemas"]["UtcDateTime"];
             /** @description Whether the payment is voided. */
             is_voided: boolean;
             /** @description When it was voided, in UTC. */
@@ -3626,6 +3755,7 @@ export interface components {
             /** @description Service level of the period, printed on the bill. */
             service_type: string;
             /**
+             * Format: double
              * @description Percent of the subtotal, at most 3 decimals.
              * @default 0
              */
@@ -3646,7 +3776,10 @@ export interface components {
             bill_id: string;
             /** @description Reason for the adjustment, printed on the bill. */
             description: string;
-            /** @description USD before tax, at most 2 decimals. Negative for a credit. Must not be 0. */
+            /**
+             * Format: double
+             * @description USD before tax, at most 2 decimals. Negative for a credit. Must not be 0.
+             */
             amount: number;
         };
         RemoveBillAdjustmentAction: {
@@ -3684,7 +3817,10 @@ export interface components {
              * @description The published bill.
              */
             bill_id: string;
-            /** @description USD, at most 2 decimals, not more than the balance. */
+            /**
+             * Format: double
+             * @description USD, at most 2 decimals, not more than the balance.
+             */
             amount: number;
             /**
              * @description Payment method.
@@ -3725,6 +3861,8 @@ export interface components {
              */
             bill_id: string;
         };
+        /** @description An action on a bill. */
+        BillAction: components["schemas"]["CreateBillDraftAction"] | components["schemas"]["AddBillAdjustmentAction"] | components["schemas"]["RemoveBillAdjustmentAction"] | components["schemas"]["PublishBillAction"] | components["schemas"]["RecordBillPaymentAction"] | components["schemas"]["VoidBillPaymentAction"] | components["schemas"]["DeleteBillDraftAction"];
         /** @description The fields depend on the action. */
         BillOperationResult: {
             bill_id: components["schemas"]["Uuid"];
@@ -3743,17 +3881,32 @@ export interface components {
             status?: components["schemas"]["BillStatus"];
             /** @description Number of billed packages. Only with `create_draft`. */
             total_packages?: number;
-            /** @description Sum of the lines, in USD. Only with `create_draft`, `add_adjustment` and `remove_adjustment`. */
+            /**
+             * Format: double
+             * @description Sum of the lines, in USD. Only with `create_draft`, `add_adjustment` and `remove_adjustment`.
+             */
             subtotal?: number;
-            /** @description Tax, in USD. Only with `create_draft`, `add_adjustment` and `remove_adjustment`. */
+            /**
+             * Format: double
+             * @description Tax, in USD. Only with `create_draft`, `add_adjustment` and `remove_adjustment`.
+             */
             tax_amount?: number;
-            /** @description Sum of `subtotal` and `tax_amount`, in USD. Only with `create_draft`, `add_adjustment`, `remove_adjustment` and `publish`. */
+            /**
+             * Format: double
+             * @description Sum of `subtotal` and `tax_amount`, in USD. Only with `create_draft`, `add_adjustment`, `remove_adjustment` and `publish`.
+             */
             total_amount?: number;
             /** @description Time of publication, in UTC. Only with `publish`. */
             published_at?: string;
-            /** @description Sum of the payments that are not voided, in USD. Only with `record_payment` and `void_payment`. */
+            /**
+             * Format: double
+             * @description Sum of the payments that are not voided, in USD. Only with `record_payment` and `void_payment`.
+             */
             paid_amount?: number;
-            /** @description Outstanding amount, in USD. Only with `record_payment` and `void_payment`. */
+            /**
+             * Format: double
+             * @description Outstanding amount, in USD. Only with `record_payment` and `void_payment`.
+             */
             balance?: number;
             /** @description Number of packages of the period that are not on this bill, by reason. Only with `create_draft`. */
             left_out?: {
@@ -3784,23 +3937,44 @@ export interface components {
             method: string | null;
             /** @description Reference of the payment, for example the number of a bank transfer. */
             reference: string | null;
-            /** @description Change of the balance, in USD; negative for a payment. */
+            /**
+             * Format: double
+             * @description Change of the balance, in USD; negative for a payment.
+             */
             amount: number;
-            /** @description Balance after the movement, in USD. */
+            /**
+             * Format: double
+             * @description Balance after the movement, in USD.
+             */
             balance: number;
             /** @description When the bill was published, or the payment was recorded or voided, in UTC. A payment can be recorded days after it came in. */
-            recorded_at: components["schemas"]["DateTime"];
+            recorded_at: components["schemas"]["UtcDateTime"];
         };
         StatementAgeing: {
-            /** @description Outstanding amount of bills published on `to` or at most 30 days before, in USD. */
+            /**
+             * Format: double
+             * @description Outstanding amount of bills published on `to` or at most 30 days before, in USD.
+             */
             days_0_30: number;
-            /** @description Outstanding amount of bills published 31 to 60 days before, in USD. */
+            /**
+             * Format: double
+             * @description Outstanding amount of bills published 31 to 60 days before, in USD.
+             */
             days_31_60: number;
-            /** @description Outstanding amount of bills published 61 to 90 days before, in USD. */
+            /**
+             * Format: double
+             * @description Outstanding amount of bills published 61 to 90 days before, in USD.
+             */
             days_61_90: number;
-            /** @description Outstanding amount of bills published more than 90 days before, in USD. */
+            /**
+             * Format: double
+             * @description Outstanding amount of bills published more than 90 days before, in USD.
+             */
             days_over_90: number;
-            /** @description Prepayments, in USD; 0 or less. The sum over all bills of the amount paid above the amount owed. Usually 0. If money came in before its bill was published, it appears here for the days between. */
+            /**
+             * Format: double
+             * @description Prepayments, in USD; 0 or less. The sum over all bills of the amount paid above the amount owed. Usually 0. If money came in before its bill was published, it appears here for the days between.
+             */
             credit: number;
         };
         CourierStatement: {
@@ -3813,27 +3987,48 @@ export interface components {
             from: components["schemas"]["CalendarDate"];
             /** @description Last day of the statement, inclusive. */
             to: components["schemas"]["CalendarDate"];
-            /** @description Balance at the beginning of `from`, in USD; negative if the courier had paid in advance. */
+            /**
+             * Format: double
+             * @description Balance at the beginning of `from`, in USD; negative if the courier had paid in advance.
+             */
             opening_balance: number;
-            /** @description Sum of the bills published in the period, in USD. */
+            /**
+             * Format: double
+             * @description Sum of the bills published in the period, in USD.
+             */
             billed: number;
-            /** @description Sum of the payments that came in during the period, in USD. Includes payments that were voided later. */
+            /**
+             * Format: double
+             * @description Sum of the payments that came in during the period, in USD. Includes payments that were voided later.
+             */
             paid: number;
-            /** @description Sum of the payments voided in the period, in USD. */
+            /**
+             * Format: double
+             * @description Sum of the payments voided in the period, in USD.
+             */
             voided: number;
-            /** @description Balance at the end of `to`, in USD: `opening_balance` plus `billed` minus `paid` plus `voided`. */
+            /**
+             * Format: double
+             * @description Balance at the end of `to`, in USD: `opening_balance` plus `billed` minus `paid` plus `voided`.
+             */
             closing_balance: number;
             /** @description One page of the movements, oldest first. */
             movements: components["schemas"]["StatementMovement"][];
             /** @description `closing_balance` by the age of the bills. It is the sum of the five amounts. */
             ageing: components["schemas"]["StatementAgeing"];
         };
-        ReconciliationHeap: {
+        ReconciliationGroup: {
             /** @description Number of packages. */
             packages: number;
-            /** @description Their current weight, in lb. */
+            /**
+             * Format: double
+             * @description Their current weight, in lb.
+             */
             weight: number;
-            /** @description Their tier fees, in USD. */
+            /**
+             * Format: double
+             * @description Their tier fees, in USD.
+             */
             fees: number;
         };
         /** @description Number of packages per reason. One package can have several reasons. */
@@ -3858,14 +4053,17 @@ export interface components {
         ReconciliationFigures: {
             /** @description Packages received in the period. */
             packages_received: number;
-            /** @description Their weight in lb. */
+            /**
+             * Format: double
+             * @description Their weight in lb.
+             */
             weight: number;
             /** @description Packages on published and paid bills, with the billed fees. */
-            published: components["schemas"]["ReconciliationHeap"];
+            published: components["schemas"]["ReconciliationGroup"];
             /** @description Packages on drafts, with the fees of the draft. */
-            drafts: components["schemas"]["ReconciliationHeap"];
+            drafts: components["schemas"]["ReconciliationGroup"];
             /** @description Packages on no bill, with the fees by today's tiers. A package without a courier has no fee. */
-            unbilled: components["schemas"]["ReconciliationHeap"];
+            unbilled: components["schemas"]["ReconciliationGroup"];
             /** @description Number of packages with at least one reason. */
             exceptions: number;
             reasons: components["schemas"]["ReconciliationReasons"];
@@ -3898,9 +4096,15 @@ export interface components {
         ReconciliationCheckName: "packages" | "bill_packages" | "bill_subtotals" | "bill_taxes" | "bill_totals" | "bill_payments" | "bill_statuses";
         ReconciliationCheck: {
             check: components["schemas"]["ReconciliationCheckName"];
-            /** @description The first figure. */
+            /**
+             * Format: double
+             * @description The first figure.
+             */
             expected: number;
-            /** @description The second figure. */
+            /**
+             * Format: double
+             * @description The second figure.
+             */
             found: number;
             /** @description Number of bills whose two figures differ. The sums can be equal even if single bills differ. Then `ties` is still false. */
             differing: number;
@@ -3912,16 +4116,28 @@ export interface components {
             /** @description The number printed on the invoice. */
             invoice_number: string;
             check: components["schemas"]["ReconciliationCheckName"];
-            /** @description The first figure, for this bill. */
+            /**
+             * Format: double
+             * @description The first figure, for this bill.
+             */
             expected: number;
-            /** @description The second figure. */
+            /**
+             * Format: double
+             * @description The second figure.
+             */
             found: number;
         };
         /** @description Change of the weight after intake. Absent if the weight was not changed. */
         ReconciliationWeightChange: {
-            /** @description Weight at intake, in lb. */
+            /**
+             * Format: double
+             * @description Weight at intake, in lb.
+             */
             before: number;
-            /** @description Current weight, in lb. It equals `before` if the weight was changed and changed back. */
+            /**
+             * Format: double
+             * @description Current weight, in lb. It equals `before` if the weight was changed and changed back.
+             */
             after: number;
             /** @description When the weight was last changed, in UTC; `null` if the audit log does not contain it. */
             changed_at: string | null;
@@ -3944,6 +4160,11 @@ export interface components {
          * @enum {string}
          */
         ReconciliationReason: "owner_unknown" | "not_billed" | "left_out" | "no_tier" | "weight_changed" | "courier_changed" | "fee_changed" | "outside_period";
+        /**
+         * @description A bill's status; null if there is no bill.
+         * @enum {string|null}
+         */
+        NullableBillStatus: "draft" | "published" | "paid" | null;
         ReconciliationException: {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. */
@@ -3951,7 +4172,7 @@ export interface components {
             /** @description The warehouse's own number of the package. */
             house_number: string;
             /** @description When the package was received, in UTC. */
-            received_at: components["schemas"]["DateTime"];
+            received_at: components["schemas"]["UtcDateTime"];
             /**
              * Format: uuid
              * @description The current courier of the package; `null` while the owner is unknown.
@@ -3959,10 +4180,16 @@ export interface components {
             courier_id: string | null;
             /** @description The courier's display name. */
             courier_name: string | null;
-            /** @description Current weight, in lb. */
+            /**
+             * Format: double
+             * @description Current weight, in lb.
+             */
             weight: number;
             weight_change?: components["schemas"]["ReconciliationWeightChange"];
-            /** @description Fee by today's tiers of the current courier, in USD; 0 if no tier covers the weight, `null` without a courier. */
+            /**
+             * Format: double
+             * @description Fee by today's tiers of the current courier, in USD; 0 if no tier covers the weight, `null` without a courier.
+             */
             fee: number | null;
             /** @description Why the package is an exception. */
             reasons: components["schemas"]["ReconciliationReason"][];
@@ -3974,15 +4201,21 @@ export interface components {
             /** @description The bill's number. */
             invoice_number: string | null;
             /** @description The bill's status. */
-            bill_status: components["schemas"]["BillStatus"] | null;
+            bill_status: components["schemas"]["NullableBillStatus"];
             /**
              * Format: uuid
              * @description The billed courier.
              */
             billed_courier_id: string | null;
-            /** @description The billed weight, in lb. */
+            /**
+             * Format: double
+             * @description The billed weight, in lb.
+             */
             billed_weight: number | null;
-            /** @description The billed fee, in USD. */
+            /**
+             * Format: double
+             * @description The billed fee, in USD.
+             */
             billed_fee: number | null;
         };
         BillingReconciliation: {
@@ -4006,11 +4239,20 @@ export interface components {
         RateTier: {
             /** @description Identifier of the tier. */
             id: number;
-            /** @description Lower bound in lb, inclusive. */
+            /**
+             * Format: double
+             * @description Lower bound in lb, inclusive.
+             */
             startweight: number;
-            /** @description Upper bound in lb, inclusive. If the next tier starts at this weight, this tier applies. */
+            /**
+             * Format: double
+             * @description Upper bound in lb, inclusive. If the next tier starts at this weight, this tier applies.
+             */
             endweight: number;
-            /** @description Flat fee for a package in the range, in USD. */
+            /**
+             * Format: double
+             * @description Flat fee for a package in the range, in USD.
+             */
             fee: number;
         };
         CourierRates: {
@@ -4019,7 +4261,10 @@ export interface components {
             courier_name: string;
             /** @description Short code. */
             courier_code: string;
-            /** @description USD per lb of air freight, in addition to the tier fees. */
+            /**
+             * Format: double
+             * @description USD per lb of air freight, in addition to the tier fees.
+             */
             air_freight_rate: number;
             /** @description The courier's own tiers, sorted by weight; empty if the default tiers apply. */
             specific_rates: components["schemas"]["RateTier"][];
@@ -4037,11 +4282,20 @@ export interface components {
         WantedTier: {
             /** @description The tier to update. It must be in this table. If omitted, the tier is inserted. If the table already has a tier with exactly these bounds and this fee, that tier is kept instead. */
             id?: number;
-            /** @description Lower bound in lb, inclusive, at most 3 decimals. */
+            /**
+             * Format: double
+             * @description Lower bound in lb, inclusive, at most 3 decimals.
+             */
             startweight: number;
-            /** @description Upper bound in lb, inclusive, at most 3 decimals. Must not be below `startweight`. */
+            /**
+             * Format: double
+             * @description Upper bound in lb, inclusive, at most 3 decimals. Must not be below `startweight`.
+             */
             endweight: number;
-            /** @description Flat fee for a package in the range, in USD, at most 2 decimals. */
+            /**
+             * Format: double
+             * @description Flat fee for a package in the range, in USD, at most 2 decimals.
+             */
             fee: number;
         };
         SaveRatesAction: {
@@ -4058,7 +4312,7 @@ export interface components {
             /** @description The complete new table, in any order. Two tiers can share a bound, but must not overlap otherwise. An empty list removes all tiers. */
             rates: components["schemas"]["WantedTier"][];
         };
-        CopyDefaultAction: {
+        CopyDefaultRatesAction: {
             /**
              * @description Always `copy_default`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4090,9 +4344,14 @@ export interface components {
              * @description The courier.
              */
             courier_id: string;
-            /** @description USD per lb of air freight, at most 2 decimals. */
+            /**
+             * Format: double
+             * @description USD per lb of air freight, at most 2 decimals.
+             */
             air_freight_rate: number;
         };
+        /** @description An action on a rate table. */
+        RateAction: components["schemas"]["SaveRatesAction"] | components["schemas"]["CopyDefaultRatesAction"] | components["schemas"]["DeleteRateAction"] | components["schemas"]["UpdateAirFreightAction"];
         /** @description The fields depend on the action. */
         RateOperationResult: {
             /**
@@ -4106,7 +4365,10 @@ export interface components {
             uses_global_rates?: boolean;
             /** @description Gaps in the tiers that now apply. A package with such a weight has no fee. Usually empty. Only with `save_rates`, `copy_default` and `delete_rate`. */
             warnings?: string[];
-            /** @description The new rate. Only with `update_air_freight`. */
+            /**
+             * Format: double
+             * @description The new rate. Only with `update_air_freight`.
+             */
             air_freight_rate?: number;
         };
         /** @description Delivery status of one webhook URL. A new URL resets it. */
@@ -4117,13 +4379,13 @@ export interface components {
              */
             state: "none" | "active" | "failing" | "paused";
             /** @description Start of the current series of failed attempts. */
-            failing_since: components["schemas"]["DateTime"] | null;
+            failing_since: components["schemas"]["NullableUtcDateTime"];
             /** @description When deliveries were paused. */
-            paused_at: components["schemas"]["DateTime"] | null;
+            paused_at: components["schemas"]["NullableUtcDateTime"];
             /** @description When a webhook was last accepted. */
-            last_success_at: components["schemas"]["DateTime"] | null;
+            last_success_at: components["schemas"]["NullableUtcDateTime"];
             /** @description When an attempt last failed. */
-            last_failure_at: components["schemas"]["DateTime"] | null;
+            last_failure_at: components["schemas"]["NullableUtcDateTime"];
             /** @description Number of consecutive failed attempts. */
             failures: number;
         };
@@ -4163,7 +4425,7 @@ export interface components {
             /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
             webhook_secret: string | null;
             /** @description When the secret was last rotated. The old secret also signs for 24 hours after that. */
-            webhook_secret_rotated_at: components["schemas"]["DateTime"] | null;
+            webhook_secret_rotated_at: components["schemas"]["NullableUtcDateTime"];
             /** @description Delivery status of the two webhook URLs. */
             webhooks: {
                 add_package: components["schemas"]["WebhookHealth"];
@@ -4173,17 +4435,20 @@ export interface components {
             house_color: string | null;
             /** @description Path of your logo, relative to the host, for example `logos/…/….png`. A new logo has a new path. */
             logo_path: string | null;
-            /** @description USD per lb of air freight. Set by the warehouse. */
+            /**
+             * Format: double
+             * @description USD per lb of air freight. Set by the warehouse.
+             */
             air_freight_rate: number;
         };
         /**
          * @description `regenerate_key` replaces the API key, `rotate_webhook_secret` the secret that signs webhooks.
          * @enum {string}
          */
-        CourierAction: "regenerate_key" | "rotate_webhook_secret";
+        CourierSettingsAction: "regenerate_key" | "rotate_webhook_secret";
         /** @description Either `action` alone, or any of the other fields. Omitted fields do not change. A blank text clears its field, except `courier_name`, which must not be blank. */
         CourierSettingsUpdate: {
-            action?: components["schemas"]["CourierAction"];
+            action?: components["schemas"]["CourierSettingsAction"];
             /** @description Display name. */
             courier_name?: string;
             /** @description Legal name. */
@@ -4214,11 +4479,11 @@ export interface components {
             house_color?: string;
         };
         CourierActionForm: {
-            action: components["schemas"]["CourierAction"];
+            action: components["schemas"]["CourierSettingsAction"];
         };
         /** @description Either a logo or an action, not both. */
         CourierForm: {
-            action?: components["schemas"]["CourierAction"];
+            action?: components["schemas"]["CourierSettingsAction"];
             /**
              * Format: binary
              * @description The logo file. JPG, PNG or SVG, at most 2 MiB.
@@ -4281,10 +4546,10 @@ export interface components {
             user_count: number;
             /** @description Number of customers, including inactive ones. */
             customer_count: number;
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
         };
         /** @description The courier's first user. */
-        NewCourierLogin: {
+        FirstCourierUser: {
             /** @description The login name, unique on the instance: letters from A to Z, digits and `. _ @ + -`, beginning with a letter or a digit. Stored in lower case. The login ignores case. */
             username: string;
             /** @description The display name. */
@@ -4320,7 +4585,7 @@ export interface components {
             city_town?: string;
             /** @description Parish or province. */
             parish_province?: string;
-            login: components["schemas"]["NewCourierLogin"];
+            login: components["schemas"]["FirstCourierUser"];
         };
         /** @description Any of the profile's fields. Omitted fields do not change. A blank text clears its field, except `courier_name`, which must not be blank. */
         UpdateCourierAction: {
@@ -4379,6 +4644,8 @@ export interface components {
              */
             courier_id: string;
         };
+        /** @description An action on a courier. */
+        CourierAction: components["schemas"]["CreateCourierAction"] | components["schemas"]["UpdateCourierAction"] | components["schemas"]["DeactivateCourierAction"] | components["schemas"]["ActivateCourierAction"];
         /** @description The courier's first user, of the role `courier`. Only with `create`. */
         CourierLogin: {
             user_id: components["schemas"]["Uuid"];
@@ -4389,7 +4656,7 @@ export interface components {
             /** @description The one-time password for the first login, including the hyphens. It must then be changed. It is not shown again. */
             one_time_password: string;
             /** @description When the one-time password expires. */
-            password_expires_at: components["schemas"]["DateTime"];
+            password_expires_at: components["schemas"]["UtcDateTime"];
         };
         /** @description The courier after the action. */
         CourierOperationResult: components["schemas"]["CourierRecord"] & {
@@ -4414,7 +4681,7 @@ export interface components {
             email: string | null;
             /** @description Whether this is the primary warehouse. It is the default if a request names none. */
             is_primary: boolean;
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
         };
         CreateWarehouseAction: {
             /**
@@ -4460,7 +4727,7 @@ export interface components {
             /** @description Contact address, for example `dock@miami-gateway.example`. */
             email?: string;
         };
-        MakePrimaryAction: {
+        MakePrimaryWarehouseAction: {
             /**
              * @description Always `make_primary`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4484,6 +4751,8 @@ export interface components {
              */
             warehouse_id: string;
         };
+        /** @description An action on a warehouse. */
+        WarehouseAction: components["schemas"]["CreateWarehouseAction"] | components["schemas"]["UpdateWarehouseAction"] | components["schemas"]["MakePrimaryWarehouseAction"] | components["schemas"]["DeleteWarehouseAction"];
         /** @description Companies that bring parcels to the warehouse. */
         Carrier: {
             carrier_id: components["schemas"]["Uuid"];
@@ -4525,6 +4794,8 @@ export interface components {
              */
             carrier_id: string;
         };
+        /** @description An action on a carrier. */
+        CarrierAction: components["schemas"]["CreateCarrierAction"] | components["schemas"]["RenameCarrierAction"] | components["schemas"]["DeleteCarrierAction"];
         /**
          * @description `pending`: waits for an attempt. `delivered`: your system accepted it. `failed`: no further attempt is made.
          * @enum {string}
@@ -4544,7 +4815,7 @@ export interface components {
         WebhookAttempt: {
             /** @description Number of the attempt within the delivery, starting with 1: 1, 2, 3 and so on. */
             number: number;
-            started_at: components["schemas"]["DateTime"];
+            started_at: components["schemas"]["UtcDateTime"];
             /** @description Duration in milliseconds. */
             duration_ms: number;
             /**
@@ -4588,16 +4859,16 @@ export interface components {
             /** @description Number of requests made so far. */
             attempt_count: number;
             /** @description When the next attempt of a pending delivery is due; null for a finished delivery. */
-            next_attempt_at: components["schemas"]["DateTime"] | null;
+            next_attempt_at: components["schemas"]["NullableUtcDateTime"];
             /** @description HTTP status of your server's last response; null if there was none. */
             last_http_status: number | null;
-            created_at: components["schemas"]["DateTime"];
+            created_at: components["schemas"]["UtcDateTime"];
             /** @description When it was delivered or failed; null while it is pending. */
-            settled_at: components["schemas"]["DateTime"] | null;
+            settled_at: components["schemas"]["NullableUtcDateTime"];
             /** @description Oldest first. */
             attempts: components["schemas"]["WebhookAttempt"][];
         };
-        RedeliverAction: {
+        RedeliverWebhookAction: {
             /**
              * @description Always `redeliver`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4609,7 +4880,7 @@ export interface components {
              */
             delivery_id: string;
         };
-        RecoverSinceAction: {
+        RecoverWebhooksAction: {
             /**
              * @description Always `recover_since`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4623,7 +4894,7 @@ export interface components {
              */
             courier_id?: string;
         };
-        SendTestAction: {
+        SendWebhookTestAction: {
             /**
              * @description Always `send_test`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4636,6 +4907,8 @@ export interface components {
              */
             courier_id?: string;
         };
+        /** @description An action on webhook deliveries. */
+        WebhookDeliveryAction: components["schemas"]["RedeliverWebhookAction"] | components["schemas"]["RecoverWebhooksAction"] | components["schemas"]["SendWebhookTestAction"];
         /** @description The delivery that is sent now. Only with `redeliver` and `send_test`. */
         QueuedDelivery: {
             delivery_id: components["schemas"]["Uuid"];
@@ -4656,8 +4929,8 @@ export interface components {
             skipped: "missing" | "paused" | null;
         };
         /** @description Result of `recover_since`. */
-        Recovery: {
-            since: components["schemas"]["DateTime"];
+        WebhookRecovery: {
+            since: components["schemas"]["UtcDateTime"];
             endpoints: {
                 add_package: components["schemas"]["RecoveredEndpoint"];
                 update_package: components["schemas"]["RecoveredEndpoint"];
@@ -4683,13 +4956,25 @@ export interface components {
             user_code: string | null;
             first_name: string | null;
             last_name: string | null;
-            /** @description Weight in lb. */
+            /**
+             * Format: double
+             * @description Weight in lb.
+             */
             weight: number;
-            /** @description Length in inches. */
+            /**
+             * Format: double
+             * @description Length in inches.
+             */
             length: number | null;
-            /** @description Width in inches. */
+            /**
+             * Format: double
+             * @description Width in inches.
+             */
             width: number | null;
-            /** @description Height in inches. */
+            /**
+             * Format: double
+             * @description Height in inches.
+             */
             height: number | null;
             package_type: string | null;
             shipper: string | null;
@@ -4697,7 +4982,7 @@ export interface components {
             status: components["schemas"]["PackageStatus"];
             /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
-            entry_date_time: components["schemas"]["DateTime"];
+            entry_date_time: components["schemas"]["UtcDateTime"];
         };
         /** @description A package was received at the warehouse and belongs to you, or was later found to belong to you. */
         PackageCreatedEvent: {
@@ -4708,7 +4993,7 @@ export interface components {
             type: "package.created";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
-            timestamp: components["schemas"]["DateTime"];
+            timestamp: components["schemas"]["UtcDateTime"];
             data: components["schemas"]["EventPackage"];
         };
         /** @description The current state of a package, after its fields were corrected or a synchronisation was requested. It replaces all that you have stored about the package. */
@@ -4720,7 +5005,7 @@ export interface components {
             type: "package.updated";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
-            timestamp: components["schemas"]["DateTime"];
+            timestamp: components["schemas"]["UtcDateTime"];
             data: components["schemas"]["EventPackage"];
         };
         /** @description The old and the new status of a package. */
@@ -4737,7 +5022,7 @@ export interface components {
             /** @description The manifest of the package; null if it is on none. */
             manifest_number: string | null;
             /** @description When it happened, in UTC. Only for events that staff recorded, which can be recorded later. */
-            occurred_at?: components["schemas"]["DateTime"];
+            occurred_at?: components["schemas"]["UtcDateTime"];
             /** @description Where it happened. Only for events that staff recorded. */
             location?: string | null;
             /** @description Remark of staff. Only for events that staff recorded. */
@@ -4752,11 +5037,11 @@ export interface components {
             type: "package.status_changed";
             event_id: components["schemas"]["EventId"];
             sequence: components["schemas"]["EventSequence"];
-            timestamp: components["schemas"]["DateTime"];
+            timestamp: components["schemas"]["UtcDateTime"];
             data: components["schemas"]["EventStatusChange"];
         };
         /** @description A change to one of the courier's packages, exactly as in its webhook. */
-        Event: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
+        CourierEvent: components["schemas"]["PackageCreatedEvent"] | components["schemas"]["PackageUpdatedEvent"] | components["schemas"]["PackageStatusChangedEvent"];
         EventPageMeta: {
             /** @description The `limit` that was applied. */
             limit: number;
@@ -4783,14 +5068,14 @@ export interface components {
             superseded: number;
         };
         /** @description One `queue_dispatch`, and the current state of its packages. */
-        Dispatch: {
+        DispatchRecord: {
             dispatch_id: components["schemas"]["Uuid"];
             /**
              * Format: uuid
              * @description The courier whose user requested the dispatch; null if staff requested it.
              */
             courier_id: string | null;
-            requested_at: components["schemas"]["DateTime"];
+            requested_at: components["schemas"]["UtcDateTime"];
             /**
              * Format: uuid
              * @description The user who requested the dispatch.
@@ -4810,7 +5095,7 @@ export interface components {
         /** @description One change. The entry is written in the same transaction as the change. */
         AuditEntry: {
             audit_id: components["schemas"]["Uuid"];
-            at: components["schemas"]["DateTime"];
+            at: components["schemas"]["UtcDateTime"];
             actor_kind: components["schemas"]["AuditActorKind"];
             /**
              * Format: uuid
@@ -4858,7 +5143,7 @@ export interface components {
             /** @description Hash of the entry. */
             hash: string;
         };
-        VerifyAction: {
+        VerifyAuditLogAction: {
             /**
              * @description Verifies the hash chain. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4876,6 +5161,9 @@ export interface components {
             max_entries: number;
             known_head?: components["schemas"]["KnownHead"];
         };
+        /** @description An action on the audit log. */
+        AuditLogAction: components["schemas"]["VerifyAuditLogAction"];
+        /** @description The first manipulated entry; null if there is none. */
         AuditFlaw: {
             /** @description Position in the chain; null for an entry that is not in the chain. */
             sequence: number | null;
@@ -4889,7 +5177,7 @@ export interface components {
              * @enum {string}
              */
             problem: "altered" | "missing" | "inserted" | "reordered";
-        };
+        } | null;
         /** @description The end of the chain. Store it outside this service. */
         AuditHead: {
             /** @description Sequence of the last entry; 0 if the log is empty. */
@@ -4910,7 +5198,7 @@ export interface components {
             /** @description The `max_entries` that was applied. */
             max_entries: number;
             /** @description The first manipulated entry; null if there is none. */
-            first_altered: components["schemas"]["AuditFlaw"] | null;
+            first_altered: components["schemas"]["AuditFlaw"];
             /** @description Number of entries from the time of this section that are not in the chain because somebody inserted them directly into the database. */
             inserted: number;
             /** @description Number of entries that wait to be appended to the chain. This takes at most a minute. If the number does not go down, earlier entries were deleted. */
@@ -4920,12 +5208,13 @@ export interface components {
             head: components["schemas"]["AuditHead"];
         };
         /** @description Sent by the action `send_test`, to check that your URL accepts our requests. It is not one of the numbered events. */
-        TestEvent: {
+        WebhookTestEvent: {
             /** @constant */
             type: "webhook.test";
             event_id: components["schemas"]["EventId"];
-            sequence: null;
-            timestamp: components["schemas"]["DateTime"];
+            /** @description Always null, because a test is not one of the numbered events. */
+            sequence: number | null;
+            timestamp: components["schemas"]["UtcDateTime"];
             data: {
                 message: string;
             };
@@ -5037,6 +5326,165 @@ export interface components {
             code: string;
             /** @description Text for people. */
             message: string;
+        };
+        SubmitPrealertResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PrealertKey"];
+        };
+        SubmitPrealertWithoutSuffixResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PrealertKey"];
+        };
+        ListPrealertsResult: components["schemas"]["Success"] & {
+            /** @description The records of this page. */
+            data: components["schemas"]["Prealert"][];
+            meta: components["schemas"]["PrealertListMeta"];
+        };
+        CreatePrealertResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PrealertKey"];
+        };
+        ReplacePrealertResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["Prealert"];
+        };
+        DeletePrealertResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PrealertKey"];
+        };
+        ListCustomersResult: components["schemas"]["CustomerPage"] | components["schemas"]["BranchNames"];
+        CreateCustomerResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CreatedCustomer"];
+        };
+        UpdateCustomerResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["Customer"];
+        };
+        DeleteCustomerResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CustomerKey"];
+        };
+        SearchCustomersResult: components["schemas"]["Success"] & {
+            /** @description Number of customers in this response. */
+            count: number;
+            data: components["schemas"]["CustomerMatch"][];
+        };
+        LoginResult: components["schemas"]["LoginSuccess"] | components["schemas"]["TwoFactorRequired"];
+        ManageUsersResult: components["schemas"]["OneTimePasswordResult"] | components["schemas"]["ManagedUserResult"];
+        ManageTwoFactorResult: components["schemas"]["TwoFactorBegun"] | components["schemas"]["TwoFactorEnabled"] | components["schemas"]["TwoFactorDisabled"] | components["schemas"]["BackupCodesRegenerated"];
+        ReceivePackageResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageReceipt"];
+        };
+        RetrievePackagesResult: components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
+        UpdatePackageResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageUpdated"];
+        };
+        PackageEventsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageHistory"];
+        };
+        RecordPackageEventResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PackageEventsRecorded"];
+        };
+        ReviewPrealertResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PrealertReviewed"];
+        };
+        UploadCustomersResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CustomerImport"];
+        };
+        SyncCustomersResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CustomerSync"];
+        };
+        ListCustomerSyncsResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["CustomerSync"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        CreateManifestResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CreatedManifest"];
+        };
+        GetManifestResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ManifestDetail"];
+        };
+        GenerateCourierInvoiceResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["InvoicePreview"];
+        };
+        LoadCourierBillsResult: components["schemas"]["Success"] & {
+            /** @description Number of bills in this response. */
+            count: number;
+            /** @description Newest first. */
+            data: components["schemas"]["Bill"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        GetCourierBillResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["BillDetail"];
+            meta: components["schemas"]["PageMeta"];
+        };
+        ManageCourierBillsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["BillOperationResult"];
+        };
+        CourierStatementResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CourierStatement"];
+            meta: components["schemas"]["PageMeta"];
+        };
+        BillingReconciliationResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["BillingReconciliation"];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        GetCourierRatesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["RateTables"];
+        };
+        ManageCourierRatesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["RateOperationResult"];
+        };
+        GetCourierSettingsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CourierSettings"];
+        };
+        UpdateCourierSettingsResult: components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["WebhookSecretRotated"] | components["schemas"]["LogoStored"];
+        ListCouriersResult: components["schemas"]["Success"] & {
+            /** @description One page of couriers. */
+            data: components["schemas"]["CourierRecord"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        ManageCouriersResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["CourierOperationResult"];
+        };
+        ListWarehousesResult: components["schemas"]["Success"] & {
+            /** @description One page of warehouses. */
+            data: components["schemas"]["Warehouse"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        ManageWarehousesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["Warehouse"];
+        };
+        ListCarriersResult: components["schemas"]["Success"] & {
+            /** @description One page of carriers. */
+            data: components["schemas"]["Carrier"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        ManageCarriersResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["Carrier"];
+        };
+        ListWebhookDeliveriesResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["WebhookDelivery"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        ManageWebhookDeliveriesResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["QueuedDelivery"] | components["schemas"]["WebhookRecovery"];
+        };
+        ReadEventsResult: components["schemas"]["Success"] & {
+            /** @description Sorted by `sequence`. */
+            data: components["schemas"]["CourierEvent"][];
+            meta: components["schemas"]["EventPageMeta"];
+        };
+        ListDispatchesResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["DispatchRecord"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        ListAuditLogResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["AuditEntry"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        VerifyAuditLogResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["AuditVerification"];
+        };
+        GetContractJsonResult: {
+            [key: string]: unknown;
         };
     };
     responses: {
@@ -7284,9 +7732,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PrealertKey"];
-                    };
+                    "application/json": components["schemas"]["SubmitPrealertResult"];
                 };
             };
             400: components["responses"]["SubmitPrealert.400.Replayable"];
@@ -7340,9 +7786,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PrealertKey"];
-                    };
+                    "application/json": components["schemas"]["SubmitPrealertWithoutSuffixResult"];
                 };
             };
             400: components["responses"]["SubmitPrealertWithoutSuffix.400.Replayable"];
@@ -7460,11 +7904,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description The records of this page. */
-                        data: components["schemas"]["Prealert"][];
-                        meta: components["schemas"]["PrealertListMeta"];
-                    };
+                    "application/json": components["schemas"]["ListPrealertsResult"];
                 };
             };
             400: components["responses"]["ListPrealerts.400"];
@@ -7519,9 +7959,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["Prealert"];
-                    };
+                    "application/json": components["schemas"]["ReplacePrealertResult"];
                 };
             };
             400: components["responses"]["ReplacePrealert.400"];
@@ -7576,9 +8014,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PrealertKey"];
-                    };
+                    "application/json": components["schemas"]["CreatePrealertResult"];
                 };
             };
             400: components["responses"]["CreatePrealert.400.Replayable"];
@@ -7626,9 +8062,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PrealertKey"];
-                    };
+                    "application/json": components["schemas"]["DeletePrealertResult"];
                 };
             };
             400: components["responses"]["DeletePrealert.400"];
@@ -7702,7 +8136,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CustomerPage"] | components["schemas"]["BranchNames"];
+                    "application/json": components["schemas"]["ListCustomersResult"];
                 };
             };
             400: components["responses"]["ListCustomers.400"];
@@ -7736,9 +8170,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["Customer"];
-                    };
+                    "application/json": components["schemas"]["UpdateCustomerResult"];
                 };
             };
             400: components["responses"]["UpdateCustomer.400"];
@@ -7793,9 +8225,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CreatedCustomer"];
-                    };
+                    "application/json": components["schemas"]["CreateCustomerResult"];
                 };
             };
             400: components["responses"]["CreateCustomer.400.Replayable"];
@@ -7849,9 +8279,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CustomerKey"];
-                    };
+                    "application/json": components["schemas"]["DeleteCustomerResult"];
                 };
             };
             400: components["responses"]["DeleteCustomer.400"];
@@ -7905,11 +8333,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description Number of customers in this response. */
-                        count: number;
-                        data: components["schemas"]["CustomerMatch"][];
-                    };
+                    "application/json": components["schemas"]["SearchCustomersResult"];
                 };
             };
             400: components["responses"]["SearchCustomers.400"];
@@ -7932,7 +8356,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LoginRequest"] | components["schemas"]["VerifyTwoFactorRequest"];
+                "application/json": components["schemas"]["LoginStep"];
             };
         };
         responses: {
@@ -7943,7 +8367,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginSuccess"] | components["schemas"]["TwoFactorRequired"];
+                    "application/json": components["schemas"]["LoginResult"];
                 };
             };
             400: components["responses"]["Login.400"];
@@ -7977,7 +8401,7 @@ export interface operations {
                  * @description Filter by role. If omitted, all roles.
                  * @example manager
                  */
-                role?: components["schemas"]["Role"];
+                role?: components["schemas"]["UserRole"];
                 /**
                  * @description Only users of this courier.
                  * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
@@ -8046,7 +8470,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["UserCreation"] | components["schemas"]["UserUpdate"] | components["schemas"]["UserRoleChange"] | components["schemas"]["UserDisabling"] | components["schemas"]["UserEnabling"] | components["schemas"]["UserPasswordReset"] | components["schemas"]["UserTwoFactorReset"];
+                "application/json": components["schemas"]["UserAction"];
             };
         };
         responses: {
@@ -8058,7 +8482,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OneTimePasswordResult"] | components["schemas"]["ManagedUserResult"];
+                    "application/json": components["schemas"]["ManageUsersResult"];
                 };
             };
             400: components["responses"]["ManageUsers.400.Replayable"];
@@ -8151,7 +8575,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TwoFactorSetup"] | components["schemas"]["TwoFactorEnabling"] | components["schemas"]["TwoFactorDisabling"] | components["schemas"]["BackupCodesRegeneration"];
+                "application/json": components["schemas"]["TwoFactorAction"];
             };
         };
         responses: {
@@ -8162,7 +8586,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TwoFactorBegun"] | components["schemas"]["TwoFactorEnabled"] | components["schemas"]["TwoFactorDisabled"] | components["schemas"]["BackupCodesRegenerated"];
+                    "application/json": components["schemas"]["ManageTwoFactorResult"];
                 };
             };
             400: components["responses"]["ManageTwoFactor.400"];
@@ -8187,7 +8611,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PasswordResetRequest"] | components["schemas"]["PasswordResetCompletion"];
+                "application/json": components["schemas"]["PasswordResetStep"];
             };
         };
         responses: {
@@ -8274,7 +8698,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SessionLogout"] | components["schemas"]["SessionEnding"] | components["schemas"]["SessionsEnding"];
+                "application/json": components["schemas"]["SessionAction"];
             };
         };
         responses: {
@@ -8421,9 +8845,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PackageReceipt"];
-                    };
+                    "application/json": components["schemas"]["ReceivePackageResult"];
                 };
             };
             /** @description The package was received. */
@@ -8434,9 +8856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PackageReceipt"];
-                    };
+                    "application/json": components["schemas"]["ReceivePackageResult"];
                 };
             };
             400: components["responses"]["ReceivePackage.400.Replayable"];
@@ -8469,7 +8889,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PackageQuery"];
+                "application/json": components["schemas"]["PackageSearch"];
             };
         };
         responses: {
@@ -8489,7 +8909,7 @@ export interface operations {
                     "text/csv": components["schemas"]["PackagesCsv"];
                     /** @example The bytes of the workbook. */
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
-                    "application/json": components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
+                    "application/json": components["schemas"]["RetrievePackagesResult"];
                 };
             };
             400: components["responses"]["RetrievePackages.400.Replayable"];
@@ -8533,9 +8953,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PackageUpdated"];
-                    };
+                    "application/json": components["schemas"]["UpdatePackageResult"];
                 };
             };
             400: components["responses"]["UpdatePackage.400.Replayable"];
@@ -8622,9 +9040,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PackageHistory"];
-                    };
+                    "application/json": components["schemas"]["PackageEventsResult"];
                 };
             };
             400: components["responses"]["PackageEvents.400"];
@@ -8666,9 +9082,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PackageEventsRecorded"];
-                    };
+                    "application/json": components["schemas"]["RecordPackageEventResult"];
                 };
             };
             400: components["responses"]["RecordPackageEvent.400.Replayable"];
@@ -8770,9 +9184,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["PrealertReviewed"];
-                    };
+                    "application/json": components["schemas"]["ReviewPrealertResult"];
                 };
             };
             400: components["responses"]["ReviewPrealert.400.Replayable"];
@@ -8817,9 +9229,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CustomerUploadResult"];
-                    };
+                    "application/json": components["schemas"]["UploadCustomersResult"];
                 };
             };
             400: components["responses"]["UploadCustomers.400.Replayable"];
@@ -8930,11 +9340,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description Newest first. */
-                        data: components["schemas"]["CustomerSync"][];
-                        meta: components["schemas"]["KeyPageMeta"];
-                    };
+                    "application/json": components["schemas"]["ListCustomerSyncsResult"];
                 };
             };
             400: components["responses"]["ListCustomerSyncs.400"];
@@ -8975,9 +9381,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CustomerSync"];
-                    };
+                    "application/json": components["schemas"]["SyncCustomersResult"];
                 };
             };
             400: components["responses"]["SyncCustomers.400.Replayable"];
@@ -9035,9 +9439,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CreatedManifest"];
-                    };
+                    "application/json": components["schemas"]["CreateManifestResult"];
                 };
             };
             400: components["responses"]["CreateManifest.400.Replayable"];
@@ -9070,7 +9472,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateManifestAction"] | components["schemas"]["UpdateMetaAction"] | components["schemas"]["AddPackagesAction"] | components["schemas"]["RemovePackagesAction"] | components["schemas"]["DeleteManifestAction"];
+                "application/json": components["schemas"]["ManifestAction"];
             };
         };
         responses: {
@@ -9186,9 +9588,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["ManifestDetail"];
-                    };
+                    "application/json": components["schemas"]["GetManifestResult"];
                 };
             };
             400: components["responses"]["GetManifest.400"];
@@ -9298,9 +9698,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["InvoicePreview"];
-                    };
+                    "application/json": components["schemas"]["GenerateCourierInvoiceResult"];
                 };
             };
             400: components["responses"]["GenerateCourierInvoice.400"];
@@ -9420,13 +9818,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description Number of bills in this response. */
-                        count: number;
-                        /** @description Newest first. */
-                        data: components["schemas"]["Bill"][];
-                        meta: components["schemas"]["PageMeta"];
-                    };
+                    "application/json": components["schemas"]["LoadCourierBillsResult"];
                 };
             };
             400: components["responses"]["LoadCourierBills.400"];
@@ -9587,10 +9979,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["BillDetail"];
-                        meta: components["schemas"]["PageMeta"];
-                    };
+                    "application/json": components["schemas"]["GetCourierBillResult"];
                 };
             };
             400: components["responses"]["GetCourierBill.400"];
@@ -9620,7 +10009,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateBillDraftAction"] | components["schemas"]["AddBillAdjustmentAction"] | components["schemas"]["RemoveBillAdjustmentAction"] | components["schemas"]["PublishBillAction"] | components["schemas"]["RecordBillPaymentAction"] | components["schemas"]["VoidBillPaymentAction"] | components["schemas"]["DeleteBillDraftAction"];
+                "application/json": components["schemas"]["BillAction"];
             };
         };
         responses: {
@@ -9632,9 +10021,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["BillOperationResult"];
-                    };
+                    "application/json": components["schemas"]["ManageCourierBillsResult"];
                 };
             };
             400: components["responses"]["ManageCourierBills.400.Replayable"];
@@ -9752,10 +10139,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CourierStatement"];
-                        meta: components["schemas"]["PageMeta"];
-                    };
+                    "application/json": components["schemas"]["CourierStatementResult"];
                 };
             };
             400: components["responses"]["CourierStatement.400"];
@@ -9966,10 +10350,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["BillingReconciliation"];
-                        meta: components["schemas"]["KeyPageMeta"];
-                    };
+                    "application/json": components["schemas"]["BillingReconciliationResult"];
                 };
             };
             400: components["responses"]["BillingReconciliation.400"];
@@ -10061,9 +10442,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["RateTables"];
-                    };
+                    "application/json": components["schemas"]["GetCourierRatesResult"];
                 };
             };
             400: components["responses"]["GetCourierRates.400"];
@@ -10093,7 +10472,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SaveRatesAction"] | components["schemas"]["CopyDefaultAction"] | components["schemas"]["DeleteRateAction"] | components["schemas"]["UpdateAirFreightAction"];
+                "application/json": components["schemas"]["RateAction"];
             };
         };
         responses: {
@@ -10105,9 +10484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["RateOperationResult"];
-                    };
+                    "application/json": components["schemas"]["ManageCourierRatesResult"];
                 };
             };
             400: components["responses"]["ManageCourierRates.400.Replayable"];
@@ -10195,9 +10572,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CourierSettings"];
-                    };
+                    "application/json": components["schemas"]["GetCourierSettingsResult"];
                 };
             };
             400: components["responses"]["GetCourierSettings.400"];
@@ -10247,7 +10622,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["WebhookSecretRotated"] | components["schemas"]["LogoStored"];
+                    "application/json": components["schemas"]["UpdateCourierSettingsResult"];
                 };
             };
             400: components["responses"]["UpdateCourierSettings.400.Replayable"];
@@ -10367,11 +10742,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description One page of couriers. */
-                        data: components["schemas"]["CourierRecord"][];
-                        meta: components["schemas"]["PageMeta"];
-                    };
+                    "application/json": components["schemas"]["ListCouriersResult"];
                 };
             };
             400: components["responses"]["ListCouriers.400"];
@@ -10400,7 +10771,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateCourierAction"] | components["schemas"]["UpdateCourierAction"] | components["schemas"]["DeactivateCourierAction"] | components["schemas"]["ActivateCourierAction"];
+                "application/json": components["schemas"]["CourierAction"];
             };
         };
         responses: {
@@ -10412,9 +10783,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["CourierOperationResult"];
-                    };
+                    "application/json": components["schemas"]["ManageCouriersResult"];
                 };
             };
             400: components["responses"]["ManageCouriers.400.Replayable"];
@@ -10496,11 +10865,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description One page of warehouses. */
-                        data: components["schemas"]["Warehouse"][];
-                        meta: components["schemas"]["PageMeta"];
-                    };
+                    "application/json": components["schemas"]["ListWarehousesResult"];
                 };
             };
             400: components["responses"]["ListWarehouses.400"];
@@ -10529,7 +10894,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateWarehouseAction"] | components["schemas"]["UpdateWarehouseAction"] | components["schemas"]["MakePrimaryAction"] | components["schemas"]["DeleteWarehouseAction"];
+                "application/json": components["schemas"]["WarehouseAction"];
             };
         };
         responses: {
@@ -10541,9 +10906,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["Warehouse"];
-                    };
+                    "application/json": components["schemas"]["ManageWarehousesResult"];
                 };
             };
             400: components["responses"]["ManageWarehouses.400.Replayable"];
@@ -10611,11 +10974,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description One page of carriers. */
-                        data: components["schemas"]["Carrier"][];
-                        meta: components["schemas"]["PageMeta"];
-                    };
+                    "application/json": components["schemas"]["ListCarriersResult"];
                 };
             };
             400: components["responses"]["ListCarriers.400"];
@@ -10644,7 +11003,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CreateCarrierAction"] | components["schemas"]["RenameCarrierAction"] | components["schemas"]["DeleteCarrierAction"];
+                "application/json": components["schemas"]["CarrierAction"];
             };
         };
         responses: {
@@ -10656,9 +11015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["Carrier"];
-                    };
+                    "application/json": components["schemas"]["ManageCarriersResult"];
                 };
             };
             400: components["responses"]["ManageCarriers.400.Replayable"];
@@ -10793,11 +11150,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description Newest first. */
-                        data: components["schemas"]["WebhookDelivery"][];
-                        meta: components["schemas"]["KeyPageMeta"];
-                    };
+                    "application/json": components["schemas"]["ListWebhookDeliveriesResult"];
                 };
             };
             400: components["responses"]["ListWebhookDeliveries.400"];
@@ -10826,7 +11179,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RedeliverAction"] | components["schemas"]["RecoverSinceAction"] | components["schemas"]["SendTestAction"];
+                "application/json": components["schemas"]["WebhookDeliveryAction"];
             };
         };
         responses: {
@@ -10838,9 +11191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["QueuedDelivery"] | components["schemas"]["Recovery"];
-                    };
+                    "application/json": components["schemas"]["ManageWebhookDeliveriesResult"];
                 };
             };
             400: components["responses"]["ManageWebhookDeliveries.400.Replayable"];
@@ -10921,11 +11272,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description Sorted by `sequence`. */
-                        data: components["schemas"]["Event"][];
-                        meta: components["schemas"]["EventPageMeta"];
-                    };
+                    "application/json": components["schemas"]["ReadEventsResult"];
                 };
             };
             400: components["responses"]["ReadEvents.400"];
@@ -11000,11 +11347,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description Newest first. */
-                        data: components["schemas"]["Dispatch"][];
-                        meta: components["schemas"]["KeyPageMeta"];
-                    };
+                    "application/json": components["schemas"]["ListDispatchesResult"];
                 };
             };
             400: components["responses"]["ListDispatches.400"];
@@ -11118,11 +11461,7 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["Success"] & {
-                        /** @description Newest first. */
-                        data: components["schemas"]["AuditEntry"][];
-                        meta: components["schemas"]["KeyPageMeta"];
-                    };
+                    "application/json": components["schemas"]["ListAuditLogResult"];
                 };
             };
             400: components["responses"]["ListAuditLog.400"];
@@ -11145,7 +11484,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["VerifyAction"];
+                "application/json": components["schemas"]["AuditLogAction"];
             };
         };
         responses: {
@@ -11156,9 +11495,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & {
-                        data: components["schemas"]["AuditVerification"];
-                    };
+                    "application/json": components["schemas"]["VerifyAuditLogResult"];
                 };
             };
             400: components["responses"]["VerifyAuditLog.400"];
@@ -11344,9 +11681,7 @@ export interface operations {
                      *       "paths": {}
                      *     }
                      */
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["GetContractJsonResult"];
                 };
             };
             /** @description The document has not changed since the `If-None-Match` that you sent. */
@@ -11615,7 +11950,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["TestEvent"];
+                "application/json": components["schemas"]["WebhookTestEvent"];
             };
         };
         responses: {

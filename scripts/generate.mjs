@@ -12,6 +12,8 @@ import { addBodyLimits } from './body-limits.mjs';
 import { failureCodeSchema, readErrors, runtimeCatalogue } from './errors.mjs';
 import { actionsOf, addFailures } from './failures.mjs';
 import { addIdempotencyKeys } from './idempotency.mjs';
+import { nameSchemas } from './named-schemas.mjs';
+import { openResponseEnums } from './open-enums.mjs';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -25,9 +27,13 @@ await Promise.all([generateContract(), generatePrismaClient()]);
 async function generateContract() {
   const errors = readErrors(await readYaml('openapi/errors.yaml'));
   const bundle = await bundleContract(errors);
+  const published = openResponseEnums(bundle);
   await Promise.all([
-    writeFile(join(out, 'openapi.json'), `${JSON.stringify(bundle, null, 2)}\n`),
-    writeFile(join(out, 'openapi.yaml'), stringify(bundle, { lineWidth: 110, aliasDuplicateObjects: false })),
+    writeFile(join(out, 'openapi.json'), `${JSON.stringify(published, null, 2)}\n`),
+    writeFile(
+      join(out, 'openapi.yaml'),
+      stringify(published, { lineWidth: 110, aliasDuplicateObjects: false }),
+    ),
     writeFile(join(out, 'operations.ts'), operationTable(bundle)),
     writeFile(join(out, 'handlers.ts'), handlerMap(bundle)),
     writeFile(join(out, 'errors.ts'), `${HEADER}${runtimeCatalogue(errors)}`),
@@ -47,7 +53,7 @@ async function bundleContract(errors) {
   const bundle = JSON.parse(await readFile(target, 'utf8'));
   bundle.components.schemas.FailureCode = failureCodeSchema(errors);
   addIdempotencyKeys(addBodyLimits(bundle), await readYaml('openapi/common/idempotency.yaml'));
-  return addFailures(bundle, errors, { takesIdempotencyKey });
+  return nameSchemas(addFailures(bundle, errors, { takesIdempotencyKey }));
 }
 
 async function readYaml(path) {

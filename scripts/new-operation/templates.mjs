@@ -20,7 +20,8 @@ export const contractEntry = ({ id, permission, method }) => `operation:
     summary: <What it does, in a few words>
     description: |
       <Who may call it, what it does, and its rules.>
-    tags: [Additions]
+    tags: [<Tag of the resource>]
+    x-addition: true
     x-permission: ${permission}
     security:
       - bearerAuth: []

@@ -4,7 +4,7 @@ import { formatDateTime } from '../../../platform/values/time.js';
 type Schemas = components['schemas'];
 
 /** An event in the feed and in webhooks. */
-export type ShownEvent = Schemas['Event'] | Schemas['TestEvent'];
+export type ShownEvent = Schemas['CourierEvent'] | Schemas['WebhookTestEvent'];
 
 /** A stored event. */
 export type EventRow<Type extends ShownEvent['type'] = ShownEvent['type']> = {
