@@ -71,8 +71,8 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'couriers: only staff select the courier of a pre-alert list',
-    file: 'src/modules/prealerts/queries.ts',
-    find: 'if (courierId && caller.courierId === null)',
+    file: 'src/modules/prealerts/list-queries.ts',
+    find: 'if (courierId && ctx.caller.courierId === null)',
     replace: 'if (courierId)',
     tests: [
       {
@@ -139,8 +139,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'masking: the tracking number of an unknown customer is masked for couriers',
     file: 'src/modules/tracking-numbers/masking.ts',
-    find: 'courierId !== null && user_code === null ? maskTrackingNumber(tracking_number) : tracking_number',
-    replace: 'tracking_number',
+    find: 'courierId !== null && userCode === null ? maskTrackingNumber(trackingNumber) : trackingNumber',
+    replace: 'trackingNumber',
     tests: [
       {
         file: 'test/modules/packages/packages.test.ts',
@@ -163,7 +163,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'masking: an update does not confirm a guessed masked number',
     file: 'src/modules/packages/update/fields.ts',
-    find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };',
+    find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, { trackingNumber, userCode }) };',
     replace: 'const shown = before;',
     tests: [
       {

@@ -1,4 +1,5 @@
-import { auditStatement } from '../../../platform/audit/audit.js';
+import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
+import { makeContext } from '../../../platform/context/request-context.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
@@ -85,7 +86,9 @@ export async function updateCustomer(
     }
     if (fields.user_code !== stored.user_code) {
       const codes = { from: stored.user_code, to: fields.user_code };
-      await renameOnPrealerts(db, tx, caller, requestId, { courierId: stored.courier_id, ...codes });
+      const ctx = makeContext(db, caller, requestId);
+      const audit = async (...facts: AuditFact[]) => void (await tx.execute(ctx.auditStatement(facts)));
+      await renameOnPrealerts(ctx, { ...tx, audit }, { courierId: stored.courier_id, ...codes });
     }
     if (difference) await takeOneFromQuota(tx, context, stored.courier_id);
     const [row] = await tx.query<CustomerRow>(queries.oneCustomer(db, caller, id));

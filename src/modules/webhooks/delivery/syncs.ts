@@ -1,3 +1,5 @@
+import { BACKGROUND } from '../../../platform/audit/audit.js';
+import { makeContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { transaction, sql, type Tx } from '../../../platform/db/transaction.js';
 import { recordPackageEvents } from '../events/events.js';
@@ -27,7 +29,7 @@ export async function recordQueuedSyncs(
       returning s.package_id, s.job_id`);
     if (taken.length === 0) return false;
     const changes = taken.map(({ package_id, job_id }) => ({ packageId: package_id, syncJobId: job_id }));
-    await recordPackageEvents({ db, tx }, 'package.updated', changes);
+    await recordPackageEvents(makeContext(db, caller, BACKGROUND), tx, 'package.updated', changes);
     await failUndeliverable(
       tx,
       taken.map(({ job_id }) => job_id),

@@ -1,5 +1,6 @@
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 
@@ -24,18 +25,16 @@ export type EventPackageRow = {
   entry_date_time: string;
 };
 
-type Scope = { db: Db; tenantId: string };
-
 /** Selects the packages that have a courier, in the order of the ids. */
-export function selectEventPackages({ db, tenantId }: Scope, packageIds: string[]): Sql {
+export function selectEventPackages(ctx: RequestContext, packageIds: string[]): Sql<EventPackageRow> {
   return sql`
     select p.id, p.courier_id, p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name,
       p.weight_lb::text as weight, p.length_in::text as length, p.width_in::text as width, p.height_in::text as height,
       p.package_type, p.shipper, p.description, p.status, m.manifest_number,
       to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as entry_date_time
     from unnest(${packageIds}::uuid[]) with ordinality as wanted (id, place)
-    join packages p on p.id = wanted.id and ${tenantRows(db, { tenantId }, 'p')}
-    left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id and ${tenantRows(db, { tenantId }, 'm')}
+    join packages p on p.id = wanted.id and ${tenantRows(ctx, 'p')}
+    left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id and ${tenantRows(ctx, 'm')}
     where p.courier_id is not null
     order by wanted.place`;
 }

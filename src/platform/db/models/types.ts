@@ -1,2 +1,9 @@
 /** The rows of Prisma's models, from which modules derive the row types of their statements. */
 export type * from '../../../../generated/prisma/client.js';
+
+/** Fields of a model under the names of their columns, for rows that the audit trail records as they are. */
+export type ColumnsOf<Fields> = { [Name in keyof Fields & string as SnakeCase<Name>]: Fields[Name] };
+
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Name;

@@ -1,11 +1,10 @@
-import { auditStatement } from '../../../platform/audit/audit.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { transaction, sql, type Db } from '../../../platform/db/transaction.js';
+import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { insertDispatch } from './queries.js';
 import { filtersOf, matching, type PackageQuery } from '../list/filters.js';
+import { insertDispatch } from './queries.js';
 import { queueSyncs, type SyncCounts } from './queue-syncs.js';
 
 /** A larger selection would hold its locks for longer than the request timeout. */
@@ -21,35 +20,21 @@ export type Dispatch = SyncCounts & { dispatchId: string };
  * match the filters, on all pages.
  * @throws ApiError validation_failed if more than 100,000 packages match
  */
-export async function queueDispatch(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
-  query: PackageQuery,
-): Promise<Dispatch> {
+export async function queueDispatch(ctx: UserContext, query: PackageQuery): Promise<Dispatch> {
   const dispatchId = newId();
   const { package_ids: packageIds } = query;
   const filters = filtersOf(query);
   const selection = packageIds
-    ? sql`${ownRows(db, caller, 'p')} and p.id = any(${packageIds}::uuid[])`
-    : matching(db, caller, filters);
-  return transaction(db, caller, async (tx) => {
-    const statement = queueSyncs(caller, selection, { dispatchId, atMost: MAX_SELECTED });
-    const [counts] = await tx.query<SyncCounts>(statement);
+    ? sql`${ownRows(ctx, 'p')} and p.id = any(${packageIds}::uuid[])`
+    : matching(ctx, filters);
+  return ctx.transaction(async (tx) => {
+    const [counts] = await tx.query(queueSyncs(ctx, selection, { dispatchId, atMost: MAX_SELECTED }));
     if (!counts) throw new Error('The dispatch statement returned no row.');
     if (counts.selected > MAX_SELECTED) throw tooMany();
-    await tx.execute(insertDispatch(caller, { id: dispatchId, ...counts }));
+    await tx.execute(insertDispatch(ctx, { id: dispatchId, ...counts }));
     const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
-    await tx.execute(
-      auditStatement(caller, requestId, [
-        {
-          action: 'dispatch.queued',
-          entity: 'dispatch',
-          entityId: dispatchId,
-          after: { ...counts, ...requested },
-        },
-      ]),
-    );
+    const after = { ...counts, ...requested };
+    await tx.audit({ action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after });
     return { ...counts, dispatchId };
   });
 }
