@@ -1,8 +1,9 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { bandOf, bandsOf, cutsOf, tiersOfEachCourier } from '../../rates/public.js';
+import type { Courier } from '../../../platform/db/models/types.js';
+import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { applicableTiers, bandBounds, bandOf, elementOfTier, numberedTiers } from '../../rates/public.js';
 
 /** Dates are text, both inclusive and in UTC. */
 export type Period = { courierId: string | undefined; from: string; to: string };
@@ -22,46 +23,46 @@ export type FiguresRow = Record<`${'published' | 'draft' | 'unbilled'}_${'lb' | 
   };
 
 /**
- * Selects one row per courier that packages currently belong to, and one row of totals. Scans the packages
+ * One row per courier that packages currently belong to, and one row of totals. Scans the packages
  * once.
  */
-export function figuresOfPackages(db: Db, caller: UserCaller, period: Period): Sql {
-  const heap = (condition: Sql, fee: Sql) =>
+export function figuresOfPackages(ctx: UserContext, period: Period): Sql<FiguresRow> {
+  const sums = (condition: Sql, fee: Sql) =>
     sql`count(*) filter (where ${condition})::int, coalesce(sum(weight_lb) filter (where ${condition}), 0),
       coalesce(sum(${fee}) filter (where ${condition}), 0)`;
-  return sql`with ${accounts(db, caller, period)}
+  return sql`with ${accounts(ctx, period)}
     select f.*, c.name as courier_name, c.code as courier_code
     from (
       select grouping(courier_id) = 1, courier_id, count(*)::int, coalesce(sum(weight_lb), 0),
-        ${heap(sql`status <> 'draft'`, sql`amount_usd`)}, ${heap(sql`status = 'draft'`, sql`amount_usd`)},
-        ${heap(sql`bill_id is null`, sql`fee_usd`)}, count(*) filter (where ${isException})::int,
+        ${sums(sql`status <> 'draft'`, sql`amount_usd`)}, ${sums(sql`status = 'draft'`, sql`amount_usd`)},
+        ${sums(sql`bill_id is null`, sql`fee_usd`)}, count(*) filter (where ${isException})::int,
         count(*) filter (where owner_unknown)::int, count(*) filter (where not_billed)::int,
         count(*) filter (where left_out)::int, count(*) filter (where no_tier)::int,
         count(*) filter (where weight_changed)::int, count(*) filter (where courier_changed)::int,
         count(*) filter (where fee_changed)::int, count(*) filter (where outside_period)::int
-      from (${checkedPackages(db, caller, period)}) as judged
+      from (${checkedPackages(ctx, period)}) as checked
       group by grouping sets ((), (courier_id))
     ) as f (is_total, courier_id, packages, weight_lb, published_packages, published_lb, published_usd, draft_packages,
       draft_lb, draft_usd, unbilled_packages, unbilled_lb, unbilled_usd, exceptions, owner_unknown, not_billed, left_out,
       no_tier, weight_changed, courier_changed, fee_changed, outside_period)
-    left join couriers c on ${tenantRows(db, caller, 'c')} and c.id = f.courier_id
+    left join couriers c on ${tenantRows(ctx, 'c')} and c.id = f.courier_id
     order by c.name, c.id`;
 }
 
 /** Counts the packages independently of the figures, to compare both. */
-export function countReceived(db: Db, caller: UserCaller, period: Period): Sql {
+export function countReceived(ctx: UserContext, period: Period): Sql<{ received: number }> {
   const billedTo = sql`exists (select from bill_lines l
-    where ${ownRows(db, caller, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
+    where ${ownRows(ctx, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
       and l.courier_id = ${period.courierId}::uuid)`;
   const wanted = period.courierId
     ? sql`and (p.courier_id = ${period.courierId}::uuid or ${billedTo})`
     : empty;
-  return sql`select count(*)::int as received from packages p where ${received(db, caller, period)} ${wanted}`;
+  return sql`select count(*)::int as received from packages p where ${received(ctx, period)} ${wanted}`;
 }
 
-/** Selects whether the courier exists. */
-export function findCourier(db: Db, caller: UserCaller, { courierId }: Period): Sql {
-  return sql`select c.id from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId ?? null}::uuid`;
+/** No row if the courier does not exist. */
+export function findCourier(ctx: UserContext, { courierId }: Period): Sql<Pick<Courier, 'id'>> {
+  return sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId ?? null}::uuid`;
 }
 
 export type ExceptionRow = Pick<
@@ -90,10 +91,10 @@ export type ExceptionRow = Pick<
 
 export type ExceptionPage = { before: string | undefined; limit: number };
 
-/** Selects the page before a package, newest intake first, and one row more to detect a next page. */
-export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, page: ExceptionPage): Sql {
+/** The page before a package, newest intake first, and one row more to detect a next page. */
+export function pageOfExceptions(ctx: UserContext, period: Period, page: ExceptionPage): Sql<ExceptionRow> {
   // Names are read only for the rows of the page.
-  return sql`with ${accounts(db, caller, period)}
+  return sql`with ${accounts(ctx, period)}
     select e.id as package_id, p.tracking_number, p.house_number, e.received_at, e.courier_id, c.name as courier_name,
       e.weight_lb, e.received_weight_lb, change.at as weight_changed_at,
       change.full_name as weight_changed_by, e.fee_usd, e.bill_id, b.invoice_number, e.status as bill_status, e.billed_courier_id, e.billed_lb,
@@ -104,22 +105,22 @@ export function pageOfExceptions(db: Db, caller: UserCaller, period: Period, pag
         case when weight_changed then 'weight_changed' end, case when courier_changed then 'courier_changed' end,
         case when fee_changed then 'fee_changed' end, case when outside_period then 'outside_period' end], null) as reasons
     from (
-      select * from (${checkedPackages(db, caller, period, page.before)}) as judged
+      select * from (${checkedPackages(ctx, period, page.before)}) as checked
       where ${isException} order by received_at desc, id desc limit ${page.limit}::int + 1
     ) as e
-    join packages p on ${tenantRows(db, caller, 'p')} and p.id = e.id
-    left join couriers c on ${tenantRows(db, caller, 'c')} and c.id = e.courier_id
-    left join bills b on ${ownRows(db, caller, 'b')} and b.id = e.bill_id
-    left join lateral (${lastChangeOfWeight(db, caller)}) as change on e.received_weight_lb is not null
+    join packages p on ${tenantRows(ctx, 'p')} and p.id = e.id
+    left join couriers c on ${tenantRows(ctx, 'c')} and c.id = e.courier_id
+    left join bills b on ${ownRows(ctx, 'b')} and b.id = e.bill_id
+    left join lateral (${lastChangeOfWeight(ctx)}) as change on e.received_weight_lb is not null
     order by e.received_at desc, e.id desc`;
 }
 
-/** Selects when and by whom the weight of the package `e` was last changed, from the audit log. */
-const lastChangeOfWeight = (db: Db, caller: UserCaller): Sql => sql`
+/** When and by whom the weight of the package `e` was last changed, from the audit log. */
+const lastChangeOfWeight = (ctx: UserContext): Sql => sql`
   select a.at, u.full_name
   from audit_entries a
-  left join users u on ${tenantRows(db, caller, 'u')} and u.id = a.actor_id
-  where ${tenantRows(db, caller, 'a')} and a.entity_id = e.id and a.action = 'package.updated'
+  left join users u on ${tenantRows(ctx, 'u')} and u.id = a.actor_id
+  where ${tenantRows(ctx, 'a')} and a.entity_id = e.id and a.action = 'package.updated'
     and a.after -> 'weight_lb' is not null
   order by a.at desc, a.id desc limit 1`;
 
@@ -127,21 +128,21 @@ const isException = sql`(owner_unknown or not_billed or left_out or no_tier or w
   or fee_changed or outside_period)`;
 
 /** Each courier's tiers, prepared for lookup, and the billed days of the period. */
-const accounts = (db: Db, caller: UserCaller, { from, to }: Period): Sql => sql`accounts as materialized (
-  select c.id, rates.cuts, rates.fees, billed.days
+const accounts = (ctx: UserContext, { from, to }: Period): Sql => sql`accounts as materialized (
+  select c.id, rates.bounds, rates.fees, billed.days
   from couriers c
   cross join lateral (
-    with bands as materialized (${bandsOf(tiersOfEachCourier(db, caller, sql`c.id`))})
-    select k.cuts, (select array_agg(t.fee_usd order by t.place) from bands t) as fees
-    from (${cutsOf(sql`bands`)}) as k) as rates
+    with tiers as materialized (${numberedTiers(applicableTiers(ctx, sql`c.id`))})
+    select bands.bounds, (select array_agg(t.fee_usd order by t.tier_number) from tiers t) as fees
+    from (${bandBounds(sql`tiers`)}) as bands) as rates
   cross join lateral (
     select range_agg(daterange(b.start_date, b.end_date, '[]')) as days from bills b
-    where ${ownRows(db, caller, 'b')} and b.courier_id = c.id
+    where ${ownRows(ctx, 'b')} and b.courier_id = c.id
       and b.start_date <= ${to}::date and b.end_date >= ${from}::date) as billed
-  where ${tenantRows(db, caller, 'c')})`;
+  where ${tenantRows(ctx, 'c')})`;
 
-/** Selects every package received in the period with its bill line, if any, and the findings about it. */
-function checkedPackages(db: Db, caller: UserCaller, period: Period, before?: string): Sql {
+/** Every package received in the period with its bill line, if any, and the findings about it. */
+function checkedPackages(ctx: UserContext, period: Period, before?: string): Sql {
   return sql`select r.*,
       bill_id is null and courier_id is null as owner_unknown,
       bill_id is null and courier_id is not null and not is_day_billed as not_billed,
@@ -155,27 +156,27 @@ function checkedPackages(db: Db, caller: UserCaller, period: Period, before?: st
       select p.id, p.courier_id, p.received_at, p.weight_lb, w.received_weight_lb, (p.received_at at time zone 'UTC')::date as day,
         l.bill_id, l.courier_id as billed_courier_id, l.weight_lb as billed_lb, l.tier, l.amount_usd,
         b.status, b.start_date, b.end_date,
-        case when band % 2 = 1 then a.fees[(band + 1) / 2] end as fee_usd,
+        ${elementOfTier(sql`a.fees`, sql`band`)} as fee_usd,
         coalesce(a.days @> (p.received_at at time zone 'UTC')::date, false) as is_day_billed
       from packages p
-      left join bill_lines l on ${ownRows(db, caller, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
-      left join bills b on ${ownRows(db, caller, 'b')} and b.tenant_id = l.tenant_id and b.id = l.bill_id
-      left join package_weights w on ${tenantRows(db, caller, 'w')} and w.tenant_id = p.tenant_id and w.package_id = p.id
+      left join bill_lines l on ${ownRows(ctx, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
+      left join bills b on ${ownRows(ctx, 'b')} and b.tenant_id = l.tenant_id and b.id = l.bill_id
+      left join package_weights w on ${tenantRows(ctx, 'w')} and w.tenant_id = p.tenant_id and w.package_id = p.id
       left join accounts a on a.id = p.courier_id
-      cross join lateral (select ${bandOf(sql`p.weight_lb`, sql`a.cuts`)} as band) as v
-      where ${received(db, caller, period)} ${ofCourier(period)} ${earlierThan(db, caller, before)}
+      cross join lateral (select ${bandOf(sql`p.weight_lb`, sql`a.bounds`)} as band) as v
+      where ${received(ctx, period)} ${ofCourier(period)} ${earlierThan(ctx, before)}
     ) as r`;
 }
 
 const ofCourier = ({ courierId }: Period): Sql =>
   courierId ? sql`and (p.courier_id = ${courierId}::uuid or l.courier_id = ${courierId}::uuid)` : empty;
 
-function earlierThan(db: Db, caller: UserCaller, before: string | undefined): Sql {
+function earlierThan(ctx: UserContext, before: string | undefined): Sql {
   if (!before) return empty;
   return sql`and (p.received_at, p.id) < ((
-    select o.received_at from packages o where ${tenantRows(db, caller, 'o')} and o.id = ${before}::uuid), ${before}::uuid)`;
+    select o.received_at from packages o where ${tenantRows(ctx, 'o')} and o.id = ${before}::uuid), ${before}::uuid)`;
 }
 
-const received = (db: Db, caller: UserCaller, { from, to }: Period): Sql => sql`${ownRows(db, caller, 'p')}
+const received = (ctx: UserContext, { from, to }: Period): Sql => sql`${ownRows(ctx, 'p')}
   and p.received_at >= ${from}::date::timestamp at time zone 'UTC'
   and p.received_at < (${to}::date + 1)::timestamp at time zone 'UTC'`;
