@@ -27,7 +27,7 @@ export async function readRates(ctx: UserContext, courierId: string | undefined)
  */
 export async function saveRates(ctx: UserContext, requested: Action<'save_rates'>): Promise<SavedTable> {
   const tiers = readTable(requested.rates);
-  return inLock(ctx, async (tx) => {
+  return withRatesLocked(ctx, async (tx) => {
     const courierId = requested.courier_id ? await lockCourier(ctx, tx, requested.courier_id) : null;
     return replaceTable(ctx, tx, { action: 'rates.saved', courierId }, tiers);
   });
@@ -41,7 +41,7 @@ export async function copyDefaultRates(
   ctx: UserContext,
   { courier_id }: Action<'copy_default'>,
 ): Promise<SavedTable> {
-  return inLock(ctx, async (tx) => {
+  return withRatesLocked(ctx, async (tx) => {
     const courierId = await lockCourier(ctx, tx, courier_id);
     const defaults = await findTable(tx, null);
     if (defaults.length === 0) throw new ApiError('default_rates_missing');
@@ -58,7 +58,7 @@ export async function deleteRate(
   ctx: UserContext,
   { rate_id: id }: Action<'delete_rate'>,
 ): Promise<SavedTable> {
-  return inLock(ctx, async (tx) => {
+  return withRatesLocked(ctx, async (tx) => {
     const tier = await tx.models.rateTier.findFirst({ where: { id }, select: { courierId: true } });
     if (!tier) throw new ApiError('rate_not_found');
     const { courierId } = tier;
@@ -67,7 +67,10 @@ export async function deleteRate(
   });
 }
 
-const inLock = (ctx: UserContext, work: (tx: ContextTx) => Promise<SavedTable>): Promise<SavedTable> =>
+const withRatesLocked = (
+  ctx: UserContext,
+  work: (tx: ContextTx) => Promise<SavedTable>,
+): Promise<SavedTable> =>
   ctx.transaction(async (tx) => {
     await tx.query(lockRates(ctx.tenantId));
     return work(tx);

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Bill, Courier, DecimalText } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import {
   airFreightUsd,
   courierTiers,
@@ -41,7 +41,7 @@ export type DraftRow = GapsRow &
  */
 export function insertDraft(ctx: UserContext, draft: NewDraft): Sql<DraftRow> {
   const { id, invoiceNumber, period, serviceType, taxRate, remarks, maxPackages } = draft;
-  const ofTier = (column: string) => elementOfTier(sql`(select ${raw(column)} from tier_lists)`, sql`p.band`);
+  const ofTier = (elements: Sql) => elementOfTier(elements, sql`p.band`);
   return sql`with ${courierTiers(ctx, period)},
       tier_lists as (
         select array_agg(fee_usd order by tier_number) as fees, array_agg(${tierLabel} order by tier_number) as labels
@@ -79,7 +79,8 @@ export function insertDraft(ctx: UserContext, draft: NewDraft): Sql<DraftRow> {
         insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, package_id, tracking_number,
           house_number, user_code, received_at, weight_lb, tier, amount_usd)
         select bill.tenant_id, new_id(), bill.id, bill.courier_id, p.position, 'package', p.id, p.tracking_number,
-          p.house_number, p.user_code, p.received_at, p.weight_lb, ${ofTier('labels')}, coalesce(${ofTier('fees')}, 0)
+          p.house_number, p.user_code, p.received_at, p.weight_lb, ${ofTier(sql`(select labels from tier_lists)`)},
+          coalesce(${ofTier(sql`(select fees from tier_lists)`)}, 0)
         from bill cross join billed p
         -- by id, as every writer of packages locks them: the foreign key of each line locks its package
         order by p.id),

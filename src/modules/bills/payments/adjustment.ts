@@ -26,8 +26,8 @@ export async function addAdjustment(
     const [totals] = await tx.query(addToSubtotal(ctx, billId, amountUsd));
     if (!totals) throw outOfRange(amount < 0);
     const { billLine } = tx.models;
-    const { _max: last } = await billLine.aggregate({ where: { billId }, _max: { position: true } });
-    const line = { id: newId(), billId, courierId, position: (last.position ?? 0) + 1, kind: 'adjustment' };
+    const last = await billLine.findFirst({ where: { billId }, orderBy: { position: 'desc' } });
+    const line = { id: newId(), billId, courierId, position: (last?.position ?? 0) + 1, kind: 'adjustment' };
     await billLine.create({ data: { ...line, tenantId: ctx.tenantId, description, amountUsd } });
     const before = totalsAsColumns(bill);
     const after = { line_id: line.id, description, amount_usd: amountUsd, ...totalsAsColumns(totals) };

@@ -2,15 +2,9 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { parseDate } from '../../../platform/values/time.js';
-import { checkBills, type CheckRow } from './checks.js';
-import {
-  countReceived,
-  figuresOfPackages,
-  findCourier,
-  pageOfExceptions,
-  type ExceptionRow,
-  type FiguresRow,
-} from './queries.js';
+import { checkBills, type CheckRow } from './check-queries.js';
+import { pageOfExceptions, type ExceptionRow } from './exception-queries.js';
+import { countReceived, figuresOfPackages, findCourier, type FiguresRow } from './figures-queries.js';
 
 export type ReconciliationQuery = QueryOf<'billingReconciliation'>;
 

@@ -1,7 +1,8 @@
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { CheckRow } from './checks.js';
-import type { ExceptionRow, FiguresRow } from './queries.js';
+import type { CheckRow } from './check-queries.js';
+import type { ExceptionRow } from './exception-queries.js';
+import type { FiguresRow } from './figures-queries.js';
 import type { Reconciliation } from './reconciliation.js';
 
 type Data = DataOf<'billingReconciliation'>;

@@ -87,9 +87,9 @@ function footOf(invoice: Invoice, { pages, fonts }: Sheet, index: number): Mark[
   const y = PAPER.height - 34;
   const { name, code } = invoice.bill.billTo;
   putRule(foot, y - 4);
-  const which = invoice.bill.status === 'draft' ? titleOf(invoice) : `Invoice ${numberOf(invoice)}`;
-  const whose = `${which} · ${name} (${code ?? ''})`;
-  const shown = cut(whose, fonts.regular, STYLES.note.size, RIGHT - LEFT - 90);
+  const title = invoice.bill.status === 'draft' ? titleOf(invoice) : `Invoice ${numberOf(invoice)}`;
+  const label = `${title} · ${name} (${code ?? ''})`;
+  const shown = cut(label, fonts.regular, STYLES.note.size, RIGHT - LEFT - 90);
   putText(foot, shown, { x: LEFT, y }, STYLES.note);
   putText(foot, `Page ${index + 1} of ${pages.length}`, { x: RIGHT, y, isRight: true }, STYLES.note);
   return foot.pages[0] ?? [];

@@ -2,7 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Sql } from '../../../platform/db/statements.js';
-import type { Period } from './queries.js';
+import type { Period } from './checked-packages.js';
 
 type DifferingBill = DataOf<'billingReconciliation'>['differing_bills'][number];
 
