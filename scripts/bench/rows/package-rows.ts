@@ -63,7 +63,7 @@ export const previewRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
       path: '/api/GenerateCourierInvoice.php',
       body: { courier_id: period.courierId, start_date: period.startDate, end_date: period.endDate },
     },
-    statements: (caller) => previewStatements(filters, caller, period),
+    statements: (caller) => previewStatements({ ...filters, caller }, period),
   });
 };
 

@@ -59,9 +59,9 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'filters alone: a courier sees no draft bills in its list',
-    file: 'src/modules/bills/list/queries.ts',
-    find: "if (!isStaff && db.applicationFilters) conditions.push(sql`b.status <> 'draft'`);",
-    replace: '',
+    file: 'src/modules/bills/shared/bill-row.ts',
+    find: "return ctx.caller.courierId !== null && ctx.applicationFilters ? sql`${own} and b.status <> 'draft'` : own;",
+    replace: 'return own;',
     tests: [
       {
         file: 'test/modules/bills/bills.test.ts',

@@ -78,7 +78,7 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'rates: concurrent changes of one rate table are serialized',
     file: 'src/modules/rates/rate-table.ts',
-    find: 'await tx.execute(lockRates(change.caller.tenantId));',
+    find: 'await tx.query(lockRates(ctx.tenantId));',
     replace: '',
     tests: [
       {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { UploadedFile } from '../../../platform/contract/types.js';
 import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
@@ -109,19 +110,19 @@ export type StoredLogo = {
   undrawn: Buffer | null;
 };
 
-export type LogoPrinter = (tenantId: string, kept: StoredLogo) => Promise<Buffer | undefined>;
+export type LogoPrinter = (ctx: RequestContext, logo: StoredLogo) => Promise<Buffer | undefined>;
 
 /**
  * Returns a function that returns the PNG of a logo. A logo from before PNGs were stored is drawn and stored
  * now. Returns undefined if it cannot be drawn, and stores that too.
  */
-export function makeLogoPrinter(db: Db, drawLogo: LogoDrawer): LogoPrinter {
-  return async (tenantId, { courier_id: courierId, content_hash: hash, raster, undrawn }) => {
+export function makeLogoPrinter(drawLogo: LogoDrawer): LogoPrinter {
+  return async (ctx, { courier_id: courierId, content_hash: hash, raster, undrawn }) => {
     if (raster || !undrawn) return raster ?? undefined;
     const drawn = await drawOrUndefined(courierId, undrawn, drawLogo);
-    const caller: SystemCaller = { kind: 'system', tenantId };
-    await transaction(db, caller, (tx) =>
-      storeRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
+    const system = ctx.asSystem();
+    await system.transaction((tx) =>
+      storeRaster(system, tx, system.caller, { courierId, hash, raster: drawn ?? null }),
     );
     return drawn;
   };

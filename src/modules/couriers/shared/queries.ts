@@ -149,7 +149,7 @@ export async function replaceLogo(
  * meantime.
  */
 export async function storeRaster(
-  db: Db,
+  db: Pick<Db, 'applicationFilters'>,
   tx: Tx,
   caller: SystemCaller,
   drawn: { courierId: string; hash: string; raster: Buffer | null },
