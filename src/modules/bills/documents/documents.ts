@@ -1,5 +1,6 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import type { KeptLogo, LogoPrinter } from '../../couriers/public.js';
+import type { LogoPrinter, StoredLogo } from '../../couriers/public.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
 import { writeCsv, writeCsvLines } from '../../../platform/files/csv.js';
 import { snapshotTransaction, type Db, type PlainTx } from '../../../platform/db/transaction.js';
@@ -33,9 +34,10 @@ type Ctx = { db: Db; caller: UserCaller; billId: string };
  */
 export async function downloadBill(
   { db, printLogo, writeInvoice }: Printing,
-  caller: UserCaller,
+  request: UserContext,
   { bill_id: billId, format }: QueryOf<'downloadCourierBill'>,
 ): Promise<FileReply<'application/pdf' | 'text/csv'>> {
+  const { caller } = request;
   const ctx = { db, caller, billId };
   if (format === 'csv') {
     const { bill, content } = await snapshotTransaction(db, caller, READING_MS, (tx) => writeLines(tx, ctx));
@@ -43,7 +45,7 @@ export async function downloadBill(
   }
   const { kept, ...read } = await snapshotTransaction(db, caller, READING_MS, (tx) => readInvoice(tx, ctx));
   // The invoice is printed even without its logo.
-  const invoice = { ...read, logo: kept && (await printLogo(caller.tenantId, kept)) };
+  const invoice = { ...read, logo: kept && (await printLogo(request, kept)) };
   return {
     name: fileName(invoice.bill, 'pdf'),
     mediaType: 'application/pdf',
@@ -58,7 +60,7 @@ async function writeLines(tx: PlainTx, ctx: Ctx): Promise<{ bill: BillHeadRow; c
   return { bill, content: Buffer.concat(parts) };
 }
 
-type ReadInvoice = Omit<Invoice, 'logo'> & { kept: KeptLogo | undefined };
+type ReadInvoice = Omit<Invoice, 'logo'> & { kept: StoredLogo | undefined };
 
 async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<ReadInvoice> {
   const { db, caller, billId } = ctx;
@@ -67,7 +69,7 @@ async function readInvoice(tx: PlainTx, ctx: Ctx): Promise<ReadInvoice> {
   if (counted && counted.total > MAX_PDF_LINES)
     throw new ApiError('bill_too_long', { args: { limit: MAX_PDF_LINES } });
   const payments = await tx.query<PaymentRow>(paymentsOfBill(db, caller, billId));
-  const [kept] = await tx.query<KeptLogo>(logoOfBill(db, caller, billId));
+  const [kept] = await tx.query<StoredLogo>(logoOfBill(db, caller, billId));
   const lines: string[] = [];
   for await (const part of linesInParts(tx, ctx)) lines.push(JSON.stringify(part));
   return {

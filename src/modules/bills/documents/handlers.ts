@@ -15,12 +15,12 @@ const FILE_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
 export function billDocumentHandlers({ db, drawLogo }: Deps) {
   const files = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_FILES, ...FILE_QUEUE });
-  const printing = { db, printLogo: makeLogoPrinter(db, drawLogo), writeInvoice: makeInvoiceWriter() };
+  const printing = { db, printLogo: makeLogoPrinter(drawLogo), writeInvoice: makeInvoiceWriter() };
 
   return {
-    downloadCourierBill: async ({ query, caller }) => ({
+    downloadCourierBill: async ({ ctx, query, caller }) => ({
       statusCode: 200,
-      file: await files.run(limiterKeyOf(caller), () => downloadBill(printing, caller, query)),
+      file: await files.run(limiterKeyOf(caller), () => downloadBill(printing, ctx, query)),
     }),
   } satisfies Pick<Handlers, 'downloadCourierBill'>;
 }

@@ -1,3 +1,4 @@
+import { makeContext } from '../../../platform/context/request-context.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
@@ -20,7 +21,8 @@ export async function applyStatusToPackages(ctx: Ctx, manifest: ManifestRow): Pr
 
   await queueMails(ctx, manifest, aboard);
   const changes = moving.map((row) => ({ packageId: row.id, previousStatus: row.status }));
-  await recordPackageEvents(ctx, 'package.status_changed', changes);
+  const { db, tx, caller, requestId } = ctx;
+  await recordPackageEvents(makeContext(db, caller, requestId), tx, 'package.status_changed', changes);
 }
 
 async function movePackages(ctx: Ctx, moving: ManifestPackageRow[], status: string): Promise<void> {

@@ -1,4 +1,5 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
+import { BACKGROUND, type AuditFact } from '../../../platform/audit/audit.js';
+import { makeContext } from '../../../platform/context/request-context.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { sql, type Db, type Tx } from '../../../platform/db/transaction.js';
@@ -59,7 +60,8 @@ export async function notifyCourierOfClaim(
   { packageId, change }: Claim,
 ): Promise<void> {
   if (packageId === null || change === 'none') return;
-  if (change === 'courier') return recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]);
+  if (change === 'courier')
+    return recordPackageEvents(makeContext(db, caller, BACKGROUND), tx, 'package.created', [{ packageId }]);
   await tx.query(queueSyncs(caller, sql`${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`));
 }
 

@@ -1,4 +1,5 @@
 import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
+import { makeContext } from '../../../platform/context/request-context.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
@@ -142,7 +143,7 @@ async function appendAndMove(ctx: Ctx, moves: Move[], circumstances: EventDetail
     previousStatus: previous,
     recorded: { occurred_at: occurredAt, location, remarks },
   }));
-  await recordPackageEvents(ctx, 'package.status_changed', changes);
+  await recordPackageEvents(makeContext(db, caller, requestId), tx, 'package.status_changed', changes);
   return events;
 }
 

@@ -1,4 +1,5 @@
 import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
+import { makeContext } from '../../../platform/context/request-context.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Db, Tx } from '../../../platform/db/transaction.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -30,7 +31,9 @@ export async function recordArrival(
     ...settled.map((each) => settledFact(each, announcementStatus)),
   ];
   await tx.execute(auditStatement(caller, requestId, facts));
-  await recordPackageEvents({ db, tx }, 'package.created', [{ packageId: row.id }]);
+  await recordPackageEvents(makeContext(db, caller, requestId), tx, 'package.created', [
+    { packageId: row.id },
+  ]);
 }
 
 const receivedFact = ({ id, ...columns }: NewPackage, { status, received_at }: ReceiptRow): AuditFact => ({
