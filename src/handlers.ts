@@ -58,7 +58,7 @@ export function makeHandlers(deps: Deps) {
     ...courierAdministrationHandlers(deps),
     ...warehouseHandlers(),
     ...carrierHandlers(),
-    ...webhookHandlers(deps),
+    ...webhookHandlers(),
     ...auditLogHandlers(deps),
   } satisfies Handlers;
 }

@@ -187,12 +187,15 @@ test('all secrets can be decrypted with the new key alone after a rewrap that ru
 async function expectSigners(secrets: Secrets, planted: { id: string; token: string }[]): Promise<void> {
   const tokens = new Map(planted.map(({ id, token }) => [id, token]));
   const { rows } = await owner.query<SigningRow>(
-    'select *, id as courier_id from couriers where id = any($1)',
+    `select tenant_id as "tenantId", id, webhook_secret_cipher as "webhookSecretCipher",
+       webhook_previous_secret_cipher as "webhookPreviousSecretCipher",
+       webhook_secret_rotated_at as "webhookSecretRotatedAt"
+     from couriers where id = any($1)`,
     [[...tokens.keys()]],
   );
   expect(rows).toHaveLength(planted.length);
   for (const row of rows) {
-    const token = String(tokens.get(row.courier_id));
+    const token = String(tokens.get(row.id));
     expect(signingSecrets(secrets, row, new Date())).toEqual([`new-${token}`, `old-${token}`]);
   }
 }

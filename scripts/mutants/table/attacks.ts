@@ -103,7 +103,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'webhooks: a delivery queue without due deliveries is not woken again',
-    file: 'src/modules/webhooks/delivery/delivery-queue-queries.ts',
+    file: 'src/modules/webhooks/delivery/claim-queries.ts',
     find: '\n      where next.due is not null`',
     replace: '`',
     tests: [

@@ -1,4 +1,5 @@
 import type { Role, UserCaller } from '../../platform/identity/callers.js';
+import { makeContext } from '../../platform/context/request-context.js';
 import { insertUser } from '../auth/public.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import type { QueryOf } from '../../platform/contract/types.js';
@@ -47,7 +48,7 @@ export async function createUser(change: Change, input: NewUserInput): Promise<I
   const expiresAt = await transaction(change.db, change.caller, async (tx) => {
     const ctx = { ...change, tx };
     const user = { id, username, fullName, email, role, courierId, passwordHash };
-    const expires = await insertUser(tx, change.caller, user);
+    const expires = await insertUser(makeContext(change.db, change.caller, change.requestId), tx, user);
     const after = { username, full_name: fullName, email, role, courier_id: courierId };
     await record(ctx, id, { action: 'user.created', after });
     return expires;

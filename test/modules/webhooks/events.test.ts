@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
+import { raw, sql, type Sql } from '../../../src/platform/db/statements.js';
 import type { Caller } from '../../../src/platform/identity/callers.js';
-import { pipeline, transaction, raw, sql, type Tx } from '../../../src/platform/db/transaction.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import {
@@ -72,12 +72,12 @@ afterAll(() => service.stop(), 60_000);
 
 const system = (tenantId: string): Caller => ({ kind: 'system', tenantId });
 
-/** Records events in a transaction of the tenant. */
+/** Records events in a transaction of their own. */
 async function recordEvents(
-  { db }: Pick<Service, 'db'>,
   tenantId: string,
   type: EventType,
   changes: PackageChange[],
+  { db } = service,
 ): Promise<void> {
   const ctx = makeContext(db, system(tenantId), BACKGROUND);
   await ctx.transaction((tx) => recordPackageEvents(ctx, tx, type, changes));
@@ -132,13 +132,14 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 
 /** Records events and then fails, while the counters are locked. */
 async function recordAndFail(packageIds: string[]): Promise<void> {
-  const ctx = makeContext(service.db, system(demo), BACKGROUND);
   const changes = packageIds.map((packageId) => ({ packageId }));
-  const recorded = ctx.transaction(async (tx) => {
-    await recordPackageEvents(ctx, tx, 'package.created', changes);
-    throw new Error('in vain');
-  });
-  const outcome = await recorded.catch((error: unknown) => messageOf(error));
+  const ctx = makeContext(service.db, system(demo), BACKGROUND);
+  const outcome = await ctx
+    .transaction(async (tx) => {
+      await recordPackageEvents(ctx, tx, 'package.created', changes);
+      throw new Error('in vain');
+    })
+    .catch((error: unknown) => messageOf(error));
   // The transaction got no connection within 2 seconds and did nothing, like a 503. Try again.
   if (/Unable to start a transaction/.test(outcome)) return recordAndFail(packageIds);
   expect(outcome).toBe('in vain');
@@ -220,7 +221,7 @@ describe('event sequences', () => {
   test('keep the order given within one transaction', async () => {
     const ids = (await addPackages(12, IEX)).reverse();
     const changes = ids.map((packageId) => ({ packageId }));
-    await recordEvents(service, demo, 'package.updated', changes);
+    await recordEvents(demo, 'package.updated', changes);
     expect((await eventsOf(service.owner, ids)).map(({ package_id }) => package_id)).toEqual(ids);
   });
 
@@ -238,16 +239,16 @@ describe('event sequences', () => {
 
   test('a package without a courier creates no event', async () => {
     const ids = await addPackages(2, null);
-    const before = await readFeeds();
     const changes = ids.map((packageId) => ({ packageId }));
-    await recordEvents(service, demo, 'package.created', changes);
+    const before = await readFeeds();
+    await recordEvents(demo, 'package.created', changes);
     expect(await readFeeds()).toEqual(before);
   });
 
   test('a disabled courier and a paused URL get the event but no delivery', async () => {
     const [first = '', second = ''] = await addPackages(2, HRB);
     const { owner } = service;
-    const record = (packageId: string) => recordEvents(service, demo, 'package.created', [{ packageId }]);
+    const record = (packageId: string) => recordEvents(demo, 'package.created', [{ packageId }]);
     await owner.query(
       `insert into webhook_endpoints (tenant_id, courier_id, endpoint, paused_at) values ($1, $2, 'add_package', now())`,
       [demo, HRB],
@@ -520,12 +521,14 @@ describe('isolation of webhook tables', () => {
   const ownersSeen = (name: Name, table: string) =>
     VISIBLE[name].filter((each) => table === 'dispatches' || !each.endsWith('none')).sort();
 
-  const ownersOf = (table: string) => sql`select tenant_id, courier_id from ${raw(table)}`;
+  const ownersOf = (table: string): Sql<OwnedRow> => sql`select tenant_id, courier_id from ${raw(table)}`;
+
+  const contextOf = (caller: Caller) => makeContext(alone.db, caller, BACKGROUND);
 
   describe.each(NAMES)('%s, with row-level security alone,', (name) => {
     test.each(TABLES)('reads only its own rows of %s', async (table) => {
-      const read = (tx: Tx) => tx.query<OwnedRow>(ownersOf(table));
-      const rows = await transaction(alone.db, await callerOf(alone, name), read);
+      const ctx = contextOf(await callerOf(alone, name));
+      const rows = await ctx.transaction((tx) => tx.query(ownersOf(table)));
       expect(named(rows)).toEqual(ownersSeen(name, table));
     });
 
@@ -533,11 +536,13 @@ describe('isolation of webhook tables', () => {
       const caller = await callerOf(alone, name);
       const mayDelete = await may('delete', table);
       const removed: OwnedRow[] = [];
-      const outcome = await transaction(alone.db, caller, async (tx) => {
-        const statement = sql`delete from ${raw(table)} returning tenant_id, courier_id`;
-        removed.push(...(await tx.query<OwnedRow>(statement)));
-        throw new Error('undone');
-      }).catch((error: unknown) => messageOf(error));
+      const outcome = await contextOf(caller)
+        .transaction(async (tx) => {
+          const statement = sql<OwnedRow>`delete from ${raw(table)} returning tenant_id, courier_id`;
+          removed.push(...(await tx.query(statement)));
+          throw new Error('undone');
+        })
+        .catch((error: unknown) => messageOf(error));
       expect(outcome).toContain(mayDelete ? 'undone' : 'permission denied');
       expect(named(removed)).toEqual(mayDelete ? ownersSeen(name, table) : []);
 
@@ -547,7 +552,7 @@ describe('isolation of webhook tables', () => {
       if (name === 'iex' || name === 'key IEX') moves.push(sql`courier_id = ${HRB}::uuid`);
       for (const move of moves) {
         const statement = sql`update ${raw(table)} set ${move}`;
-        await expect(pipeline(alone.db, caller, [statement])).rejects.toThrow(refusal);
+        await expect(contextOf(caller).pipeline([statement])).rejects.toThrow(refusal);
       }
     });
   });
@@ -582,7 +587,8 @@ describe('isolation of webhook tables', () => {
         [demo, mine, IEX],
         [two, theirs, TWO],
       ] as const) {
-        await recordEvents(other, tenantId, 'package.updated', [{ packageId: mine }, { packageId: theirs }]);
+        const changes = [{ packageId: mine }, { packageId: theirs }];
+        await recordEvents(tenantId, 'package.updated', changes, other);
         const { rows } = await owner.query(
           'select tenant_id, courier_id, package_id from events where tenant_id = $1',
           [tenantId],

@@ -1,6 +1,7 @@
-import type { Role, UserCaller } from '../../../platform/identity/callers.js';
+import type { Role } from '../../../platform/identity/callers.js';
 import { ONE_TIME_PASSWORD_DAYS } from './one-time-password.js';
-import { sql, type Tx } from '../../../platform/db/transaction.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { sql, type PlainTx } from '../../../platform/db/statements.js';
 
 export type NewUser = {
   id: string;
@@ -14,7 +15,7 @@ export type NewUser = {
 };
 
 /** Stores a user with a one-time password. Returns when the password expires. */
-export async function insertUser(tx: Tx, { tenantId }: UserCaller, user: NewUser): Promise<Date> {
+export async function insertUser({ tenantId }: UserContext, tx: PlainTx, user: NewUser): Promise<Date> {
   const [row] = await tx.query<{ expires: Date }>(sql`insert into users
       (tenant_id, id, username, full_name, email, role, courier_id, password_hash, must_change_password, password_expires_at)
     values (${tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.fullName}, ${user.email}, ${user.role},

@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
+import type { Event } from '../../../platform/db/models/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 
 type Schemas = components['schemas'];
@@ -7,13 +8,14 @@ type Schemas = components['schemas'];
 export type ShownEvent = Schemas['Event'] | Schemas['TestEvent'];
 
 /** A stored event. */
-export type EventRow<Type extends ShownEvent['type'] = ShownEvent['type']> = {
-  id: string;
-  /** Counts from 1; null for a test. Drivers that do not parse bigint return text. */
-  sequence: bigint | string | null;
+export type EventRow<Type extends ShownEvent['type'] = ShownEvent['type']> = Pick<
+  Event,
+  'id' | 'occurredAt'
+> & {
+  /** Counts from 1, as text; null for a test. */
+  sequence: string | null;
   type: Type;
   data: unknown;
-  occurred_at: Date;
 };
 
 /** Returns the payload of an event: the body of its webhook, and its record in the feed. */
@@ -24,7 +26,7 @@ export function viewEvent<Type extends ShownEvent['type']>(
     type: row.type,
     event_id: row.id,
     sequence: row.sequence === null ? null : Number(row.sequence),
-    timestamp: formatDateTime(row.occurred_at),
+    timestamp: formatDateTime(row.occurredAt),
     data: row.data,
   };
   // The code that records an event stores data of its type's schema, and constraints of the table ensure the

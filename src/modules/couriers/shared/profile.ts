@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { assertUsable, validateEmail, validateLine } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
+import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
 
 /** The fields of a profile that a caller may set, with decrypted secrets. */
@@ -44,6 +45,24 @@ export type SentFields = Pick<
   keyof ProfileFields
 >;
 
+/** A profile without the settings for the courier's own system. */
+export type ContactFields = Omit<ProfileFields, `api_${string}`>;
+
+/** Returns the fields of the model for a profile. */
+export const contactColumns = (fields: ContactFields) =>
+  ({
+    name: fields.courier_name,
+    companyName: fields.company_name,
+    email: fields.email,
+    phoneNumber1: fields.phone_number1,
+    phoneNumber2: fields.phone_number2,
+    address1: fields.address1,
+    address2: fields.address2,
+    cityTown: fields.city_town,
+    parishProvince: fields.parish_province,
+    houseColor: fields.house_color,
+  }) satisfies Partial<Courier>;
+
 /** Returns the known fields of a body, and nothing else. */
 export function pickFields(body: SentFields): SentFields {
   const sent: SentFields = {};
@@ -56,17 +75,20 @@ export function pickFields(body: SentFields): SentFields {
 
 /** @throws ApiError validation_failed with every invalid field in `errors` */
 export function assertAcceptable(sent: SentFields, rules: OutboundRules): void {
-  assertUsable(faultsOf(sent, rules));
+  assertUsable(problemsOf(sent, rules));
 }
 
 /** Returns the problem of each field, undefined for a valid one. */
-export const faultsOf = (sent: SentFields, rules: OutboundRules): Record<string, FieldProblem | undefined> =>
-  Object.fromEntries(NAMES.map((name) => [name, faultOf(name, sent[name] ?? '', rules)]));
+export const problemsOf = (
+  sent: SentFields,
+  rules: OutboundRules,
+): Record<string, FieldProblem | undefined> =>
+  Object.fromEntries(NAMES.map((name) => [name, problemOf(name, sent[name] ?? '', rules)]));
 
-function faultOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
+function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
   // Every field must be a single line.
-  const fault = validateLine(text);
-  if (fault || text.trim() === '') return fault;
+  const problem = validateLine(text);
+  if (problem || text.trim() === '') return problem;
   if (name.startsWith('api_url_')) return validateUrl(text, rules);
   switch (name) {
     case 'email':

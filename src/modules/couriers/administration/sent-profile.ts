@@ -1,5 +1,5 @@
 import type { BodyOf } from '../../../platform/contract/types.js';
-import type { SentFields } from '../shared/fields.js';
+import type { SentFields } from '../shared/profile.js';
 
 export type CourierUpdate = Extract<BodyOf<'manageCouriers'>, { action: 'update' }>;
 
