@@ -1,3 +1,4 @@
+import { makeContext, type UserContext } from '../../src/platform/context/request-context.js';
 import type { UserCaller } from '../../src/platform/identity/callers.js';
 import { enterScope, type Db, type Sql } from '../../src/platform/db/transaction.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
@@ -28,6 +29,9 @@ export type Bench = {
 
 // Statement builders use only this property of the Db.
 export const filters = { applicationFilters: true } as Db;
+
+/** A context to build a caller's statements with. It cannot run them. */
+export const statementContext = (caller: UserCaller): UserContext => makeContext(filters, caller, 'bench');
 
 export const median = (rounds: { measured: number; reference: number }[]) => {
   const sorted = [...rounds].sort((a, b) => a.measured / a.reference - b.measured / b.reference);

@@ -1,4 +1,5 @@
 import { auditStatement } from '../../platform/audit/audit.js';
+import type { BulkTx, UserContext } from '../../platform/context/request-context.js';
 import type { KeyCaller, UserCaller } from '../../platform/identity/callers.js';
 import type { BodyOf, QueryOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
@@ -153,13 +154,11 @@ export async function deletePrealert(
  * with that code.
  */
 export async function renameOnPrealerts(
-  db: Db,
-  tx: Tx,
-  caller: UserCaller,
-  requestId: string,
+  ctx: UserContext,
+  tx: BulkTx,
   { courierId, from, to }: { courierId: string; from: string; to: string },
 ): Promise<void> {
-  const renamed = await tx.query<{ id: string }>(queries.renameCustomer(db, caller, courierId, from, to));
+  const renamed = await tx.query(queries.renameCustomer(ctx, courierId, from, to));
   if (renamed.length === 0) return;
   const states = { before: { user_code: from }, after: { user_code: to } };
   const facts = renamed.map(({ id }) => ({
@@ -168,7 +167,7 @@ export async function renameOnPrealerts(
     entityId: id,
     ...states,
   }));
-  await tx.execute(auditStatement(caller, requestId, facts));
+  await tx.audit(...facts);
 }
 
 type Change = {

@@ -1,3 +1,4 @@
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { Caller, KeyCaller, UserCaller } from '../../platform/identity/callers.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
@@ -133,10 +134,15 @@ export function removePrealert(db: Db, caller: UserCaller, id: string): Sql {
 }
 
 /** Locks in order of id, like every writer of several rows, to avoid deadlocks. */
-export function renameCustomer(db: Db, caller: UserCaller, courierId: string, from: string, to: string): Sql {
+export function renameCustomer(
+  ctx: UserContext,
+  courierId: string,
+  from: string,
+  to: string,
+): Sql<{ id: string }> {
   return sql`with found as (
       select p.tenant_id, p.id from prealerts p
-      where ${ownRows(db, caller, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}
+      where ${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}
       order by p.id for update
     )
     update prealerts p set user_code = ${to}, updated_at = now()
