@@ -16,7 +16,7 @@ export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'sto
         deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;
       }
     }
-    await deleteUnusedTerms({ db, caller, stopping });
+    await deleteUnusedTerms(db, caller, stopping);
   }
 }
 

@@ -5,7 +5,8 @@ import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.j
 import { verifyChain } from '../../src/modules/audit-log/verify-chain.js';
 import { openSecrets, type Secrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
-import { snapshot, sql } from '../../src/platform/db/transaction.js';
+import { makeContext } from '../../src/platform/context/request-context.js';
+import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { createTenant } from '../../src/modules/tenants/tenant.js';
 import { plantEntry } from '../support/builders/audit.js';
@@ -254,7 +255,7 @@ describe('appending to the chain', () => {
       tokenVersion: 1,
       expiresAt: Math.floor(Date.now() / 1000) + 3_600,
     };
-    const seen = await snapshot(service.db, caller, [
+    const seen = await makeContext(service.db, caller, 'a-request').read([
       sql`select from audit_links`,
       sql`select from audit_unsealed`,
       sql`select from audit_entries`,
@@ -440,7 +441,8 @@ describe('verification', () => {
     const rotated = openSecrets(readConfig({ ENCRYPTION_KEYS: `9:${'ee'.repeat(32)}` }).secrets);
     const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo };
     const wanted = { action: 'verify' as const, after: 0, max_entries: 10 };
-    const verifiedWith = (secrets: Secrets) => verifyChain({ db: service.db, secrets }, caller, wanted);
+    const verifiedWith = (secrets: Secrets) =>
+      verifyChain(makeContext(service.db, caller, 'a-request'), secrets, wanted);
     expect((await verifiedWith(rotated)).flaw).toBeUndefined();
     expect((await verifiedWith(others)).flaw).toMatchObject({ sequence: 1, problem: 'altered' });
     // The whole chain is rebuilt with another key.
@@ -481,6 +483,8 @@ describe('verification', () => {
   });
 });
 
+type Explained = { 'QUERY PLAN': [{ Plan: Record<string, number> }] };
+
 test('a page with any filter reads at most four blocks per entry, behind 20,000 entries that do not match', async () => {
   const caller = {
     kind: 'user' as const,
@@ -517,11 +521,11 @@ test('a page with any filter reads at most four blocks per entry, behind 20,000 
   await service.owner.query('vacuum analyze audit_entries, audit_links');
   const costly: string[] = [];
   for (const filter of FILTERS) {
-    const page = pageOfEntries(service.db, caller, { limit: 50, ...filter });
-    const explained = sql`explain (analyze, buffers, format json) ${page}`;
-    const [rows] = await snapshot(service.db, caller, [explained]);
-    // EXPLAIN returns this shape.
-    const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
+    const ctx = makeContext(service.db, caller, 'a-request');
+    const page = pageOfEntries(ctx, { limit: 50, ...filter });
+    const [[row]] = await ctx.read([sql<Explained>`explain (analyze, buffers, format json) ${page}`]);
+    if (!row) throw new Error('EXPLAIN returned no row.');
+    const plan = row['QUERY PLAN'][0].Plan;
     expect(plan['Actual Rows']).toBe(51);
     const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
     if (blocks > 4 * 51) costly.push(`${JSON.stringify(filter)}: ${blocks} blocks`);
