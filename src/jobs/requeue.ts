@@ -1,4 +1,6 @@
 import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
+import { BACKGROUND } from '../platform/audit/audit.js';
+import { makeContext } from '../platform/context/request-context.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/tenants.js';
 import { pipeline, sql } from '../platform/db/transaction.js';
@@ -22,7 +24,7 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
       where ${tenantRows(db, caller, 's')} and s.status = 'queued'`;
     await pipeline(db, caller, [wakeDeliveryQueues(caller.tenantId, due)]);
     await failAbandonedRuns(db, caller.tenantId);
-    await endIdleSessions(db, caller);
+    await endIdleSessions(makeContext(db, caller, BACKGROUND));
   }
 }
 

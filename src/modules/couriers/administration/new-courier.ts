@@ -3,6 +3,7 @@ import { insertUser, newOneTimePassword, hashPassword } from '../../auth/public.
 import { assertUsable, validateEmail, validateLine, textOrNull } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { transaction, snapshot } from '../../../platform/db/transaction.js';
+import { makeContext } from '../../../platform/context/request-context.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -59,7 +60,7 @@ export async function createCourier(
     const ctx = { ...change, tx };
     await insertCourier(ctx, profile, storedKey);
     const names = { id: user.id, username, fullName: full_name, email: textOrNull(email) };
-    const passwordExpiresAt = await insertUser(tx, change.caller, {
+    const passwordExpiresAt = await insertUser(makeContext(change.db, change.caller, change.requestId), tx, {
       ...names,
       role: 'courier',
       courierId: change.courierId,
