@@ -24,7 +24,7 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
       where ${tenantRows(db, caller, 's')} and s.status = 'queued'`;
     await pipeline(db, caller, [wakeDeliveryQueues(caller.tenantId, due)]);
     await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
-    await endIdleSessions(db, caller);
+    await endIdleSessions(makeContext(db, caller, BACKGROUND));
   }
 }
 

@@ -217,14 +217,14 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'users: the last administrator cannot be removed',
     file: 'src/modules/users/change.ts',
-    find: "if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');",
+    find: "if (others === 0) throw new ApiError('last_admin');",
     replace: '',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
   },
   {
     name: 'users: administrators who remove each other are serialized by a lock',
     file: 'src/modules/users/change.ts',
-    find: 'await tx.execute(lockAdministrators(change.caller.tenantId));',
+    find: 'await tx.execute(lockAdministrators(ctx.tenantId));',
     replace: '',
     tests: [
       { file: 'test/modules/users.test.ts', titles: ['one of two administrators who remove each other'] },
@@ -241,9 +241,9 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'users: a reset revokes the tokens of the user',
-    file: 'src/modules/users/queries.ts',
-    find: 'const endTokens = sql`token_version = u.token_version + 1`;',
-    replace: 'const endTokens = sql`token_version = u.token_version`;',
+    file: 'src/modules/users/change.ts',
+    find: 'tokenVersion: { increment: 1 }',
+    replace: 'tokenVersion: { increment: 0 }',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['revocation of tokens'] }],
   },
 ];

@@ -50,6 +50,11 @@ export type RequestContext<Who extends Caller = Caller> = {
   readonly isAdmitted: boolean;
   /** Asks only whether the caller may enter. */
   assertAdmitted(): Promise<void>;
+  /**
+   * The same, also for an operation that a user may call with a one-time password or without a required second factor:
+   * refuses such a user.
+   */
+  assertFullyAdmitted(): Promise<void>;
   /** Reads in one flush; all statements see the database as it was at one moment. */
   read<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
   /** Reads in parts what is too much for one result; all parts see the database as it was at one moment. */
@@ -128,15 +133,22 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
   };
 }
 
-type Readers = Pick<RequestContext, 'assertAdmitted' | 'read' | 'snapshotTransaction'>;
+type Readers = Pick<
+  RequestContext,
+  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'snapshotTransaction'
+>;
 
 function readersOf(parts: Parts<Caller>): Readers {
-  const { state } = parts;
+  const { state, caller } = parts;
   const session = sessionOf(parts);
   return {
     async assertAdmitted() {
       assertMayOpen(state);
       await flush(session, SNAPSHOT, []);
+    },
+    async assertFullyAdmitted() {
+      assertMayOpen(state);
+      await flush({ ...session, caller: withoutExemptions(caller) }, SNAPSHOT, []);
     },
     async read(statements) {
       assertMayOpen(state);
@@ -148,6 +160,9 @@ function readersOf(parts: Parts<Caller>): Readers {
       ),
   };
 }
+
+const withoutExemptions = (caller: Caller): Caller =>
+  caller.kind === 'user' ? { ...caller, changesPassword: false, enrolsFactor: false } : caller;
 
 type Writers = Pick<RequestContext, 'transaction' | 'bulkTransaction' | 'pipeline' | 'preparedPipeline'>;
 

@@ -2,7 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeLoginLimiter } from '../../../src/platform/access/login-limiter.js';
 import { countAttempt, passwordThrottle } from '../../../src/modules/auth/credentials/throttle.js';
-import { pipeline } from '../../../src/platform/db/transaction.js';
+import { BACKGROUND } from '../../../src/platform/audit/audit.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { networkOf } from '../../../src/platform/values/network-address.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
@@ -108,8 +109,11 @@ test('of 200 simultaneous wrong passwords for one user name, at most five are ha
 test('of 1,000 simultaneous attempts counted in the database, five are admitted across replicas', async () => {
   const caller = { kind: 'system', tenantId: DEMO.tenants.demo } as const;
   const throttle = passwordThrottle('Somebody');
-  const counted = await times(1_000, () => pipeline(service.db, caller, [countAttempt(caller, throttle)]));
-  const failures = counted.flatMap(([rows]) => rows ?? []).map((row) => row['failures']);
+  const counted = await times(1_000, () => {
+    const ctx = makeContext(service.db, caller, BACKGROUND);
+    return ctx.pipeline([countAttempt(ctx, throttle)]);
+  });
+  const failures = counted.flatMap(([rows]) => rows).map((row) => row.failures);
   expect(failures.sort()).toEqual([1, 2, 3, 4, 5]);
 });
 

@@ -1,7 +1,6 @@
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { AccountMailKind } from './queue-account-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
-import type { AccountMailRow } from './queries.js';
+import type { AccountMailKind, AccountMailRow } from './queries.js';
 
 /** The content of a mail about an account. Each text is one line. */
 export type AccountLetter = {
@@ -79,14 +78,14 @@ export function toAccountLetter(
   link: string | undefined,
   token: string | undefined,
 ): AccountLetter {
-  const tenantName = oneLine(row.tenant_name);
+  const tenantName = oneLine(row.tenantName);
   const facts: AccountLetter['facts'] = [
     ['Account', `${oneLine(row.username)} at ${tenantName}`],
-    ['Time', `${formatDateTime(row.created_at)} UTC`],
+    ['Time', `${formatDateTime(row.createdAt)} UTC`],
   ];
   if (row.address) facts.push(['Address', oneLine(row.address)]);
-  if (row.user_agent) facts.push(['Client', oneLine(row.user_agent)]);
-  const common = { greeting: oneLine(row.full_name), tenantName, facts };
+  if (row.userAgent) facts.push(['Client', oneLine(row.userAgent)]);
+  const common = { greeting: oneLine(row.fullName), tenantName, facts };
   if (row.kind !== 'password_reset_link') {
     const { subject, news, advice } = WORDS[row.kind];
     return { ...common, subject: `${subject} (${tenantName})`, news, advice: [advice] };

@@ -1,10 +1,11 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { snapshot } from '../../../platform/db/transaction.js';
+import { BACKGROUND } from '../../../platform/audit/audit.js';
+import { makeContext } from '../../../platform/context/request-context.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
 import { toAccountLetter } from './letter.js';
 import { renderAccountLetter } from './render.js';
 import { isAddress, type Message } from '../../../platform/mail/mime.js';
-import { selectAccountMail, type AccountMailRow } from './queries.js';
+import { selectAccountMail } from './queries.js';
 import { sendMail, type Mail, type MailDeps } from '../delivery/send-mail.js';
 
 export type AccountMailDeps = MailDeps & {
@@ -28,18 +29,20 @@ async function compose(
   { secrets, passwordResetUrl }: AccountMailDeps,
   mail: Mail,
 ): Promise<Message | { skipped: string }> {
-  const [rows] = await snapshot(mail.db, mail.caller, [selectAccountMail(mail, mail.id)]);
-  // The statement selects exactly these columns.
-  const row = rows?.[0] as AccountMailRow | undefined;
+  const ctx = makeContext(mail.db, mail.caller, BACKGROUND);
+  const [[row]] = await ctx.read([selectAccountMail(ctx, mail.id)]);
   if (!row) return { skipped: 'the user is no longer there' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
-  if (row.kind === 'password_reset_link' && row.is_stale) return { skipped: 'the reset token has expired' };
-  const { tenantId } = mail.caller;
+  if (row.kind === 'password_reset_link' && row.isStale) return { skipped: 'the reset token has expired' };
   const secret =
-    row.secret_cipher === null
+    row.secretCipher === null
       ? undefined
-      : secrets.decrypt(row.secret_cipher, { tenantId, rowId: mail.id, field: 'mail_secret' });
-  const letter = toAccountLetter(row, linkOf(passwordResetUrl, row.tenant_slug, secret), secret);
+      : secrets.decrypt(row.secretCipher, {
+          tenantId: ctx.tenantId,
+          rowId: mail.id,
+          field: 'mail_secret',
+        });
+  const letter = toAccountLetter(row, linkOf(passwordResetUrl, row.tenantSlug, secret), secret);
   return {
     id: mail.id,
     senderName: letter.tenantName,
