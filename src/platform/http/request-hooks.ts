@@ -5,7 +5,7 @@ import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
 import type { Operation } from '../contract/types.js';
 import { makeContext, type RequestContext } from '../context/request-context.js';
-import type { Db } from '../db/transaction.js';
+import type { Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
 import {
   admitBeforeLargeBody,

@@ -1,9 +1,7 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import type { SystemCaller } from '../../../platform/identity/callers.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import type { AccountMailKind } from './queue-account-mail.js';
-
-type Scope = { db: Db; caller: SystemCaller };
 
 export type AccountMailRow = {
   kind: AccountMailKind;
@@ -20,11 +18,11 @@ export type AccountMailRow = {
 };
 
 /** `is_stale`: older than the lifetime of a reset token. */
-export const selectAccountMail = ({ db, caller }: Scope, mailId: string): Sql => sql`
+export const selectAccountMail = (ctx: SystemContext, mailId: string): Sql<AccountMailRow> => sql`
   select mail.kind, mail.recipient, mail.address, mail.user_agent, mail.secret_cipher, mail.created_at,
     mail.created_at < now() - interval '30 minutes' as is_stale,
     u.username, u.full_name, t.name as tenant_name, t.slug as tenant_slug
   from account_mails mail
   join users u on u.tenant_id = mail.tenant_id and u.id = mail.user_id
   join tenants t on t.id = mail.tenant_id
-  where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid`;
+  where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;
