@@ -27,7 +27,7 @@ declare module 'fastify' {
     operation?: Operation;
     tenantId?: string;
     caller?: UserCaller | KeyCaller | undefined;
-    /** Of the caller; of the tenant as a whole where the operation takes no credential. */
+    /** The caller's context; the tenant's if the operation takes no credential. */
     context?: RequestContext;
   }
 }
@@ -74,7 +74,7 @@ export function makePreValidationHook(operation: Operation, { secrets }: Pick<Ho
     }
     assertActionDeclared(request, sentMediaType(request), operation);
     if (operation.takesIdempotencyKey)
-      request.repeatable = await readIdempotencyKey(request, operation, secrets);
+      request.idempotencyKey = await readIdempotencyKey(request, operation, secrets);
   };
 }
 
