@@ -1,8 +1,7 @@
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { ManifestStatusChange } from './queue-manifest-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
-import type { CargoRow, MailDataRow, TotalsRow } from './queries.js';
+import type { CargoRow, MailDataRow, ManifestStatusChange, TotalsRow } from './queries.js';
 
 /** The content of a mail about a manifest. Each text is one line. */
 export type Letter = {

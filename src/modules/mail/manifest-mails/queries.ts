@@ -2,7 +2,13 @@ import type { SystemContext } from '../../../platform/context/request-context.js
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ManifestMail, Package } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import type { ManifestStatusChange } from './queue-manifest-mail.js';
+
+/** The status change of a manifest that mails announce. */
+export type ManifestStatusChange = {
+  manifestId: string;
+  manifestNumber: string;
+  status: 'ready' | 'shipped' | 'completed';
+};
 
 /** The data of a mail. Columns of deleted records are null. */
 export type MailDataRow = Pick<ManifestMail, 'manifestNumber' | 'createdAt'> & {

@@ -3,14 +3,7 @@ import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
-import { insertManifestMails } from './queries.js';
-
-/** The status change of a manifest that mails announce. */
-export type ManifestStatusChange = {
-  manifestId: string;
-  manifestNumber: string;
-  status: 'ready' | 'shipped' | 'completed';
-};
+import { insertManifestMails, type ManifestStatusChange } from './queries.js';
 
 /** Queues one mail per courier, in the transaction that changes the manifest. */
 export async function queueManifestMails(
