@@ -47,7 +47,7 @@ export function makeHandlers(deps: Deps) {
     ...prealertReviewHandlers(),
     ...packageHandlers(),
     ...packageEventHandlers(),
-    ...manifestHandlers(deps),
+    ...manifestHandlers(),
     ...rateHandlers(),
     ...invoiceHandlers(),
     ...billHandlers(),

@@ -1,6 +1,8 @@
 import type { Caller, UserCaller } from '../../src/platform/identity/callers.js';
-import { enterScope, type Db, type Sql } from '../../src/platform/db/transaction.js';
+import { enterScope } from '../../src/platform/db/admission.js';
 import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
+import type { Db } from '../../src/platform/db/database.js';
+import type { Sql } from '../../src/platform/db/statements.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import type { BenchTenant } from './database.js';
 import { inline, timeTransaction } from './postgres.js';

@@ -1,5 +1,5 @@
 import type { Caller } from '../identity/callers.js';
-import { sql, type Sql } from '../db/transaction.js';
+import { sql, type Sql } from '../db/statements.js';
 import { newId } from '../values/ids.js';
 
 export type AuditFact = {

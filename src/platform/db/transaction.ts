@@ -37,10 +37,10 @@ export async function transaction<Result>(
 ): Promise<Result> {
   refuseNesting();
   const session = sessionOf(db, caller);
-  const held = currentUnitOfWork();
-  if (!held) return untilUnbroken(() => runModels(session, work));
-  return runInUnitOfWork(held, (around) =>
-    untilUnbroken(() => runModels(session, (tx) => around(tx, () => work(tx))), held),
+  const unit = currentUnitOfWork();
+  if (!unit) return untilUnbroken(() => runModels(session, work));
+  return runInUnitOfWork(unit, (around) =>
+    untilUnbroken(() => runModels(session, (tx) => around(tx, () => work(tx))), unit),
   );
 }
 
@@ -62,10 +62,10 @@ export async function bulkTransaction<Result>(
       await limitStatements(tx, timeoutMs);
       return inside(tx);
     });
-  const held = currentUnitOfWork();
-  if (!held) return untilUnbroken(() => run(work));
-  return runInUnitOfWork(held, (around) =>
-    untilUnbroken(() => run((tx) => around(tx, () => work(tx))), held),
+  const unit = currentUnitOfWork();
+  if (!unit) return untilUnbroken(() => run(work));
+  return runInUnitOfWork(unit, (around) =>
+    untilUnbroken(() => run((tx) => around(tx, () => work(tx))), unit),
   );
 }
 
@@ -111,9 +111,9 @@ export const preparedPipeline = (db: Db, caller: Caller, statements: Sql[]): Pro
 
 async function flushWrites(db: Db, caller: Caller, statements: Sql[], prepare: Prepare): Promise<Rows[]> {
   refuseNesting();
-  const held = currentUnitOfWork();
-  if (!held) return flush(sessionOf(db, caller), 'begin', statements, prepare);
-  return runInUnitOfWork(held, (around) =>
+  const unit = currentUnitOfWork();
+  if (!unit) return flush(sessionOf(db, caller), 'begin', statements, prepare);
+  return runInUnitOfWork(unit, (around) =>
     runPlain(sessionOf(db, caller), (tx, client) =>
       around(tx, () => sendTogether(client, statements.map(prepare))),
     ),
