@@ -1,6 +1,4 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { BACKGROUND } from '../../../platform/audit/audit.js';
-import { makeContext } from '../../../platform/context/request-context.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
 import { toAccountLetter } from './letter.js';
 import { renderAccountLetter } from './render.js';
@@ -29,7 +27,7 @@ async function compose(
   { secrets, passwordResetUrl }: AccountMailDeps,
   mail: Mail,
 ): Promise<Message | { skipped: string }> {
-  const ctx = makeContext(mail.db, mail.caller, BACKGROUND);
+  const { ctx } = mail;
   const [[row]] = await ctx.read([selectAccountMail(ctx, mail.id)]);
   if (!row) return { skipped: 'the user is no longer there' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
@@ -37,11 +35,7 @@ async function compose(
   const secret =
     row.secretCipher === null
       ? undefined
-      : secrets.decrypt(row.secretCipher, {
-          tenantId: ctx.tenantId,
-          rowId: mail.id,
-          field: 'mail_secret',
-        });
+      : secrets.decrypt(row.secretCipher, { tenantId: ctx.tenantId, rowId: mail.id, field: 'mail_secret' });
   const letter = toAccountLetter(row, linkOf(passwordResetUrl, row.tenantSlug, secret), secret);
   return {
     id: mail.id,
