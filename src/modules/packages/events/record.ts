@@ -1,7 +1,5 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import type { BodyOf } from '../../../platform/contract/types.js';
-import { isCalendarDate } from '../../../platform/contract/validator.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import {
   ApiError,
@@ -11,12 +9,11 @@ import {
 } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import { fieldsByPackageId, listErrors, packageNotFound } from '../shared/batch.js';
+import { listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
 import type { EventDetails, Move, PackageStateRow } from './record-queries.js';
+import { readEventDetails, readPackages, type RecordEventRequest } from './record-request.js';
 import { nextStatuses, statusAfter, type PackageEventKind } from './transitions.js';
-
-type RecordEventRequest = BodyOf<'recordPackageEvent'>;
 
 export type RecordedEvent = Move & { occurredAt: string };
 export type Recorded = { events: RecordedEvent[]; unchanged: number };
@@ -38,26 +35,6 @@ export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequ
     return { events: await appendAndMove(ctx, tx, moves, details), unchanged: fields.size - moves.length };
   });
 }
-
-/** Returns the package ids of the body, each with the field that contains it. */
-function readPackages({ package_id, package_ids }: RecordEventRequest): Map<string, string> {
-  if (package_ids) {
-    if (package_id === undefined) return fieldsByPackageId(package_ids);
-    throw invalidFieldError('package_ids', 'conflict', { other: 'package_id' });
-  }
-  if (package_id === undefined) throw invalidFieldError('package_id', 'package_required');
-  return new Map([[package_id, 'package_id']]);
-}
-
-function readEventDetails({ occurred_at, location, remarks }: RecordEventRequest): EventDetails {
-  if (occurred_at !== undefined && !isMoment(occurred_at))
-    throw invalidFieldError('occurred_at', 'invalid_date_time');
-  return { occurredAt: occurred_at ?? null, location: location ?? null, remarks: remarks ?? null };
-}
-
-/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
-const isMoment = (text: string) =>
-  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));
 
 /** Compares with the database's clock, which also dates events without a given time. */
 async function assertNotInFuture(tx: PlainTx, { occurredAt }: EventDetails): Promise<void> {

@@ -4,7 +4,8 @@ import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import { settledFact } from './open-prealerts.js';
 import type { OpenPrealert, Ownership } from './ownership.js';
-import { insertReceivedEvent, settlePrealerts, type NewPackage, type ReceiptRow } from './queries.js';
+import { settlePrealerts } from './prealert-queries.js';
+import { insertReceivedEvent, type NewPackage, type ReceiptRow } from './queries.js';
 
 /** A package that was just stored, and the pre-alerts of its number. */
 export type Arrival = {

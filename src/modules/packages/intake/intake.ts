@@ -9,6 +9,7 @@ import { recordArrival } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
 import { lockOpenPrealerts, settledFact } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
+import { flagDisputes } from './prealert-queries.js';
 import * as queries from './queries.js';
 import { findReferencedRecords, type ReferencedRecords } from './referenced-records.js';
 
@@ -77,7 +78,7 @@ async function handleRepeatedScan(
 ): Promise<Receipt> {
   if (!isDisputed) return { row, isDuplicate: true, isFlagged };
   await tx.execute(lockParcel(ctx.tenantId, key));
-  const flagged = await tx.query(queries.flagDisputes(ctx, row.id));
+  const flagged = await tx.query(flagDisputes(ctx, row.id));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) await tx.audit(...facts);
   return { row, isDuplicate: true, isFlagged: true };

@@ -2,7 +2,7 @@ import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import type { OpenPrealert } from './ownership.js';
-import { lockedOpenPrealerts } from './queries.js';
+import { lockedOpenPrealerts } from './prealert-queries.js';
 
 /** Selects and locks the open pre-alerts of a parcel, oldest first. */
 export async function lockOpenPrealerts(

@@ -3,7 +3,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import { lockOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { settlePrealerts } from '../intake/queries.js';
+import { settlePrealerts } from '../intake/prealert-queries.js';
 import { reopenPrealerts, type Editable } from './queries.js';
 
 /** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
