@@ -27,10 +27,7 @@ export type NewAccountMail = {
 };
 
 /** Stores the mail and returns its id. Returns no row for a user without an address. */
-export function insertAccountMail(
-  ctx: RequestContext,
-  mail: NewAccountMail,
-): Sql<{ id: string }> {
+export function insertAccountMail(ctx: RequestContext, mail: NewAccountMail): Sql<{ id: string }> {
   const { id, userId, kind, client } = mail;
   const [recipient, secretCipher] = [mail.recipient ?? null, mail.secretCipher ?? null];
   const address = client?.address ?? null;
