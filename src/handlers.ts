@@ -47,7 +47,7 @@ export function makeHandlers(deps: Deps) {
     ...prealertReviewHandlers(deps),
     ...packageHandlers(deps),
     ...packageEventHandlers(deps),
-    ...manifestHandlers(deps),
+    ...manifestHandlers(),
     ...rateHandlers(deps),
     ...invoiceHandlers(deps),
     ...billHandlers(deps),

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { UserCaller } from '../../src/platform/identity/callers.js';
 import { searchCustomers } from '../../src/modules/customers/search/search.js';
 import { DEMO } from '../../src/development/demo/seed.js';
-import type { Db } from '../../src/platform/db/transaction.js';
+import type { Db } from '../../src/platform/db/database.js';
 import { makeLabelled, percentile, recallAt, type Labelled } from './labelled.js';
 import { makeNames, type Name } from './names.js';
 

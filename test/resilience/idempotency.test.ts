@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
-import { enterScope, pipeline, sql } from '../../src/platform/db/transaction.js';
+import { makeContext } from '../../src/platform/context/request-context.js';
+import { enterScope } from '../../src/platform/db/admission.js';
+import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { CALLS } from '../security/authorization/calls.js';
@@ -219,7 +221,7 @@ describe('the scope of a key', () => {
     const seen = async (userId: string, tenantId = DEMO.tenants.demo) => {
       const caller = await scopeOf(userId, tenantId);
       expect(enterScope(caller).text).toContain('enter_as_user');
-      const [rows] = await pipeline(service.db, caller, [
+      const [rows] = await makeContext(service.db, caller, 'a-test').pipeline([
         sql`select distinct tenant_id, courier_id from idempotency_keys`,
       ]);
       return rows;

@@ -111,9 +111,12 @@ test('what an independent transaction wrote stays when the request is refused af
 
 describe('a request with an Idempotency-Key', () => {
   const stepsBeside = (id: string): UnitOfWorkSteps<unknown> => ({
-    opening: [sql`select 'opened' as said`],
-    assertMayWork: () => undefined,
-    closing: () => ({ statement: insert(id, id), assertClosed: () => undefined }),
+    async open(tx) {
+      await tx.query(sql`select 'opened' as said`);
+    },
+    async close(tx) {
+      await tx.query(insert(id, id));
+    },
   });
   const keyed = (id: string, work: (ctx: RequestContext, hasWritten: () => boolean) => Promise<unknown>) => {
     const ctx = context();
@@ -124,20 +127,17 @@ describe('a request with an Idempotency-Key', () => {
     );
   };
 
-  test.each(Object.entries(WRITERS))(
-    '%s commits together with the closing statement',
-    async (_name, write) => {
-      const [id, beside] = [newId(), newId()];
-      await keyed(beside, async (ctx, hasWritten) => {
-        expect(hasWritten()).toBe(false);
-        await write(ctx, id);
-        expect([hasWritten(), await countStored(id)]).toEqual([true, 0]);
-        for (const open of Object.values(OPENERS))
-          await expect(open(ctx, newId())).rejects.toThrow('after the writing transaction');
-      });
-      expect(await countStored(id, beside)).toBe(2);
-    },
-  );
+  test.each(Object.entries(WRITERS))('%s commits together with the last step', async (_name, write) => {
+    const [id, beside] = [newId(), newId()];
+    await keyed(beside, async (ctx, hasWritten) => {
+      expect(hasWritten()).toBe(false);
+      await write(ctx, id);
+      expect([hasWritten(), await countStored(id)]).toEqual([true, 0]);
+      for (const open of Object.values(OPENERS))
+        await expect(open(ctx, newId())).rejects.toThrow('after the writing transaction');
+    });
+    expect(await countStored(id, beside)).toBe(2);
+  });
 
   test.each(Object.entries(WRITERS))('%s is undone when the work fails later', async (_name, write) => {
     const [id, beside] = [newId(), newId()];

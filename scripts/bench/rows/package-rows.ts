@@ -1,7 +1,7 @@
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { previewStatements } from '../../../src/modules/invoices/queries.js';
 import { exportPackages, listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
-import { enterScope } from '../../../src/platform/db/transaction.js';
+import { enterScope } from '../../../src/platform/db/admission.js';
 import type { BenchTenant } from '../database.js';
 import { adminOf, compare, filters, readRow, timeCalls, type Bench, type Row } from '../measure.js';
 import { inline, timeTransaction } from '../postgres.js';

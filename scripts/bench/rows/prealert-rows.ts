@@ -3,7 +3,7 @@ import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { lockParcel } from '../../../src/platform/db/locks.js';
-import { enterScope } from '../../../src/platform/db/transaction.js';
+import { enterScope } from '../../../src/platform/db/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import {
   insertPrealertWithKey,

@@ -14,8 +14,8 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: one of two concurrent callers changes the status',
     file: 'src/modules/manifests/lifecycle/queries.ts',
-    find: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid\n    for update",
-    replace: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid",
+    find: "where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid\n  for update",
+    replace: "where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid",
     tests: [
       {
         file: 'test/modules/manifests/manifests-races.test.ts',
@@ -59,7 +59,7 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: a package on another manifest stays on it',
     file: 'src/modules/manifests/cargo/cargo.ts',
-    find: "if (manifest_id !== null) return ['on_another_manifest', { id }];",
+    find: "if (current !== null) return ['on_another_manifest', { id }];",
     replace: '',
     tests: [
       {

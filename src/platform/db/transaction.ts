@@ -1,7 +1,15 @@
 import type { Caller } from '../identity/callers.js';
 import { enterScope, preparing, toQuery, type Prepare, type Session } from './admission.js';
 import type { Db } from './database.js';
-import { flush, limitStatements, runModels, runPlain, sendTogether, SNAPSHOT, untilUnbroken } from './run.js';
+import {
+  flush,
+  limitStatements,
+  runModels,
+  runPlain,
+  sendTogether,
+  SNAPSHOT,
+  retryDeadlocks,
+} from './run.js';
 import type { PlainTx, Rows, Sql, Tx } from './statements.js';
 import { assertNoUnitOfWork, currentUnitOfWork, isInTransaction, runInUnitOfWork } from './unit-of-work.js';
 
@@ -37,10 +45,10 @@ export async function transaction<Result>(
 ): Promise<Result> {
   refuseNesting();
   const session = sessionOf(db, caller);
-  const held = currentUnitOfWork();
-  if (!held) return untilUnbroken(() => runModels(session, work));
-  return runInUnitOfWork(held, (around) =>
-    untilUnbroken(() => runModels(session, (tx) => around(tx, () => work(tx))), held),
+  const unit = currentUnitOfWork();
+  if (!unit) return retryDeadlocks(() => runModels(session, work));
+  return runInUnitOfWork(unit, (around) =>
+    retryDeadlocks(() => runModels(session, (tx) => around(tx, () => work(tx))), unit),
   );
 }
 
@@ -62,10 +70,10 @@ export async function bulkTransaction<Result>(
       await limitStatements(tx, timeoutMs);
       return inside(tx);
     });
-  const held = currentUnitOfWork();
-  if (!held) return untilUnbroken(() => run(work));
-  return runInUnitOfWork(held, (around) =>
-    untilUnbroken(() => run((tx) => around(tx, () => work(tx))), held),
+  const unit = currentUnitOfWork();
+  if (!unit) return retryDeadlocks(() => run(work));
+  return runInUnitOfWork(unit, (around) =>
+    retryDeadlocks(() => run((tx) => around(tx, () => work(tx))), unit),
   );
 }
 
@@ -82,7 +90,7 @@ export async function snapshotTransaction<Result>(
     await limitStatements(tx, timeoutMs);
     return work(tx);
   };
-  return untilUnbroken(() => runPlain(sessionOf(db, caller), readParts, SNAPSHOT));
+  return retryDeadlocks(() => runPlain(sessionOf(db, caller), readParts, SNAPSHOT));
 }
 
 /**
@@ -111,9 +119,9 @@ export const preparedPipeline = (db: Db, caller: Caller, statements: Sql[]): Pro
 
 async function flushWrites(db: Db, caller: Caller, statements: Sql[], prepare: Prepare): Promise<Rows[]> {
   refuseNesting();
-  const held = currentUnitOfWork();
-  if (!held) return flush(sessionOf(db, caller), 'begin', statements, prepare);
-  return runInUnitOfWork(held, (around) =>
+  const unit = currentUnitOfWork();
+  if (!unit) return flush(sessionOf(db, caller), 'begin', statements, prepare);
+  return runInUnitOfWork(unit, (around) =>
     runPlain(sessionOf(db, caller), (tx, client) =>
       around(tx, () => sendTogether(client, statements.map(prepare))),
     ),

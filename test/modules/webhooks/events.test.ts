@@ -118,7 +118,12 @@ async function recordAndFail(packageIds: string[]): Promise<void> {
   const { db } = service;
   const changes = packageIds.map((packageId) => ({ packageId }));
   const outcome = await transaction(db, system(demo), async (tx) => {
-    await recordPackageEvents({ db, tx }, 'package.created', changes);
+    await recordPackageEvents(
+      { tenantId: tx.caller.tenantId, applicationFilters: true },
+      tx,
+      'package.created',
+      changes,
+    );
     throw new Error('in vain');
   }).catch((error: unknown) => messageOf(error));
   // The transaction got no connection within 2 seconds and did nothing, like a 503. Try again.
@@ -204,7 +209,8 @@ describe('event sequences', () => {
     const ids = (await addPackages(12, IEX)).reverse();
     await transaction(db, system(demo), (tx) =>
       recordPackageEvents(
-        { db, tx },
+        { tenantId: tx.caller.tenantId, applicationFilters: true },
+        tx,
         'package.updated',
         ids.map((packageId) => ({ packageId })),
       ),
@@ -230,7 +236,8 @@ describe('event sequences', () => {
     const before = await readFeeds();
     await transaction(db, system(demo), (tx) =>
       recordPackageEvents(
-        { db, tx },
+        { tenantId: tx.caller.tenantId, applicationFilters: true },
+        tx,
         'package.created',
         ids.map((packageId) => ({ packageId })),
       ),
@@ -243,7 +250,12 @@ describe('event sequences', () => {
     const { db, owner } = service;
     const record = (packageId: string) =>
       transaction(db, system(demo), (tx) =>
-        recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]),
+        recordPackageEvents(
+          { tenantId: tx.caller.tenantId, applicationFilters: true },
+          tx,
+          'package.created',
+          [{ packageId }],
+        ),
       );
     await owner.query(
       `insert into webhook_endpoints (tenant_id, courier_id, endpoint, paused_at) values ($1, $2, 'add_package', now())`,
@@ -580,7 +592,12 @@ describe('isolation of webhook tables', () => {
         [two, theirs, TWO],
       ] as const) {
         await transaction(db, system(tenantId), (tx) =>
-          recordPackageEvents({ db, tx }, 'package.updated', [{ packageId: mine }, { packageId: theirs }]),
+          recordPackageEvents(
+            { tenantId: tx.caller.tenantId, applicationFilters: true },
+            tx,
+            'package.updated',
+            [{ packageId: mine }, { packageId: theirs }],
+          ),
         );
         const { rows } = await owner.query(
           'select tenant_id, courier_id, package_id from events where tenant_id = $1',

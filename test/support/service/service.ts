@@ -4,7 +4,7 @@ import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
 import { readConfig, type Config } from '../../../src/config/config.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
-import type { Db } from '../../../src/platform/db/transaction.js';
+import type { Db } from '../../../src/platform/db/database.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { filledPath } from './contract.js';

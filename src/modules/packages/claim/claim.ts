@@ -59,7 +59,8 @@ export async function notifyCourierOfClaim(
   { packageId, change }: Claim,
 ): Promise<void> {
   if (packageId === null || change === 'none') return;
-  if (change === 'courier') return recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]);
+  const scope = { tenantId: tx.caller.tenantId, applicationFilters: db.applicationFilters };
+  if (change === 'courier') return recordPackageEvents(scope, tx, 'package.created', [{ packageId }]);
   await tx.query(queueSyncs(caller, sql`${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`));
 }
 

@@ -142,7 +142,8 @@ async function appendAndMove(ctx: Ctx, moves: Move[], circumstances: EventDetail
     previousStatus: previous,
     recorded: { occurred_at: occurredAt, location, remarks },
   }));
-  await recordPackageEvents(ctx, 'package.status_changed', changes);
+  const scope = { tenantId: tx.caller.tenantId, applicationFilters: db.applicationFilters };
+  await recordPackageEvents(scope, tx, 'package.status_changed', changes);
   return events;
 }
 

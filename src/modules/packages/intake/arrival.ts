@@ -30,7 +30,8 @@ export async function recordArrival(
     ...settled.map((each) => settledFact(each, announcementStatus)),
   ];
   await tx.execute(auditStatement(caller, requestId, facts));
-  await recordPackageEvents({ db, tx }, 'package.created', [{ packageId: row.id }]);
+  const scope = { tenantId: tx.caller.tenantId, applicationFilters: db.applicationFilters };
+  await recordPackageEvents(scope, tx, 'package.created', [{ packageId: row.id }]);
 }
 
 const receivedFact = ({ id, ...columns }: NewPackage, { status, received_at }: ReceiptRow): AuditFact => ({

@@ -27,7 +27,8 @@ export async function recordQueuedSyncs(
       returning s.package_id, s.job_id`);
     if (taken.length === 0) return false;
     const changes = taken.map(({ package_id, job_id }) => ({ packageId: package_id, syncJobId: job_id }));
-    await recordPackageEvents({ db, tx }, 'package.updated', changes);
+    const scope = { tenantId: tx.caller.tenantId, applicationFilters: db.applicationFilters };
+    await recordPackageEvents(scope, tx, 'package.updated', changes);
     await failUndeliverable(
       tx,
       taken.map(({ job_id }) => job_id),

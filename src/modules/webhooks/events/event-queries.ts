@@ -24,7 +24,7 @@ export type EventPackageRow = {
   entry_date_time: string;
 };
 
-type Scope = { db: Db; tenantId: string };
+type Scope = { db: Pick<Db, 'applicationFilters'>; tenantId: string };
 
 /** Selects the packages that have a courier, in the order of the ids. */
 export function selectEventPackages({ db, tenantId }: Scope, packageIds: string[]): Sql {

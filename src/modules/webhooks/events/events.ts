@@ -1,5 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
-import type { Db, Tx } from '../../../platform/db/transaction.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId, newIds } from '../../../platform/values/ids.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
@@ -27,36 +28,40 @@ export const ENDPOINTS = {
   'package.updated': 'update_package',
 } satisfies Record<EventType, Endpoint>;
 
+/** A request context is one. */
+type EventScope = Pick<RequestContext, 'tenantId' | 'applicationFilters'>;
+
 /**
  * Records events with the packages' current state in the transaction that changes them (transactional
  * outbox). They are delivered after the commit. Packages without a courier have no events. Must be the last
  * write of the transaction, because it locks the couriers' counters.
  */
 export async function recordPackageEvents(
-  { db, tx }: { db: Db; tx: Tx },
+  ctx: EventScope,
+  tx: PlainTx,
   type: EventType,
   changes: PackageChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const { tenantId } = tx.caller;
   const events: NewEvent[] = [];
   for (let start = 0; start < changes.length; start += PACKAGES_PER_READ)
-    events.push(...(await readEvents({ db, tx }, type, changes.slice(start, start + PACKAGES_PER_READ))));
+    events.push(...(await readEvents(ctx, tx, type, changes.slice(start, start + PACKAGES_PER_READ))));
   // One statement, so that all transactions lock the couriers' counters in the same order.
-  if (events.length > 0) await tx.query(insertEvents(tenantId, events));
+  if (events.length > 0) await tx.query(insertEvents(ctx.tenantId, events));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
 const PACKAGES_PER_READ = 1_000;
 
 async function readEvents(
-  { db, tx }: { db: Db; tx: Tx },
+  ctx: EventScope,
+  tx: PlainTx,
   type: EventType,
   changes: PackageChange[],
 ): Promise<NewEvent[]> {
   const byPackage = new Map(changes.map((change) => [change.packageId, change]));
-  const { tenantId } = tx.caller;
-  const rows = await tx.query<EventPackageRow>(selectEventPackages({ db, tenantId }, [...byPackage.keys()]));
+  const scope = { db: ctx, tenantId: ctx.tenantId };
+  const rows = await tx.query<EventPackageRow>(selectEventPackages(scope, [...byPackage.keys()]));
   const ids = newIds(rows.length);
   return rows.map((row, index) => ({
     id: ids[index] ?? newId(),
