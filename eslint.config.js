@@ -60,14 +60,14 @@ export default tseslint.config(
           paths: [
             {
               name: 'pg',
-              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
+              message: 'Query through the request context (src/platform/context/request-context.ts).',
               allowTypeImports: true,
             },
           ],
           patterns: [
             {
               group: ['**/generated/prisma/*'],
-              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
+              message: 'Query through the request context (src/platform/context/request-context.ts).',
             },
           ],
         },

@@ -22,11 +22,7 @@ export function insertSession({ tenantId }: RequestContext, session: NewSession)
       ${oneLine(userAgent ?? '') || null}, to_timestamp(${expiresAtS}::float8))`;
 }
 
-export const otherNetworks = (
-  ctx: SystemContext,
-  userId: string,
-  network: string,
-): Sql<{ exist: boolean }> =>
+export const otherNetworks = (ctx: SystemContext, userId: string, network: string): Sql<{ exist: boolean }> =>
   sql`select exists (select from known_networks n where ${tenantRows(ctx, 'n')}
     and n.user_id = ${userId}::uuid and n.network <> ${network}) as exist`;
 

@@ -26,7 +26,7 @@ export type AuditFact = {
   remarks?: string | undefined;
 };
 
-/** Stands for the request of what no request asked for. */
+/** The request id of background jobs and scripts, which serve no request. */
 export const BACKGROUND = 'background';
 
 /** The statement that appends facts to the audit trail; run it in the transaction of the change. */
@@ -49,7 +49,7 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
 }
 
 /**
- * The same for facts that a query finds: for changes of many rows in one statement.
+ * The same for facts that a query selects, for bulk changes.
  *
  * @param facts selects id, action, entity, entity_id, before, after, remarks
  */

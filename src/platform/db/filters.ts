@@ -8,8 +8,8 @@ export type FilterScope<Who> = { caller: Who; applicationFilters: boolean };
 type Switch = Pick<Db, 'applicationFilters'>;
 
 /**
- * The application's own filter on a table that belongs to couriers: the caller's tenant and, for a courier,
- * its account. Row-level security repeats it; each must hold alone, and this one lets indexes be used.
+ * The application's own filter on a table that belongs to couriers: the caller's tenant and, for a courier, its
+ * account. Row-level security repeats it. Each must hold alone, and this one lets PostgreSQL use indexes.
  *
  * @param alias the table's name in the statement
  */

@@ -1,7 +1,15 @@
 import type { Caller } from '../identity/callers.js';
 import { enterScope, preparing, toQuery, type Prepare, type Session } from './admission.js';
 import type { Db } from './database.js';
-import { flush, limitStatements, runModels, runPlain, sendTogether, SNAPSHOT, untilUnbroken } from './run.js';
+import {
+  flush,
+  limitStatements,
+  runModels,
+  runPlain,
+  sendTogether,
+  SNAPSHOT,
+  retryDeadlocks,
+} from './run.js';
 import type { PlainTx, Rows, Sql, Tx } from './statements.js';
 import { assertNoUnitOfWork, currentUnitOfWork, isInTransaction, runInUnitOfWork } from './unit-of-work.js';
 
@@ -38,9 +46,9 @@ export async function transaction<Result>(
   refuseNesting();
   const session = sessionOf(db, caller);
   const unit = currentUnitOfWork();
-  if (!unit) return untilUnbroken(() => runModels(session, work));
+  if (!unit) return retryDeadlocks(() => runModels(session, work));
   return runInUnitOfWork(unit, (around) =>
-    untilUnbroken(() => runModels(session, (tx) => around(tx, () => work(tx))), unit),
+    retryDeadlocks(() => runModels(session, (tx) => around(tx, () => work(tx))), unit),
   );
 }
 
@@ -63,9 +71,9 @@ export async function bulkTransaction<Result>(
       return inside(tx);
     });
   const unit = currentUnitOfWork();
-  if (!unit) return untilUnbroken(() => run(work));
+  if (!unit) return retryDeadlocks(() => run(work));
   return runInUnitOfWork(unit, (around) =>
-    untilUnbroken(() => run((tx) => around(tx, () => work(tx))), unit),
+    retryDeadlocks(() => run((tx) => around(tx, () => work(tx))), unit),
   );
 }
 
@@ -82,7 +90,7 @@ export async function snapshotTransaction<Result>(
     await limitStatements(tx, timeoutMs);
     return work(tx);
   };
-  return untilUnbroken(() => runPlain(sessionOf(db, caller), readParts, SNAPSHOT));
+  return retryDeadlocks(() => runPlain(sessionOf(db, caller), readParts, SNAPSHOT));
 }
 
 /**

@@ -75,9 +75,7 @@ export function lock(ctx: RequestContext, { kind, subject }: Throttle): Sql {
  */
 export function auditLockOut({ tenantId, requestId }: RequestContext, userId: string | undefined): Sql {
   const facts =
-    userId === undefined
-      ? []
-      : [{ action: 'user.locked_out', entity: 'user' as const, entityId: userId }];
+    userId === undefined ? [] : [{ action: 'user.locked_out', entity: 'user' as const, entityId: userId }];
   return auditStatement({ kind: 'system', tenantId }, requestId, facts);
 }
 

@@ -27,18 +27,18 @@ async function compose(
   { secrets, passwordResetUrl }: AccountMailDeps,
   mail: Mail,
 ): Promise<Message | { skipped: string }> {
-  const { ctx } = mail;
-  const [[row]] = await ctx.read([selectAccountMail(ctx, mail.id)]);
+  const { ctx, id } = mail;
+  const [[row]] = await ctx.read([selectAccountMail(ctx, id)]);
   if (!row) return { skipped: 'the user is no longer there' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
   if (row.kind === 'password_reset_link' && row.isStale) return { skipped: 'the reset token has expired' };
   const secret =
     row.secretCipher === null
       ? undefined
-      : secrets.decrypt(row.secretCipher, { tenantId: ctx.tenantId, rowId: mail.id, field: 'mail_secret' });
+      : secrets.decrypt(row.secretCipher, { tenantId: ctx.tenantId, rowId: id, field: 'mail_secret' });
   const letter = toAccountLetter(row, linkOf(passwordResetUrl, row.tenantSlug, secret), secret);
   return {
-    id: mail.id,
+    id,
     senderName: letter.tenantName,
     recipient: { name: letter.greeting, address: row.recipient },
     date: new Date(),

@@ -40,7 +40,7 @@ export function scopeArguments(model: string, operation: string, sent: unknown, 
   return scoped;
 }
 
-/** Fills the tenant of new rows in; without filters, row-level security judges what was sent. */
+/** Adds the tenant to new rows. Without filters, row-level security alone checks the arguments. */
 export function fillTenant(model: string, operation: string, sent: unknown, scope: ModelScope): Fields {
   const args = toFields(sent);
   const fill = (row: unknown) => ({ [tenantField(model)]: scope.tenantId, ...toFields(row) });
@@ -60,7 +60,7 @@ function scopeRows(model: string, data: unknown, scope: ModelScope): unknown {
   return Array.isArray(data) ? data.map(scopeRow) : scopeRow(data);
 }
 
-/** @throws when a row is given to another tenant or courier */
+/** @throws Error if a row is given to another tenant or courier */
 function assertKeepsOwner(model: string, data: unknown, scope: ModelScope): void {
   const fields = toFields(data);
   const assertOwn = (name: string | undefined, own: string | null) => {
@@ -73,7 +73,7 @@ function assertKeepsOwner(model: string, data: unknown, scope: ModelScope): void
   assertOwn(courierField(model), scope.courierId);
 }
 
-/** @throws when the arguments reach another table: the filter covers one */
+/** @throws Error if the arguments reach another table, because the filter covers one */
 function assertOneTable(model: string, args: Fields): void {
   for (const name of Object.keys(args))
     if (!PLAIN.has(name)) throw new Error(`Models do not take "${name}" here. Write SQL.`);
@@ -97,7 +97,7 @@ function assertFields(model: string, names: Set<string>, used: string[]): void {
   if (other !== undefined) throw new Error(`Models do not follow ${model}.${other}. Write SQL.`);
 }
 
-/** Names of what counts or sums the rows of the model itself. */
+/** Aggregates of the model's own rows. */
 const AGGREGATES = new Set(['_all', '_sum', '_avg', '_min', '_max']);
 
 const toList = (value: unknown): unknown[] =>
