@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { admit, enterWith, preparing, toQuery, type Prepare, type Session } from './admission.js';
 import { extend, scopedClient } from './models/scoped-client.js';
 import { raw, sql, type PlainTx, type Rows, type Sql, type Tx } from './statements.js';
-import { inTransaction, type UnitOfWork } from './unit-of-work.js';
+import type { UnitOfWork } from './unit-of-work.js';
 import { isRetryable } from './violations.js';
 
 // The ways to run statements in a caller's scope. Only request-context.ts uses them: it enforces the rules about the
@@ -26,9 +26,7 @@ export async function retryDeadlocks<Result>(run: () => Promise<Result>, unit?: 
 
 /** Prisma's interactive transaction, with models. */
 export const runModels = <Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  session.db.connectionShares.run(session.caller, () =>
-    inTransaction(() => runModelsWithPermit(session, work)),
-  );
+  session.db.connectionShares.run(session.caller, () => runModelsWithPermit(session, work));
 
 function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const { db, caller } = session;
@@ -66,11 +64,9 @@ async function runPlainWithPermit<Result>(
   const client = await session.db.pool.connect();
   try {
     await client.query(begin);
-    const result = await inTransaction(async () => {
-      const tx = toPlainTx(client, session);
-      admit(session, await tx.query(enterWith(session)));
-      return work(tx, client);
-    });
+    const tx = toPlainTx(client, session);
+    admit(session, await tx.query(enterWith(session)));
+    const result = await work(tx, client);
     await client.query('commit');
     client.release();
     return result;

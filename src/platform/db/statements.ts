@@ -23,18 +23,11 @@ export type RowsOf<Statements extends readonly Sql[]> = {
 /** Prisma's models, with the caller's filters. */
 export type Models = Pick<Prisma.TransactionClient, Uncapitalize<Prisma.ModelName>>;
 
-type Query = {
-  <Row>(statement: Sql<Row>): Promise<Row[]>;
-  /** For modules that still name the rows where the statement is run. */
-  // eslint-disable-next-line @typescript-eslint/unified-signatures -- goes with the last of those modules
-  <Row>(statement: Sql): Promise<Row[]>;
-};
-
 /** A transaction in a caller's scope, with Prisma's models and raw SQL. */
 export type Tx = {
   models: Models;
   caller: Caller;
-  query: Query;
+  query<Row>(statement: Sql<Row>): Promise<Row[]>;
   /** Returns the number of rows written. */
   execute(statement: Sql): Promise<number>;
 };

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { PlainTx } from './statements.js';
 
 type QueryTx = Pick<PlainTx, 'query'>;
@@ -25,17 +24,6 @@ export type UnitOfWork = {
   lastStep: Promise<(tx: QueryTx) => Promise<void>>;
 };
 
-/** One store for both: every further one is paid for by each promise of the process. */
-const surroundings = new AsyncLocalStorage<{ unit: UnitOfWork | undefined; isInTransaction: boolean }>();
-
-/** The unit of work that the next transaction belongs to; undefined if it commits by itself. */
-export const currentUnitOfWork = (): UnitOfWork | undefined => surroundings.getStore()?.unit;
-
-export const inTransaction = <Result>(work: () => Promise<Result>): Promise<Result> =>
-  surroundings.run({ unit: currentUnitOfWork(), isInTransaction: true }, work);
-
-export const isInTransaction = (): boolean => surroundings.getStore()?.isInTransaction ?? false;
-
 /**
  * Runs work whose writing transaction commits only when the whole work has succeeded. An error of the work rolls back what
  * it wrote. Work that writes nothing runs no step.
@@ -54,8 +42,7 @@ export async function inUnitOfWork<Result>(
   const unit: UnitOfWork = { open: steps.open, isWaiting: false, lastStep: lastStep.promise };
   attach(unit);
   try {
-    const run = () => work(() => unit.isWaiting);
-    const result = await surroundings.run({ unit, isInTransaction: isInTransaction() }, run);
+    const result = await work(() => unit.isWaiting);
     lastStep.resolve((tx) => steps.close(tx, result));
     await unit.transaction;
     return result;
@@ -74,16 +61,14 @@ export function runInUnitOfWork<Result>(
   unit: UnitOfWork,
   run: (inUnit: InUnitOfWork<Result>) => Promise<void>,
 ): Promise<Result> {
-  assertNoUnitOfWork(unit);
   const worked = makeDeferred<Result>();
   const transaction = run(async (tx, work) => {
     await unit.open(tx);
     const result = await work();
     unit.isWaiting = true;
     worked.resolve(result);
-    await (
-      await unit.lastStep
-    )(tx);
+    const lastStep = await unit.lastStep;
+    await lastStep(tx);
   });
   unit.transaction = transaction;
   transaction.catch(() => {
@@ -92,11 +77,6 @@ export function runInUnitOfWork<Result>(
   });
   // Before its work is done, a transaction can only end by failing.
   return Promise.race([worked.promise, transaction.then(() => worked.promise)]);
-}
-
-/** Other transactions do not see the uncommitted rows, and would wait for their locks for ever. */
-export function assertNoUnitOfWork(unit: UnitOfWork | undefined): void {
-  if (unit?.transaction) throw new Error('A transaction was opened while another waits to be committed.');
 }
 
 type Deferred<Value> = {
