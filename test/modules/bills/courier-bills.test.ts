@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/demo.js';
-import { transaction, sql } from '../../../src/platform/db/transaction.js';
+import { BACKGROUND } from '../../../src/platform/audit/audit.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
+import { sql } from '../../../src/platform/db/statements.js';
 import { makeBilling, MAY, newBill, type Billing } from '../../support/builders/billing.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
@@ -448,8 +450,8 @@ describe('published bill', () => {
       await billing.publish(billId);
       const change = (statement: string) =>
         role === 'crossdock_app'
-          ? transaction(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, (tx) =>
-              tx.execute(sql([statement])),
+          ? makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND).transaction(
+              (tx) => tx.execute(sql([statement])),
             )
           : service.owner.query(statement);
       for (const statement of [
