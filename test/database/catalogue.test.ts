@@ -348,6 +348,12 @@ describe('schema.prisma and the migrations', () => {
     expect(wanted.length).toBeGreaterThan(15);
     expect(migrated).toEqual(wanted);
   });
+
+  test('no model lets the client fill a time in from its own clock', () => {
+    const schema = readFileSync(join(projectRoot, 'prisma', 'schema.prisma'), 'utf8');
+    expect(schema).toContain('CURRENT_TIMESTAMP');
+    expect(schema).not.toMatch(/@default\(now\(\)\)|@updatedAt/);
+  });
 });
 
 describe('tenant scopes on a shared connection pool', () => {
