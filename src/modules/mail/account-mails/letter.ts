@@ -8,7 +8,7 @@ export type AccountLetter = {
   greeting: string;
   tenantName: string;
   /** What happened, in one or two sentences. */
-  news: string;
+  summary: string;
   /** Pairs of label and text. */
   facts: [label: string, text: string][];
   /** What the user should do. */
@@ -18,52 +18,54 @@ export type AccountLetter = {
 const CALL = 'If this was not you, tell your administrator at once.';
 const RESET = 'If this was not you, reset your password and tell your administrator at once.';
 
-type Words = { subject: string; news: string; advice: string };
+type Words = { subject: string; summary: string; advice: string };
 
 const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
   new_network: {
     subject: 'New login to your account',
-    news: 'Somebody logged in to your account from an address that it has not been used from before.',
+    summary: 'Somebody logged in to your account from an address that it has not been used from before.',
     advice: RESET,
   },
   password_changed: {
     subject: 'Your password was changed',
-    news: 'The password of your account was changed. All other sessions were ended.',
+    summary: 'The password of your account was changed. All other sessions were ended.',
     advice: RESET,
   },
   password_reset: {
     subject: 'Your password was reset',
-    news: 'The password of your account was reset with a link or code sent by e-mail. All sessions were ended.',
+    summary:
+      'The password of your account was reset with a link or code sent by e-mail. All sessions were ended.',
     advice: CALL,
   },
   password_reset_by_admin: {
     subject: 'An administrator reset your password',
-    news: 'An administrator has given your account a one-time password. All sessions were ended.',
+    summary: 'An administrator has given your account a one-time password. All sessions were ended.',
     advice: 'If you did not ask for this, tell your administrator at once.',
   },
   two_factor_enabled: {
     subject: 'Two-factor authentication was turned on',
-    news: 'Your account now asks for a code of an authenticator at each login.',
+    summary: 'Your account now asks for a code of an authenticator at each login.',
     advice: RESET,
   },
   two_factor_disabled: {
     subject: 'Two-factor authentication was turned off',
-    news: 'Your account no longer asks for a code at login.',
+    summary: 'Your account no longer asks for a code at login.',
     advice: RESET,
   },
   two_factor_reset_by_admin: {
     subject: 'An administrator turned your two-factor authentication off',
-    news: 'Your account no longer asks for a code at login, until you set up an authenticator again.',
+    summary: 'Your account no longer asks for a code at login, until you set up an authenticator again.',
     advice: 'If you did not ask for this, tell your administrator at once.',
   },
   backup_codes_regenerated: {
     subject: 'New backup codes were made',
-    news: 'Ten new backup codes were made for your account. The old ones no longer work.',
+    summary: 'Ten new backup codes were made for your account. The old ones no longer work.',
     advice: RESET,
   },
   email_changed: {
     subject: 'The e-mail address of your account was changed',
-    news: 'An administrator changed the e-mail address of your account. This mail goes to the old and to the new address.',
+    summary:
+      'An administrator changed the e-mail address of your account. This mail goes to the old and to the new address.',
     advice: 'If you did not ask for this, tell your administrator at once.',
   },
 };
@@ -87,13 +89,13 @@ export function toAccountLetter(
   if (row.userAgent) facts.push(['Client', oneLine(row.userAgent)]);
   const common = { greeting: oneLine(row.fullName), tenantName, facts };
   if (row.kind !== 'password_reset_link') {
-    const { subject, news, advice } = WORDS[row.kind];
-    return { ...common, subject: `${subject} (${tenantName})`, news, advice: [advice] };
+    const { subject, summary, advice } = WORDS[row.kind];
+    return { ...common, subject: `${subject} (${tenantName})`, summary, advice: [advice] };
   }
   return {
     ...common,
     subject: `Reset your password (${tenantName})`,
-    news: link
+    summary: link
       ? 'Somebody asked to reset the password of your account. Open this page to choose a new one:'
       : 'Somebody asked to reset the password of your account. Enter this code where you choose a new one:',
     facts: [[link ? 'Page' : 'Code', link ?? token ?? ''], ...facts],
