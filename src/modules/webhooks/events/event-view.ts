@@ -4,32 +4,43 @@ import { formatDateTime } from '../../../platform/values/time.js';
 
 type Schemas = components['schemas'];
 
+type FeedEvent = Schemas['Event'];
+type TestEvent = Schemas['TestEvent'];
+
 /** An event in the feed and in webhooks. */
-export type ShownEvent = Schemas['Event'] | Schemas['TestEvent'];
+export type ShownEvent = FeedEvent | TestEvent;
 
-/** A stored event. */
-export type EventRow<Type extends ShownEvent['type'] = ShownEvent['type']> = Pick<
-  Event,
-  'id' | 'occurredAt'
-> & {
-  /** Counts from 1, as text; null for a test. */
-  sequence: string | null;
-  type: Type;
-  data: unknown;
-};
+type StoredEvent<Shown extends ShownEvent> = Shown extends ShownEvent
+  ? Pick<Event, 'id' | 'occurredAt'> & Pick<Shown, 'type' | 'data'>
+  : never;
 
-/** Returns the payload of an event: the body of its webhook, and its record in the feed. */
-export function viewEvent<Type extends ShownEvent['type']>(
-  row: EventRow<Type>,
-): Extract<ShownEvent, { type: Type }> {
-  const event = {
-    type: row.type,
-    event_id: row.id,
-    sequence: row.sequence === null ? null : Number(row.sequence),
-    timestamp: formatDateTime(row.occurredAt),
-    data: row.data,
-  };
-  // The code that records an event stores data of its type's schema, and constraints of the table ensure the
-  // sequence.
-  return event as Extract<ShownEvent, { type: Type }>;
+/** A stored event of the feed. Its sequence counts from 1, as text. */
+export type FeedRow = StoredEvent<FeedEvent> & { sequence: string };
+
+/** A stored event. A test has no sequence. */
+export type EventRow = FeedRow | (StoredEvent<TestEvent> & { sequence: null });
+
+/** Returns the payload of an event: the body of its webhook. */
+export const viewEvent = (row: EventRow): ShownEvent =>
+  row.type === 'webhook.test'
+    ? { type: row.type, ...commonFields(row, null), data: row.data }
+    : viewFeedEvent(row);
+
+/** Returns the record of an event in the feed, which is also the body of its webhook. */
+export function viewFeedEvent(row: FeedRow): FeedEvent {
+  const common = commonFields(row, Number(row.sequence));
+  switch (row.type) {
+    case 'package.created':
+      return { type: row.type, ...common, data: row.data };
+    case 'package.updated':
+      return { type: row.type, ...common, data: row.data };
+    case 'package.status_changed':
+      return { type: row.type, ...common, data: row.data };
+  }
 }
+
+const commonFields = <Sequence>({ id, occurredAt }: EventRow, sequence: Sequence) => ({
+  event_id: id,
+  sequence,
+  timestamp: formatDateTime(occurredAt),
+});

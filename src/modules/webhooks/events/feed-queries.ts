@@ -1,11 +1,8 @@
-import type { components } from '../../../../generated/contract.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import type { EventRow } from './event-view.js';
-
-export type FeedRow = EventRow<components['schemas']['Event']['type']>;
+import type { FeedRow } from './event-view.js';
 
 /** Sequences are text. */
 export type FeedRange = { firstSequence: string | null; lastSequence: string };

@@ -2,7 +2,8 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { targetCourierId } from './target-courier.js';
-import { eventsAfter, rangeOfEvents, type FeedRange, type FeedRow } from './feed-queries.js';
+import type { FeedRow } from './event-view.js';
+import { eventsAfter, rangeOfEvents, type FeedRange } from './feed-queries.js';
 
 export type FeedQuery = QueryOf<'readEvents'>;
 export type FeedPage = { rows: FeedRow[]; range: FeedRange; query: FeedQuery; hasMore: boolean };

@@ -2,7 +2,7 @@ import type { ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { DeliveryPage } from './deliveries.js';
 import type { DeliveryRow } from './queries.js';
-import { viewEvent } from '../events/event-view.js';
+import { viewFeedEvent } from '../events/event-view.js';
 import type { FeedPage } from '../events/feed.js';
 import type { Recovery } from './recover.js';
 import type { Resent } from './resend.js';
@@ -41,7 +41,7 @@ function viewDelivery(row: DeliveryRow): Deliveries['data'][number] {
 }
 
 export function viewFeed({ rows, range, query, hasMore }: FeedPage): ReplyOf<'readEvents'> {
-  const data = rows.map(viewEvent);
+  const data = rows.map(viewFeedEvent);
   return {
     statusCode: 200,
     message: `${data.length === 1 ? '1 event' : `${data.length} events`} on this page.`,
