@@ -1,11 +1,12 @@
-// Starts jest as everything here needs it, and ends with its exit status.
+// Starts jest with the flags that all runs need, and ends with its exit status.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './prepare.mjs';
 
 export function runJest(args, env = {}) {
   const jest = join(root, 'node_modules/jest/bin/jest.js');
-  const flags = ['--experimental-vm-modules', '--no-warnings'];
+  // jest's workers get the same flags. A larger young generation saves garbage collections.
+  const flags = ['--experimental-vm-modules', '--no-warnings', '--max-semi-space-size=64'];
   const child = spawn(process.execPath, [...flags, jest, ...args], {
     cwd: root,
     stdio: 'inherit',
