@@ -5,8 +5,7 @@ import { root } from './prepare.mjs';
 
 export function runJest(args, env = {}) {
   const jest = join(root, 'node_modules/jest/bin/jest.js');
-  // jest's workers get the same flags. A larger young generation saves garbage collections.
-  const flags = ['--experimental-vm-modules', '--no-warnings', '--max-semi-space-size=64'];
+  const flags = ['--experimental-vm-modules', '--no-warnings'];
   const child = spawn(process.execPath, [...flags, jest, ...args], {
     cwd: root,
     stdio: 'inherit',
