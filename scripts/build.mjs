@@ -1,7 +1,7 @@
 // Compiles to dist/ the sources that have changed since the last time. Each file is compiled on its own, as
 // `isolatedModules` in tsconfig.json allows. Loading the whole program and checking its types, which `npm run check` does,
 // takes more than ten times as long.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 

@@ -1,6 +1,7 @@
 // Prints the progress of a run every 15 seconds: files and tests that have ended, and the files that run. In a terminal
 // jest itself shows this.
 import { basename } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 
 const INTERVAL_MS = 15_000;
 
