@@ -10,8 +10,8 @@ const SOURCES = ['src', 'scripts', 'generated'];
 const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'scripts/build.mjs'];
 
 export function build(root) {
-  const dist = join(root, 'dist');
-  const built = join(dist, '.built');
+  const built = join(root, 'dist', '.built');
+  const dist = dirname(built);
   const settings = SETTINGS.map((name) => stampOf(join(root, name))).join('\n');
   const stamps = Object.fromEntries(
     SOURCES.flatMap((name) => sourcesIn(join(root, name))).map((path) => [

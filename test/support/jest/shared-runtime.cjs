@@ -19,12 +19,20 @@ module.exports = class SharedRuntime extends Runtime {
     shared = this;
     // Without a vm context, Node compiles for the global object of the process.
     this.esmLoader.getContext = () => undefined;
-    this.executor.compile = (source, filename) =>
-      compileFunction(source, this.executor.injectedModuleParameters, {
-        filename,
-        importModuleDynamically: (specifier, _function, attributes) =>
-          this.executor.dynamicImport(specifier, filename, undefined, attributes),
-      });
+    const { executor } = this;
+    const compileInContext = executor.compile.bind(executor);
+    executor.compile = (source, filename) => {
+      try {
+        return compileFunction(source, executor.injectedModuleParameters, {
+          filename,
+          importModuleDynamically: (specifier, _function, attributes) =>
+            executor.dynamicImport(specifier, filename, undefined, attributes),
+        });
+      } catch {
+        // Throws jest's own error, which makes jest load the file as an ES module if it is one.
+        return compileInContext(source, filename);
+      }
+    };
   }
 
   /** For the next test file. All files have the same configuration, so only what names the file changes. */
