@@ -11,6 +11,7 @@ import { filledPath, operationIds, operationOf } from '../../support/service/con
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { addressOf } from '../../support/builders/inputs.js';
 import { rounds } from '../../support/harness/effort.js';
+import { makeFirstOfSchema } from '../../support/harness/first-of-schema.js';
 import { endProcesses, freePort, startReplica, type Replica } from '../../support/service/processes.js';
 import { sendRaw, type RawReply } from '../../support/service/wire.js';
 import { worstForms } from '../../support/attacks/worst-forms.js';
@@ -186,17 +187,21 @@ describe('known attacks', () => {
 
 describe('the worst bodies of each kind at the maximum size of the operation', () => {
   const isLarge = ({ bytes }: WorstBody) => bytes.length > MIB;
+  const isFirstOfSchema = makeFirstOfSchema();
   const sentBefore = new Set<string>();
 
   /**
    * Bodies that are costly for every operation are equal for all operations of one maximum size, whose parser is the same.
    * They are sent to the first of these operations; `npm run test:long` sends them to each.
    */
-  function isWanted({ contentType, bytes }: WorstBody): boolean {
+  function isWanted({ name, contentType, bytes }: WorstBody): boolean {
+    if (rounds(0, 1) === 1) return true;
+    // A picture instead of a CSV file is rejected by its first bytes.
+    if (/^file: .* of an? (?:PNG|JPG|SVG)$/.test(name)) return false;
     const digest = createHash('sha256').update(contentType).update(bytes).digest('hex');
     const isRepeated = sentBefore.has(digest);
     sentBefore.add(digest);
-    return !isRepeated || rounds(0, 1) === 1;
+    return !isRepeated;
   }
 
   const withBody = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
@@ -204,7 +209,7 @@ describe('the worst bodies of each kind at the maximum size of the operation', (
   test.each(withBody)(
     '%s: none blocks the event loop for 50 ms',
     async (id) => {
-      const bodies = [...worstJsonBodies(id), ...worstForms(id)].filter(isWanted);
+      const bodies = [...worstJsonBodies(id, isFirstOfSchema), ...worstForms(id)].filter(isWanted);
       const sendAll = async (headers: () => Headers, wanted: WorstBody[]) => {
         for (const body of wanted) expect((await send(id, headers(), body)).status).toBeLessThan(500);
       };
