@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { BOUNDARY, MULTIPART_TYPE, multipartBody, type FormFields } from '../../support/service/forms.js';
 import {
@@ -121,9 +122,11 @@ describe('valid logo', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  test('of 100 simultaneous uploads is one of those stored, and the audit entries form a chain', async () => {
+  const UPLOADS = rounds(24, 100);
+
+  test(`of ${UPLOADS} simultaneous uploads is one of those stored, and the audit entries form a chain`, async () => {
     const replies = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => untilAdmitted(() => upload(png(20 + n, 2)))),
+      Array.from({ length: UPLOADS }, (_, n) => untilAdmitted(() => upload(png(20 + n, 2)))),
     );
     const paths = replies.map(pathOfReply);
     const settings = await service.call('getCourierSettings', { as: 'iex' });
@@ -135,8 +138,8 @@ describe('valid logo', () => {
     );
     const follows = new Map(rows.map(({ before, after }) => [before, after]));
     const befores = rows.filter(({ after }) => paths.includes(after)).map(({ before }) => before);
-    expect(befores).toHaveLength(100);
-    expect(new Set(befores).size).toBe(100);
+    expect(befores).toHaveLength(UPLOADS);
+    expect(new Set(befores).size).toBe(UPLOADS);
     expect(befores.map((before) => follows.get(before)).sort()).toEqual([...paths].sort());
   });
 
