@@ -76,7 +76,7 @@ const similar = (q: string, as = 'iex') => find({ q, advanced: true }, as);
 const nameOf = ({ first_name: first, last_name: last }: FoundCustomer) => `${first} ${last}`;
 
 describe('basic search', () => {
-  test('300 texts find literal matches in any case, ordered by name', async () => {
+  test(`${TEXTS} texts find literal matches in any case, ordered by name`, async () => {
     const { rows } = await service.owner.query<FoundCustomer & { id: string }>(
       `select * from customers where courier_id = $1 order by last_name, first_name, id`,
       [IEX],
