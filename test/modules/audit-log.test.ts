@@ -9,6 +9,7 @@ import { makeContext } from '../../src/platform/context/request-context.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { createTenant } from '../../src/modules/tenants/tenant.js';
+import { rounds } from '../support/harness/effort.js';
 import { plantEntry } from '../support/builders/audit.js';
 import type { Body } from '../support/service/contract.js';
 import { freshNumber } from '../support/builders/couriers.js';
@@ -182,7 +183,9 @@ describe('appending to the chain', () => {
     expect(await verify()).toMatchObject({ intact: true, verified: 0, unsealed: 0 });
   });
 
-  test('appends every entry once without gaps during 200 writes, 20 reads and 5 workers', async () => {
+  const WRITES = rounds(60, 200);
+
+  test(`appends every entry once without gaps during ${WRITES} writes, 20 reads and 5 workers`, async () => {
     const write = () =>
       untilAdmitted(() =>
         service.call('submitPrealert', {
@@ -192,15 +195,15 @@ describe('appending to the chain', () => {
       );
     const read = () => untilAdmitted(() => log());
     const replies = await Promise.all([
-      ...Array.from({ length: 200 }, write),
+      ...Array.from({ length: WRITES }, write),
       ...Array.from({ length: 20 }, read),
       ...Array.from({ length: 5 }, () => appendEverything()),
     ]);
-    expect(replies.slice(0, 200).map((reply) => reply?.status)).toEqual(Array(200).fill(201));
-    expect(await verify()).toMatchObject({ intact: true, verified: 200, unsealed: 0, inserted: 0 });
+    expect(replies.slice(0, WRITES).map((reply) => reply?.status)).toEqual(Array(WRITES).fill(201));
+    expect(await verify()).toMatchObject({ intact: true, verified: WRITES, unsealed: 0, inserted: 0 });
     const links = await chainOf();
-    expect(links.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
-    expect(new Set(links.map(({ entry }) => entry)).size).toBe(200);
+    expect(links.map(({ sequence }) => sequence)).toEqual(Array.from({ length: WRITES }, (_, n) => n + 1));
+    expect(new Set(links.map(({ entry }) => entry)).size).toBe(WRITES);
   });
 
   test("a worker appends all tenants' entries in order of time, beyond one batch and for new tenants too", async () => {

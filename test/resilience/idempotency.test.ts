@@ -9,6 +9,7 @@ import { DEMO } from '../../src/development/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { CALLS } from '../security/authorization/calls.js';
 import { rows as matrixRows } from '../security/authorization/matrix.js';
+import { rounds } from '../support/harness/effort.js';
 import {
   bundle,
   codesOf,
@@ -503,10 +504,11 @@ describe('retention of stored responses', () => {
 });
 
 describe('concurrent requests', () => {
-  const CALLERS = 200;
+  const CALLERS = rounds(50, 200);
+  const PAIRS = rounds(20, 50);
 
   test(
-    '200 callers with one key create one manifest, and each gets the first response or 409 idempotency_in_progress',
+    `${CALLERS} callers with one key create one manifest, and each gets the first response or 409 idempotency_in_progress`,
     async () => {
       for (let round = 0; round < 2; round += 1) {
         const before = await countManifests();
@@ -525,11 +527,11 @@ describe('concurrent requests', () => {
   );
 
   test(
-    'of 50 pairs with one key and two bodies, one request is executed and the other rejected',
+    `of ${PAIRS} pairs with one key and two bodies, one request is executed and the other rejected`,
     async () => {
       const before = await countManifests();
       const pairs = await Promise.all(
-        Array.from({ length: 50 }, (_, index) =>
+        Array.from({ length: PAIRS }, (_, index) =>
           Promise.all(
             ['left', 'right'].map((side) => untilAdmitted(() => createManifest(`pair-${index}`, side))),
           ),
@@ -541,7 +543,7 @@ describe('concurrent requests', () => {
           !pair.some((reply) => /^idempotency_/.test(String(codeOf(reply)))),
       );
       expect(unexpected).toEqual([]);
-      expect(await countManifests()).toBe(before + 50);
+      expect(await countManifests()).toBe(before + PAIRS);
     },
     LIMIT_MS,
   );

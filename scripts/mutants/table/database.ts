@@ -257,7 +257,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/prealerts/prealerts-races.test.ts',
-        titles: ['200 callers who submit one number at once'],
+        titles: ['callers who submit one number at once'],
       },
     ],
   },

@@ -6,9 +6,10 @@ import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { networkOf } from '../../../src/platform/values/network-address.js';
+import { rounds } from '../../support/harness/effort.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-const CALLERS = 200;
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 
@@ -61,7 +62,7 @@ async function codeOfNow(): Promise<string> {
   return String(word % 1_000_000).padStart(6, '0');
 }
 
-test('of 200 callers with one preauth token and the right code, one is logged in', async () => {
+test(`of ${CALLERS} callers with one preauth token and the right code, one is logged in`, async () => {
   await resetGuarded();
   const [token = ''] = await makePreauthTokens(1);
   const code = await codeOfNow();
@@ -70,7 +71,7 @@ test('of 200 callers with one preauth token and the right code, one is logged in
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 callers with one authenticator code and a preauth token each, one is logged in', async () => {
+test(`of ${CALLERS} callers with one authenticator code and a preauth token each, one is logged in`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const code = await codeOfNow();
@@ -79,7 +80,7 @@ test('of 200 callers with one authenticator code and a preauth token each, one i
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 callers with one backup code and a preauth token each, one is logged in', async () => {
+test(`of ${CALLERS} callers with one backup code and a preauth token each, one is logged in`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', DEMO_BACKUP_CODES[0] ?? ''));
@@ -87,7 +88,7 @@ test('of 200 callers with one backup code and a preauth token each, one is logge
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 simultaneous wrong codes, at most five are verified', async () => {
+test(`of ${CALLERS} simultaneous wrong codes, at most five are verified`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', 'AAAA-AAAA'));
@@ -95,7 +96,7 @@ test('of 200 simultaneous wrong codes, at most five are verified', async () => {
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
 });
 
-test('of 200 simultaneous wrong passwords for one user name, at most five are hashed', async () => {
+test(`of ${CALLERS} simultaneous wrong passwords for one user name, at most five are hashed`, async () => {
   const replies = await times(CALLERS, () => logIn('warehouse', 'not-the-password'));
   expect(count(replies, 401)).toBeLessThanOrEqual(5);
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);

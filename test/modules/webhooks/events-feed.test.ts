@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
 import { plantEvent } from '../../support/builders/deliveries.js';
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 
@@ -160,7 +161,9 @@ describe('access to the feed', () => {
   });
 });
 
-test('a reader that polls during 200 concurrent intakes sees no gap and finally all events', async () => {
+const INTAKES = rounds(80, 200);
+
+test(`a reader that polls during ${INTAKES} concurrent intakes sees no gap and finally all events`, async () => {
   const writing = { isOver: false };
   const seen: number[] = [];
   let polls = 0;
@@ -177,15 +180,15 @@ test('a reader that polls during 200 concurrent intakes sees no gap and finally 
     while (!writing.isOver) await poll();
   })();
   const replies = await Promise.all(
-    Array.from({ length: 200 }, (_, n) =>
+    Array.from({ length: INTAKES }, (_, n) =>
       untilAdmitted(() => receive({ tracking_number: `GAP-${n}`, courier_id: IEX })),
     ),
   );
   writing.isOver = true;
   await reader;
   await poll();
-  expect(replies.map(({ status }) => status)).toEqual(Array(200).fill(201));
-  expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
+  expect(replies.map(({ status }) => status)).toEqual(Array(INTAKES).fill(201));
+  expect(seen).toEqual(Array.from({ length: INTAKES }, (_, n) => n + 1));
   // The reader really polled during the writes.
   expect(polls).toBeGreaterThan(5);
 }, 120_000);

@@ -8,16 +8,25 @@ export type WorstBody = { name: string; contentType: string; bytes: Buffer };
 
 const JSON_TYPE = 'application/json';
 
-/** Returns the worst JSON bodies of each kind for an operation, each at its maximum size. */
-export function worstJsonBodies(id: OperationId): WorstBody[] {
+/**
+ * Returns the worst JSON bodies of each kind for an operation, each at its maximum size.
+ *
+ * @param isWanted whether a field of this schema is inflated, in a body of the given maximum size
+ */
+export function worstJsonBodies(
+  id: OperationId,
+  isWanted: (schema: Schema, size: string) => boolean,
+): WorstBody[] {
   const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
   if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
   const shapes = bodyShapes().filter((shape) => shape.id === id);
-  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit))].map(([name, text]) => ({
-    name,
-    contentType: JSON_TYPE,
-    bytes: typeof text === 'string' ? Buffer.from(text) : text,
-  }));
+  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted))].map(
+    ([name, text]) => ({
+      name,
+      contentType: JSON_TYPE,
+      bytes: typeof text === 'string' ? Buffer.from(text) : text,
+    }),
+  );
 }
 
 /** Repeats `unit` between the two ends as often as it fits. */
@@ -62,13 +71,18 @@ function distinctKeys(start: string, limit: number): string {
 }
 
 /** Returns bodies that are costly for this operation: its example with one inflated field. */
-function ofShape({ schema, example, action }: BodyShape, limit: number): Named[] {
+function ofShape(
+  { schema, example, action }: BodyShape,
+  limit: number,
+  isWanted: (schema: Schema, size: string) => boolean,
+): Named[] {
+  const wanted = Object.entries(schema.properties).filter(([, own]) => isWanted(own, String(limit)));
   const text = JSON.stringify(example);
   const called = action ? `${action}: ` : '';
   const unknown = distinctKeys(`${text.slice(0, -1)}${text === '{}' ? '' : ','}`, limit);
   return [
     [`${called}its example among unknown keys`, unknown],
-    ...Object.entries(schema.properties).flatMap(([field, own]) =>
+    ...wanted.flatMap(([field, own]) =>
       worstValues(own, example[field], limit).map(([name, value]): Named => [
         `${called}${field}: ${name}`,
         withField(example, field, value, limit),
