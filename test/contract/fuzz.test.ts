@@ -26,8 +26,10 @@ const SHARES: Partial<Record<OperationId, number>> = {
   // Each password hash takes a fifth of a second of CPU.
   changePassword: 0.5,
   manageTwoFactor: 1,
-  manageUsers: 2,
+  manageUsers: 7,
   manageCouriers: 1.5,
+  // Few of its valid requests name a bill in the state that the action needs.
+  manageCourierBills: 34,
   // These render PDF files.
   downloadCourierBill: 4,
   packageLabel: 4,

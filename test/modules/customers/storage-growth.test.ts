@@ -39,7 +39,7 @@ const upload = (service: Service, file: string, as = 'iex', courier?: string): P
   });
 
 const UPLOADS = rounds(1, 3);
-const [TOTAL_MIB, AUDIT_AND_DICTIONARY_MIB] = [rounds(45, 190), rounds(25, 40)];
+const [TOTAL_MIB, AUDIT_AND_DICTIONARY_MIB] = [rounds(58, 190), rounds(25, 40)];
 
 describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
   let service: Service;
