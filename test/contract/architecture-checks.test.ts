@@ -37,7 +37,7 @@ describe('findRowCasts finds', () => {
     expect(found[0]).toMatch(/^src\/modules\/parcels\/list\/list\.ts:[23]: /);
   });
 
-  test('casts in a file that knows rows only by a type of a queries file', () => {
+  test('casts in a file that only imports a row type from a queries file', () => {
     const text =
       "import type { Row } from './list-queries.js';\nexport const view = (row: object) => row as Row;";
     expect(findRowCasts({ path, text })).toEqual([`${path}:2: row as Row`]);
@@ -53,7 +53,7 @@ describe('findRowCasts accepts', () => {
     ['parsed JSON', 'return JSON.parse(text) as Invoice;'],
     ['prepared JSON', "return jsonText(text) as View['packages'];"],
     ['a caught error', 'return (error as pg.DatabaseError).detail;'],
-    ['what is renamed in an import', "import { view as viewParcel } from './view.js';"],
+    ['a renamed import', "import { view as viewParcel } from './view.js';"],
     ['casts in comments and texts', "// rows as Row[]\nconst text = 'rows as Row[]';"],
     ['the type argument of a driver', "client.query<{ id: string }>('select id from users');"],
   ])('%s', (_what, code) => {
@@ -115,11 +115,11 @@ describe('findConnections', () => {
   });
 });
 
-describe('the checks of the tree', () => {
+describe('the checks of imports and folders', () => {
   const from = (file: string, ...texts: string[]) =>
     importsOf({ path: `src/modules/${file}.ts`, text: texts.join('\n') });
 
-  test('a cycle of files is found, also if its imports are of types only', () => {
+  test('a cycle of files is found, even if it consists of type imports', () => {
     const imports = [
       ...from('a/one', "import type { B } from '../b/two.js';"),
       ...from('b/two', "export { c } from '../c/three.js';"),
@@ -138,7 +138,7 @@ describe('the checks of the tree', () => {
     expect(findCycles(imports, dirname)).toEqual(['src/modules/a -> src/modules/b -> src/modules/a']);
   });
 
-  test('a dynamic import counts', () => {
+  test('a dynamic import counts as an import', () => {
     const imports = [
       ...from('a/one', "import { two } from './two.js';"),
       ...from('a/two', "const one = await import('./one.js');"),
@@ -146,7 +146,7 @@ describe('the checks of the tree', () => {
     expect(findCycles(imports, (file) => file)).toHaveLength(1);
   });
 
-  test('a folder with a file too many is found, and its sub-folders are counted apart', () => {
+  test('a folder with too many files is found, and files of sub-folders are not counted', () => {
     const paths = Array.from({ length: 15 }, (_, n) => `src/modules/parcels/file-${n}.ts`);
     const below = paths.map((file, n) => file.replace('parcels', n % 2 === 0 ? 'parcels/a' : 'parcels/b'));
     expect(findCrowdedFolders([...paths, ...below], 14)).toEqual(['src/modules/parcels: 15']);

@@ -349,7 +349,7 @@ describe('schema.prisma and the migrations', () => {
     expect(migrated).toEqual(wanted);
   });
 
-  test('no model lets the client fill a time in from its own clock', () => {
+  test('no model sets a time from the clock of the client', () => {
     const schema = readFileSync(join(projectRoot, 'prisma', 'schema.prisma'), 'utf8');
     expect(schema).toContain('CURRENT_TIMESTAMP');
     expect(schema).not.toMatch(/@default\(now\(\)\)|@updatedAt/);

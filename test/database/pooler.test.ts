@@ -188,14 +188,14 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     };
 
     test(
-      `of ${TENANTS} tenants shows ${WORKERS} workers on 4 shared sessions no row of another tenant`,
+      `shows no row of another tenant to ${WORKERS} workers of ${TENANTS} tenants on 4 shared sessions`,
       async () => {
         const wrong: unknown[] = [];
         let reads = 0;
         const read = async (worker: number) => {
           for (let round = 0; round < ROUNDS; round += 1) {
             const caller = callers[(worker * 7 + round * 13) % TENANTS];
-            if (!caller) throw new Error('There is no such tenant.');
+            if (!caller) throw new Error('Tenant not found.');
             for (const method of Object.values(ACCESS_METHODS)) {
               const rows = await retryWhileBusy(() => method(contextOf(caller), seen));
               reads += 1;
@@ -214,7 +214,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       LIMIT_MS,
     );
 
-    test('that is set on the session shows rows of other tenants, which proves that the same reads would detect it', async () => {
+    test('set on the session shows rows of other tenants, so the reads of the previous test would detect them', async () => {
       // A separate pooler, because its sessions keep their settings.
       const sharedSessions = await startPooler([direct]);
       const pool = new pg.Pool({ connectionString: sharedSessions.through(direct), max: WORKERS });

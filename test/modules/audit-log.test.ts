@@ -242,7 +242,7 @@ describe('appending to the chain', () => {
     ]);
   });
 
-  test('nobody can change or delete a link, and couriers cannot read the log', async () => {
+  test('no link can be changed or deleted, and couriers cannot read the log', async () => {
     await plantChain(2);
     for (const change of [
       'update audit_links set sequence = 9 where sequence = 2',
@@ -393,7 +393,7 @@ describe('verification', () => {
       flaw: () => ({ sequence: null, audit_id: DEMO.tenants.two, problem: 'inserted' }),
     },
     {
-      how: 'the end of the chain was cut off and its entries left',
+      how: 'the last links were deleted and their entries were not',
       statements: () => ['delete from audit_links where sequence > 3'],
       flaw: (ids) => ({ sequence: null, audit_id: ids[3], problem: 'inserted' }),
     },

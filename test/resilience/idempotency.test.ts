@@ -386,7 +386,7 @@ describe('stored error responses', () => {
       withKey({ as: 'admin', body: { tracking_number: trackingNumber, weight: 1, carrier_id } }, key),
     );
 
-  test('a refusal that depends on records is returned again unchanged, even when the reason no longer holds', async () => {
+  test('a refusal that depends on records is returned again unchanged, even when the reason no longer applies', async () => {
     const carrierId = randomUUID();
     const first = await receive('refused', 'REFUSED-1', carrierId);
     expect([first.status, isReplay(first)]).toEqual([404, false]);

@@ -151,7 +151,7 @@ test('a unit of work that only reads runs neither the first nor the last step', 
   expect(rows).toEqual([[{ one: 1 }]]);
 });
 
-test('a unit of work with a deadlock is retried and closed once', async () => {
+test('a unit of work that ended in a deadlock is retried, and its last step runs once', async () => {
   const [id, closingId] = [newId(), newId()];
   let attempts = 0;
   await run(stepsStoring(closingId), (ctx) =>

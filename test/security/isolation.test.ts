@@ -89,8 +89,8 @@ test('a matrix without one of the operations does not compile', () => {
 const isWholeMatrix = rounds(0, 1) === 1;
 
 /**
- * With one layer alone: staff, a courier, a courier of another tenant, and a courier's key, each with the ids that this
- * layer must keep from it. The scope of a query depends on the tenant and the courier only, so another role of the same
+ * Callers for one layer alone: staff, a courier, a courier of another tenant, and a courier's key, each with the ids whose
+ * records this layer must hide. The scope of a query depends on the tenant and the courier only, so another role of the same
  * tenant reads and writes the same rows.
  */
 const CALLER_PER_SCOPE: Partial<Record<Principal, readonly Kind[]>> = {
@@ -103,7 +103,7 @@ const SINGLE_LAYER_CALLERS = PRINCIPALS.filter(
   (principal) => isWholeMatrix || CALLER_PER_SCOPE[principal] !== undefined,
 );
 
-/** Callers whose role another principal has already called with. They differ from it in their ids only. */
+/** Principals that have the same role as another one and differ only in their ids. */
 const REPEATS_A_ROLE: readonly Principal[] = [
   'garbage token',
   'expired token',

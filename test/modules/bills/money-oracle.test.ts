@@ -92,7 +92,7 @@ const tierOf = (tiers: Tier[], weight: bigint) =>
 
 const post = async (path: string, body: object): Promise<Reply['body']> => {
   const reply = await service.request('POST', path, { as: 'admin', body });
-  if (reply.status >= 300) throw new Error(`${path} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+  if (reply.status >= 300) throw new Error(`${path} returned ${reply.status}: ${JSON.stringify(reply.body)}`);
   return reply.body;
 };
 

@@ -98,7 +98,7 @@ describe('reported filter attack', () => {
     const other = await timed(download('hrb', billOfHrb));
     expect([other.reply.status, (await own).reply.status]).toEqual([200, 200]);
     print(
-      `Another courier's bill: ${calm.tookMs} ms when all is calm, ${other.tookMs} ms during the attack; its upload took ${stored.tookMs} ms, its own bill ${(await own).tookMs} ms.`,
+      `Another courier's bill: ${calm.tookMs} ms without load, ${other.tookMs} ms during the attack; its upload took ${stored.tookMs} ms, its own bill ${(await own).tookMs} ms.`,
     );
     // A bill takes less than a second. Before the fix it was rejected after 15 s.
     expect(other.tookMs).toBeLessThan(10_000);
@@ -130,7 +130,7 @@ describe('endless rendering', () => {
       expect(taken.reply.status).toBe(200);
       expect(await storedRendering()).toEqual(before);
       print(
-        `Refused after ${tookMs} ms; another courier's logo took ${taken.tookMs} ms (${Math.round(endedMs - taken.endedMs)} ms earlier).`,
+        `Rejected after ${tookMs} ms; another courier's logo took ${taken.tookMs} ms (${Math.round(endedMs - taken.endedMs)} ms earlier).`,
       );
     },
   );
@@ -151,7 +151,7 @@ describe('endless rendering', () => {
     const second = await timed(download('iex', DEMO.bills.published));
     expect(second.reply.bytes.equals(first.reply.bytes)).toBe(true);
     print(
-      `Undrawable: ${first.tookMs} ms, then ${second.tookMs} ms; another courier meanwhile ${others[0].tookMs} ms.`,
+      `A logo that cannot be rendered: ${first.tookMs} ms, then ${second.tookMs} ms; another courier's bill meanwhile: ${others[0].tookMs} ms.`,
     );
     // A new logo is rendered again.
     expect((await upload(svg())).status).toBe(200);
@@ -266,7 +266,7 @@ describe('bill rendering limit per courier', () => {
       expect(all.every(({ reply }) => reply.status === 200 || reply.status === 503)).toBe(true);
       const before = all.filter(({ reply, endedMs }) => reply.status === 200 && endedMs < other.endedMs);
       print(
-        `Another courier's bill took ${other.tookMs} ms; ${before.length} of the flood's bills were done by then.`,
+        `Another courier's bill took ${other.tookMs} ms; ${before.length} bills of the other users were complete by then.`,
       );
       drawnBefore.push(before.length);
     }

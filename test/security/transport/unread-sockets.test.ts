@@ -20,7 +20,7 @@ let replica: Replica;
 let metricsPort: number;
 const sockets: Socket[] = [];
 
-// One replica for all tests: each measures what memory grows by, and the reported attack grew it by more than the limit.
+// All tests share one replica, because each test measures only the growth of its memory.
 beforeAll(async () => {
   database = await demoDatabase();
   metricsPort = await freePort();
@@ -91,7 +91,7 @@ async function readLists(token: string, body: string): Promise<void> {
 
 /** Returns the peak memory growth while `count` connections send `bytes` and read nothing. */
 async function growthDuring(bytes: string, count: number): Promise<number> {
-  // What a first request loads is not a cost of the attack.
+  // The first requests load code and data, which is not a cost of the attack.
   for (let n = 0; n < 3; n += 1) await ask(replica.url, { path: '/openapi.json' });
   const beforeBytes = await residentBytes();
   for (let opened = 0; opened < count; opened += 50) {

@@ -216,9 +216,8 @@ describe('the worst bodies of each kind at the maximum size of the operation', (
       const sendAll = async (headers: () => Headers, wanted: WorstBody[]) => {
         for (const body of wanted) expect((await send(id, headers(), body)).status).toBeLessThan(500);
       };
-      // Anonymous requests are rejected before the body is read. Small bodies are repeated one by one only if one
-      // was slow.
-      // Large bodies are measured one by one at once, because the garbage of several adds up.
+      // Anonymous requests are rejected before the body is read. Small bodies are measured together, and one by one only
+      // if that was slow. Large bodies are always measured one by one, because the garbage of several adds up.
       const [small, large] = [bodies.filter((each) => !isLarge(each)), bodies.filter(isLarge)];
       const anonymous = await blockedMsOnce(() => sendAll(() => ({}), bodies.slice(0, 3)));
       const admitted = await blockedMsOnce(() => sendAll(() => credentialOf(id), small));

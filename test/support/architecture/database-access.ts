@@ -4,7 +4,7 @@ import { findNodes, type Source } from './source.js';
 
 const AMBIENT_STATE = new Set(['AsyncLocalStorage', 'AsyncResource', 'WeakSet']);
 
-/** Returns the uses of state that no argument shows: what a request may do is visible in its context. */
+/** Returns the uses of ambient state. The permissions of a request must be visible in its context argument. */
 export const findAmbientState = (source: Source): string[] =>
   findNodes(
     source,
@@ -16,7 +16,7 @@ export const findAmbientState = (source: Source): string[] =>
 /** Modules reach the database through their context, so they import nothing that opens a connection or a transaction. */
 const OPENERS = /^src\/platform\/db\/(run|admission|transaction|open-database|connections\/.*)\.ts$/;
 
-/** Returns what a module uses to open a connection or a transaction by itself. Imports of types are allowed. */
+/** Returns the imports and calls with which a module opens a connection or a transaction. Type imports are allowed. */
 export function findConnections(source: Source): string[] {
   const imports = importsOf(source).filter(({ to, isType }) => !isType && OPENERS.test(to));
   return [

@@ -46,18 +46,18 @@ function anyBodies(limit: number): Named[] {
     ['empty lists', fill('[', '[],', '[]]')],
     ['objects', fill('[', '{"a":0},', '{}]')],
     ['short texts', fill('["', 'x","', '"]')],
-    ['a broken text behind short ones', fill('["', 'x","', '\\u0000"]')],
-    ['bytes that are not UTF-8 behind short texts', Buffer.from(fill('["', 'x","', '\xff"]'), 'latin1')],
+    ['an invalid text after short ones', fill('["', 'x","', '\\u0000"]')],
+    ['bytes that are not UTF-8 after short texts', Buffer.from(fill('["', 'x","', '\xff"]'), 'latin1')],
     ['nested lists', '['.repeat(limit / 2) + ']'.repeat(limit / 2)],
     ['nested objects', fill('', '{"a":', '')],
     ['distinct keys', distinctKeys('{', limit)],
-    ['one key again and again', fill('{', '"a":0,', '"a":0}')],
+    ['one key repeated', fill('{', '"a":0,', '"a":0}')],
     ['escapes', fill('{"x":"', '\\u0041', '"}')],
     ['backslashes', fill('{"x":"', '\\\\', '"}')],
     ['one long number', fill('{"x":', '9', '}')],
     ['decimals', fill('[', '1.1e1,', '0]')],
-    ['a __proto__ behind many objects', fill('{"x":[', '{},', '{}],"__proto__":1}')],
-    ['many that look like __proto__', fill('["', '__proto__","', '"]')],
+    ['a __proto__ after many objects', fill('{"x":[', '{},', '{}],"__proto__":1}')],
+    ['many texts __proto__', fill('["', '__proto__","', '"]')],
     ['quotes', fill('', '"', '')],
     ['white space', fill('', ' ', '{}')],
   ];
@@ -81,7 +81,7 @@ function ofShape(
   const called = action ? `${action}: ` : '';
   const unknown = distinctKeys(`${text.slice(0, -1)}${text === '{}' ? '' : ','}`, limit);
   return [
-    [`${called}its example among unknown keys`, unknown],
+    [`${called}its example with unknown keys`, unknown],
     ...wanted.flatMap(([field, own]) =>
       worstValues(own, example[field], limit).map(([name, value]): Named => [
         `${called}${field}: ${name}`,
@@ -120,12 +120,12 @@ function worstLists(schema: Schema, example: unknown): [string, Filler][] {
     JSON.stringify(Array.from({ length: count }, item));
   const validItem = items?.['format'] === 'uuid' ? () => randomUUID() : () => first;
   return [
-    ['bad elements', (room) => filled('[', '"x",', '"x"]', room)],
+    ['invalid elements', (room) => filled('[', '"x",', '"x"]', room)],
     ['zeros', (room) => filled('[', '0,', '0]', room)],
     ['empty objects', (room) => filled('[', '{},', '{}]', room)],
-    ['as many bad elements as it may have', list(maxItems, () => 'x')],
-    ['as many empty objects as it may have', list(maxItems, () => ({}))],
-    ['as many good elements as it may have', list(maxItems, validItem)],
-    ['one more than it may have', list(maxItems + 1, validItem)],
+    ['the maximum number of invalid elements', list(maxItems, () => 'x')],
+    ['the maximum number of empty objects', list(maxItems, () => ({}))],
+    ['the maximum number of valid elements', list(maxItems, validItem)],
+    ['one element more than the maximum', list(maxItems + 1, validItem)],
   ];
 }

@@ -4,7 +4,7 @@ const { basename } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 const seconds = require('./durations.json');
 
-/** For a file that the list does not have. */
+/** Used for a file that is not in the list. */
 const ORDINARY_SECONDS = 3;
 
 const secondsOf = ({ path }) => seconds[basename(path)] ?? ORDINARY_SECONDS;

@@ -35,7 +35,7 @@ module.exports = class SharedRuntime extends Runtime {
     };
   }
 
-  /** For the next test file. All files have the same configuration, so only what names the file changes. */
+  /** Prepares for the next test file. All files have the same configuration, so only the path changes. */
   begin(_config, _environment, _resolver, _transformer, cacheFS, _coverage, testPath) {
     for (const [path, source] of cacheFS) this.fileCache.strings.set(path, source);
     this._testPath = testPath;
@@ -54,7 +54,7 @@ module.exports = class SharedRuntime extends Runtime {
     }
     registries.mockRegistry.clear();
     registries.moduleMockRegistry.clear();
-    // jest-circus and expect
+    // This registry contains jest-circus and expect.
     registries.internalModuleRegistry.clear();
     this.mockState.clear();
     jestGlobals.clearJestObjectCache();

@@ -103,7 +103,7 @@ export async function askSteadily(
 /** The response, or the code of the socket's error. */
 export type Outcome = Answer | string;
 
-// Without instanceof, because Node's errors may come from another realm than the test's.
+/** Returns the code of an error, or the error as text if it has no code. */
 export const codeOf = (error: unknown): string =>
   String((error as NodeJS.ErrnoException | undefined)?.code ?? error);
 
