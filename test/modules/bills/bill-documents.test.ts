@@ -530,7 +530,7 @@ describe('download errors and access', () => {
     }
   });
 
-  test('answers each of 60 simultaneous downloads with the file or with 503 and Retry-After', async () => {
+  test('responds to each of 60 simultaneous downloads with the file or with 503 and Retry-After', async () => {
     const replies = await Promise.all(
       Array.from({ length: 60 }, () => download('admin', DEMO.bills.paid, 'csv')),
     );

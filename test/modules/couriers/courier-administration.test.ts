@@ -410,7 +410,7 @@ describe('courier deactivation', () => {
   const LET_IN = ['200', '400 unknown_user_code'];
   const REFUSED = ['403 account_disabled', '403 key_invalid'];
 
-  test('rejects its users and its API key at once on every replica, and nobody else', async () => {
+  test('rejects its users and its API key at once on every replica, and no other callers', async () => {
     for (const base of [service.url, url]) expect(await answersAt(base)).toEqual(LET_IN);
     for (let round = 0; round < 10; round += 1) {
       const reply = await manage({ action: 'deactivate', courier_id: HRB }, 'manager');

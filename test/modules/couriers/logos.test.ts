@@ -513,7 +513,7 @@ describe('allowed SVG content', () => {
     expect(slowestMs).toBeLessThan(500);
   });
 
-  test('rejects uploads beyond the queue with 503 and Retry-After, and answers every request', async () => {
+  test('rejects uploads beyond the queue with 503 and Retry-After, and responds to every request', async () => {
     const replies = await Promise.all(
       Array.from({ length: 30 }, (_, n) => upload(svg(`<circle r="${n}"/>`))),
     );

@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe('content of a mail', () => {
-  test('has manifest, flight, totals and each package in plain text and HTML alike', async () => {
+  test('has manifest, flight, totals and each package in plain text and in HTML', async () => {
     const packages = await makePackages(service, SOURCE, [
       {
         tracking_number: 'TEXT1',
@@ -350,7 +350,7 @@ describe('mail headers', () => {
     }
   });
 
-  test('texts that nobody sanitised stay on one line of one header', async () => {
+  test('texts that were not sanitised stay on one line of one header', async () => {
     for (const text of BREAKS.flatMap((end) => HEADERS.map((header) => `Ann${end}${header}`))) {
       const message = { id: 'm-1', subject: text, senderName: text, text: 't', html: 'h', date: new Date() };
       const bytes = await toMime(

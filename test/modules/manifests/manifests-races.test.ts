@@ -43,7 +43,7 @@ test(`of ${CALLERS / 2} manifests that two callers each give the same package at
     expect(manifests).toContain(holder);
     const added = replies.filter(({ body }) => body['data']?.added === 1);
     expect(added.map(({ body }) => body['data'].manifest_id)).toEqual([holder]);
-    // The winner's second call finds the package on its manifest. All others learn where it is.
+    // The second call for the winner's manifest finds the package there. All others are rejected with the reason.
     expect(tally(replies)).toEqual({ '200': 2, '400 packages_not_assignable': CALLERS - 2 });
     const refusals = replies.filter(({ status }) => status === 400).map(({ body }) => body['errors'][0].code);
     expect(new Set(refusals)).toEqual(new Set(['on_another_manifest']));

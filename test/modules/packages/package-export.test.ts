@@ -392,7 +392,7 @@ describe('export of 10,000 rows', () => {
     120_000,
   );
 
-  test('answers each of 40 simultaneous exports with a file or with 503 and Retry-After, and serves later ones', async () => {
+  test('responds to each of 40 simultaneous exports with a file or with 503 and Retry-After, and serves later ones', async () => {
     const refused: Reply[] = [];
     // Keeps the first exports running until all have arrived.
     const holder = await service.owner.connect();

@@ -170,7 +170,7 @@ test(`a reader that polls during ${INTAKES} concurrent intakes sees no gap and f
   const poll = async () => {
     const reply = await untilAdmitted(() => read('iex', { after: seen.at(-1) ?? 0, limit: 1000 }));
     const events = reply.body['data'] as Event[];
-    // Each page continues exactly after the previous one and knows of no event that it does not return.
+    // Each page continues directly after the previous one and returns every event up to its last_sequence.
     expect(sequences(events)).toEqual(events.map((_, n) => seen.length + n + 1));
     seen.push(...sequences(events));
     expect(reply.body['meta'].last_sequence).toBe(seen.length);
