@@ -216,7 +216,7 @@ test('calls that reach another table, or a row without its filter, are rejected'
   await refused(Promise.resolve(carrier.findUnique({ where: key }).packages()));
 });
 
-test('a caller's condition cannot widen the filter', async () => {
+test("a caller's condition cannot widen the filter", async () => {
   const { carrier } = scopedClient(service.db, ofTenant);
   const own = await service.db.prisma.carrier.count({ where: { tenantId: two } });
   for (const where of [

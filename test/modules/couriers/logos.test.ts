@@ -273,7 +273,13 @@ const HOSTILE_RASTERS: Record<string, Buffer> = {
   'a JPG cut in a segment': jpeg().subarray(0, 12),
   'a JPG’s start alone': Buffer.from([0xff, 0xd8, 0xff]),
   'a JPG with a segment of length 0': Buffer.concat([JPEG_START, Buffer.from([0xff, 0xe0, 0, 0]), JPEG_END]),
-  'a JPG with two start markers': Buffer.concat([JPEG_START, JPEG_START, jpegFrame(2, 2), JPEG_SCAN, JPEG_END]),
+  'a JPG with two start markers': Buffer.concat([
+    JPEG_START,
+    JPEG_START,
+    jpegFrame(2, 2),
+    JPEG_SCAN,
+    JPEG_END,
+  ]),
   'a JPG with garbage between segments': Buffer.concat([
     JPEG_START,
     jpegFrame(2, 2),

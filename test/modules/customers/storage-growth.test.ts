@@ -94,7 +94,9 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
       await mebibytes(auditAndDictionary),
     ];
     const grown = after.map((size, n) => size - (before[n] ?? 0));
-    process.stdout.write(`The database grew by ${grown.map((size) => size.toFixed(1)).join(' MiB, audit log and dictionary by ')} MiB\n`);
+    process.stdout.write(
+      `The database grew by ${grown.map((size) => size.toFixed(1)).join(' MiB, audit log and dictionary by ')} MiB\n`,
+    );
     // 1.7 KB for each of the 25 customers per KiB of a file, who have 13 indexes, and one full dictionary.
     expect(grown[0]).toBeLessThan(TOTAL_MIB);
     expect(grown[1]).toBeLessThan(AUDIT_AND_DICTIONARY_MIB);

@@ -63,8 +63,14 @@ describe('bytes that are not valid HTTP get the error envelope', () => {
     ['a header without a colon', 'GET /health HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
     ['NUL in a header', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Thing: a\0b\r\n\r\n'],
     ['a bare CR in a header', 'GET /health HTTP/1.1\r\nHost: x\r\nX-Thing: a\rb\r\n\r\n'],
-    ['Content-Length and chunked encoding', `${POST}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ['chunked encoding and Content-Length', `${POST}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}`],
+    [
+      'Content-Length and chunked encoding',
+      `${POST}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'chunked encoding and Content-Length',
+      `${POST}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}`,
+    ],
     ['two values of Content-Length', `${POST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
     ['a negative length', `${POST}Content-Length: -1\r\n\r\n{}`],
     ['a length that is not a number', `${POST}Content-Length: 1e3\r\n\r\n{}`],

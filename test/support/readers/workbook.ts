@@ -40,7 +40,8 @@ type Node = { path: string; name?: string; attributes: Record<string, string>; t
 /** Yields the start tags and texts of a document in order. @throws unless the document is well-formed */
 function* parse(xml: string): Generator<Node> {
   // eslint-disable-next-line no-control-regex -- characters that XML 1.0 forbids
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(xml)) throw new Error('The XML contains a forbidden character.');
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(xml))
+    throw new Error('The XML contains a forbidden character.');
   const open: string[] = [];
   const tokens =
     /<\?[^>]*\?>|<(?<end>\/)?(?<name>[\w:]+)(?<rest>(?:\s+[\w:]+="[^"<]*")*)\s*(?<empty>\/)?>|(?<text>[^<]+)/y;
@@ -102,7 +103,8 @@ const END_OF_DIRECTORY = 0x06054b50;
 /** Returns the files of a zip archive by its central directory. */
 function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.lastIndexOf(Buffer.from('PK\u0005\u0006', 'latin1'));
-  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('This is not a zip archive.');
+  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY)
+    throw new Error('This is not a zip archive.');
   const files = new Map<string, Buffer>();
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {

@@ -67,7 +67,8 @@ export async function startReplica(env: Record<string, string>): Promise<Replica
   const service = run('src/main.js', { LOG_LEVEL: 'error', ...env, PORT: port });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
-    if (service.child.exitCode !== null) throw new Error(`The service ended before it was ready:\n${service.output()}`);
+    if (service.child.exitCode !== null)
+      throw new Error(`The service ended before it was ready:\n${service.output()}`);
     return (await statusOf(`${url}/ready`)) === 200;
   });
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
