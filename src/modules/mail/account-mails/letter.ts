@@ -23,7 +23,7 @@ type Words = { subject: string; summary: string; advice: string };
 const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
   new_network: {
     subject: 'New login to your account',
-    summary: 'Somebody logged in to your account from an address that it has not been used from before.',
+    summary: 'Somebody logged in to your account from a new address.',
     advice: RESET,
   },
   password_changed: {
