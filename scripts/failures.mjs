@@ -110,7 +110,10 @@ function specify(code, { bundle, operation, types, methods, isListed }) {
   }
 }
 
-/** Returns the failure for an unknown action. An operation without actions gets the one for an undeclared action, unless it lists an example. */
+/**
+ * Returns the failure for an unknown action. For an operation without actions it is the failure for an undeclared action,
+ * unless the operation lists a validation failure itself.
+ */
 function invalidAction(bundle, operation, isListed) {
   const code = 'validation_failed';
   const values = actionsOf(bundle, operation);
