@@ -114,7 +114,7 @@ function create(path, text) {
 function insert(path, after, text) {
   const before = read(path);
   const found = after.exec(before);
-  if (!found) throw new Error(`${path} has no place for the operation.`);
+  if (!found) throw new Error(`${path} has no line where the operation could be inserted.`);
   const end = found.index + found[0].length;
   writeFileSync(join(root, path), before.slice(0, end) + text + before.slice(end));
 }

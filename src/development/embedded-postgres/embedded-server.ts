@@ -96,7 +96,7 @@ async function startOrAdopt(
     await sleep(POLL_MS);
   }
   child?.kill('SIGINT');
-  throw new Error(`PostgreSQL does not answer. Its log ends:\n${await tail(logFile)}`);
+  throw new Error(`PostgreSQL does not respond. Its log ends:\n${await tail(logFile)}`);
 }
 
 /** Takes ownership if no live process has it. Returns the stop function, which does nothing for another owner's server. */

@@ -47,7 +47,7 @@ async function runOnce(request: KeyedRequest, handle: () => Promise<HttpResponse
   }
 }
 
-/** Another request with the key has stored its response since this request looked. */
+/** Another request with the key has stored its response since this request last read it. */
 class StoredMeanwhile extends Error {}
 
 async function lockUnlessStored({ ctx, key }: KeyedRequest, tx: QueryTx): Promise<void> {

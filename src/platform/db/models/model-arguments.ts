@@ -24,7 +24,7 @@ const PLAIN = new Set(
   ),
 );
 
-/** The arguments of one model call with the scope's filter; a created row gets the scope's tenant. */
+/** Returns the arguments of a model call with the scope's filter added. A created row gets the scope's tenant. */
 export function scopeArguments(model: string, operation: string, sent: unknown, scope: ModelScope): Fields {
   const args = toFields(sent);
   assertOneTable(model, args);
