@@ -21,7 +21,9 @@ await runScript(async (print) => {
     const { unopened, stale } = await rewrapSecrets(db, openSecrets(config.secrets), tenantIds, print);
     if (unopened > 0) throw new Error(`Secrets that cannot be decrypted: ${unopened}. Keep the old keys.`);
     if (stale > 0)
-      throw new Error(`Secrets that still use an old key: ${stale}. Restart every replica, then run this again.`);
+      throw new Error(
+        `Secrets that still use an old key: ${stale}. Restart every replica, then run this again.`,
+      );
     print('All secrets use the newest key.');
   } finally {
     await db.close();

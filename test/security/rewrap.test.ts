@@ -322,7 +322,10 @@ test('secrets that cannot be decrypted are reported by table and row, the others
 test('wrong keys change nothing, because ciphertexts of the newest version are verified too', async () => {
   const before = await versions();
   const { code, output } = await rewrap(`1:${'ab'.repeat(32)}`);
-  expect([code, output]).toEqual([1, expect.stringContaining('Secrets that cannot be decrypted: 4. Keep the old keys.')]);
+  expect([code, output]).toEqual([
+    1,
+    expect.stringContaining('Secrets that cannot be decrypted: 4. Keep the old keys.'),
+  ]);
   expect(await versions()).toEqual(before);
 });
 

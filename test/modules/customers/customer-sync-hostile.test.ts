@@ -139,7 +139,11 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
   ['depth beside the list', `{"data":[],"x":${'['.repeat(100)}${']'.repeat(100)}}`, /nested deeper/],
   ['100,001 records', `[${'{},'.repeat(100_000)}{}]`, /more than 100000 records/],
   ['100,001 in an object', `{"data":[${'1,'.repeat(100_000)}1]}`, /more than 100000 records/],
-  ['64 KiB beside the list', { data: [], note: 'x'.repeat(65_536) }, /Other fields of the object must be small/],
+  [
+    '64 KiB beside the list',
+    { data: [], note: 'x'.repeat(65_536) },
+    /Other fields of the object must be small/,
+  ],
   ['a byte more than 20 MiB', Buffer.concat([filled('[', ' ', ']'), Buffer.from(' ')]), /longer than 20 MiB/],
   ['20 MiB of brackets', filled('', '['), /nested deeper/],
   ['20 MiB of braces', filled('', '{'), /nested deeper/],

@@ -144,7 +144,8 @@ describe('content of a mail', () => {
     ]);
     expect(mail.parts[TEXT]).toContain('*****D567');
     expect(JSON.stringify(mail)).not.toContain('MASKE');
-    for (const part of [TEXT, HTML]) expect(mail.parts[part]).toContain('Set the customer with UpdatePackage.');
+    for (const part of [TEXT, HTML])
+      expect(mail.parts[part]).toContain('Set the customer with UpdatePackage.');
     const known = await mailOf(await makePackages(service, SOURCE, [{}]), 'ready');
     expect(JSON.stringify(known.mail)).not.toContain('UpdatePackage');
   });

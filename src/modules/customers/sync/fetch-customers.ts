@@ -44,7 +44,8 @@ function toFetchResult(reply: OutboundReply): FetchResult {
 }
 
 function adviceFor(status: number): string {
-  if (status >= 300 && status < 400) return 'Redirects are not followed. Set api_url_get_customers to the target of the redirect.';
+  if (status >= 300 && status < 400)
+    return 'Redirects are not followed. Set api_url_get_customers to the target of the redirect.';
   if (status === 401 || status === 403)
     return 'Check that your system accepts the api_token of the settings.';
   if (status === 404) return 'Check api_url_get_customers.';

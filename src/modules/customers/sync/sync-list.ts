@@ -25,8 +25,7 @@ const SHAPE =
 export function readList(text: string, take: (record: unknown, index: number) => void): void {
   let at = skipSpace(text, 0);
   if (at === text.length) throw new SyncResponseError(`The response is empty. Respond with ${SHAPE}.`);
-  if (text[at] === '<')
-    throw new SyncResponseError(`The response is in HTML or XML. Respond with ${SHAPE}.`);
+  if (text[at] === '<') throw new SyncResponseError(`The response is in HTML or XML. Respond with ${SHAPE}.`);
   if (text[at] === '{') at = readObject(text, at, take);
   else if (text[at] === '[') at = readElements(text, at, take);
   else throw new SyncResponseError(`Respond with ${SHAPE}.`);

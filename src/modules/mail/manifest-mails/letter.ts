@@ -81,6 +81,8 @@ function notesOf(manifestId: string, { cargo, totals: { count } }: Cargo, now: D
       `And ${more} more. GET /api/GetManifest.php?id=${manifestId} returns all ${count} of them.`,
     );
   if (cargo.some(({ userCode }) => userCode === null))
-    notes.push('A tracking number is shown in full once its customer is known. Set the customer with UpdatePackage.');
+    notes.push(
+      'A tracking number is shown in full once its customer is known. Set the customer with UpdatePackage.',
+    );
   return notes;
 }
