@@ -49,5 +49,5 @@ function adviceFor(status: number): string {
   if (status === 401 || status === 403)
     return 'Check that your system accepts the api_token of the settings.';
   if (status === 404) return 'Check api_url_get_customers.';
-  return 'Look into the log of your system.';
+  return 'Look for the error in the log of your system.';
 }
