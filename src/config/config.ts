@@ -142,7 +142,7 @@ function toConfig(settings: Settings): Config {
     databaseUrl: settings.DATABASE_URL,
     databaseOwnerUrl:
       settings.DATABASE_OWNER_URL ??
-      // migrations do not go through a pooler
+      // Migrations must bypass a pooler.
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,

@@ -78,7 +78,7 @@ export type RequestContext<Who extends Caller = Caller> = {
   /** The same for facts that a query selects; see appendFacts. */
   auditSelected(facts: Sql): Sql;
   /**
-   * A context whose writing transaction commits by itself, even if the request is refused later. Not available once the
+   * A context whose writing transaction commits independently, even if the request is refused later. Not available once the
    * request's own writing transaction has begun. A repetition with the same Idempotency-Key may run it again.
    *
    * @param reason why one transaction is not enough; documents the call

@@ -20,7 +20,7 @@ export type Target = TargetRow & { url: string };
 /** The values that all requests to a URL share. */
 export type Sender = { url: string; secrets: string[]; headers: Record<string, string>; clock: () => Date };
 
-/** @param newContext makes the context that creates a missing signing secret */
+/** @param newContext creates the context for storing a missing signing secret */
 export async function openSender(
   newContext: () => SystemContext,
   secrets: Secrets,
