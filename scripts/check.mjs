@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
-// As many steps at a time as there are cores, the longest first. No step writes what another one reads.
+// Runs as many steps in parallel as there are cores, the longest first. No step writes a file that another step reads.
 const STEPS = [
   ['lint', () => runNode('node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0')],
   ['types', () => runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json')],
@@ -43,7 +43,7 @@ function report(name, { fault, seconds }) {
   if (fault) process.exitCode = 1;
 }
 
-/** Returns the output of the program if it failed, else an empty string. */
+/** Returns the output of the program if it failed, otherwise an empty string. */
 async function runNode(...args) {
   const { code, output } = await start(args, ['ignore', 'pipe', 'pipe']);
   return code === 0 ? '' : output || `${args[0]} ended with ${code}.`;
@@ -57,7 +57,7 @@ async function lintContract() {
   return isClean ? '' : output || 'redocly lint failed.';
 }
 
-// What scripts/generate.mjs reads.
+// The files that scripts/generate.mjs reads.
 const SOURCES = ['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts', 'package.json'];
 const COPY = join(root, 'node_modules', '.cache', 'check-generated');
 

@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` do first on a fresh clone: install, generate, build; each only when needed.
-// Plain JavaScript that imports nothing but Node: it runs before there are any dependencies.
+// The first step of `npm start` and `npm test`: installs, generates and builds, each only if necessary. Plain JavaScript
+// that imports only Node's modules, because it runs before the dependencies are installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export function prepare() {
   build(root);
 }
 
-/** No install yet, one without the compiler, or the lock file is newer than the last one. */
+/** Returns whether dependencies or the compiler are missing, or the lock file is newer than the installation. */
 function needsInstall() {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed) || !existsSync(join(root, 'node_modules', 'typescript'))) return true;
@@ -29,7 +29,7 @@ function step(title, command, args) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
-    // npm is a .cmd on Windows, which only a shell runs; no argument of ours needs quoting
+    // On Windows, npm is a .cmd file, which only a shell can run. The arguments need no quoting.
     shell: command === 'npm' && process.platform === 'win32',
   });
   if (error) throw error;

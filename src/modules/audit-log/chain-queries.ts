@@ -51,12 +51,12 @@ export const unchainedEntries = (ctx: RequestContext, limit: number): Sql<Unchai
   order by w.at, w.entry_id`;
 
 /**
- * For the transaction. PostgreSQL caches the plan of the foreign key check per connection. A plan made while the log was
- * short scans the whole log for each link; 20,000 links took more than a minute.
+ * Disables sequential scans for the transaction. PostgreSQL caches the plan of the foreign key check per connection. A plan made
+ * while the log was short scans the whole log for each link; 20,000 links took more than a minute.
  */
 export const withoutSequentialScans = sql`set local enable_seqscan = off`;
 
-/** For the transaction. Avoids sorting all unchained entries to find the first ones. */
+/** Disables bitmap scans for the transaction, to avoid sorting all unchained entries to find the first ones. */
 export const withoutBitmapScans = sql`set local enable_bitmapscan = off`;
 
 export type NewLink = Pick<AuditUnsealed, 'entryId' | 'at'> & { sequence: number; hash: string };

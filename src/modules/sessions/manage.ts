@@ -13,7 +13,7 @@ import {
   type SessionRow,
 } from './queries.js';
 
-// Couriers have no access to the sessions table. Each operation asks whether the caller is admitted, then works in the
+// Couriers have no access to the sessions table. Each operation first checks that the caller is admitted, then works in the
 // system's scope (ctx.asSystem).
 
 /**

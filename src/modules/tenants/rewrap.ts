@@ -40,7 +40,7 @@ export async function rewrapSecrets(
     const done = { unopened: 0, rewrapped: 0 };
     const versions = new Map<string, number>();
     for (const tenantId of tenantIds) {
-      // One per batch, because a context writes once. Each batch is its own request in the audit trail.
+      // One context per batch, because a context has only one writing transaction.
       const newContext = () => makeContext(db, { kind: 'system', tenantId }, `rewrap ${newId()}`);
       const { unopened, rewrapped } = await rewrapColumn(newContext, secrets, column, print);
       done.unopened += unopened;

@@ -80,7 +80,7 @@ export function resetTwoFactor(ctx: UserContext, userId: string): Promise<Change
 }
 
 /**
- * Users must change their own account with their password. This operation does not ask for it, so a stolen
+ * Users must change their own account with their password. This operation does not require it, so a stolen
  * token could misuse it.
  */
 function assertAnother({ caller }: UserContext, userId: string): void {

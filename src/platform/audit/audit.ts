@@ -19,9 +19,9 @@ export type AuditFact = {
     | 'carrier'
     | 'tenant';
   entityId: string;
-  /** What changed, as the columns were; absent on creation. */
+  /** The previous values of the changed columns; absent for a creation. */
   before?: Record<string, unknown>;
-  /** What it became; absent on deletion. */
+  /** Their new values; absent for a deletion. */
   after?: Record<string, unknown>;
   remarks?: string | undefined;
 };
@@ -29,7 +29,7 @@ export type AuditFact = {
 /** The request id of background jobs and scripts, which serve no request. */
 export const BACKGROUND = 'background';
 
-/** The statement that appends facts to the audit trail; run it in the transaction of the change. */
+/** Returns the statement that appends facts to the audit trail. Run it in the transaction of the change. */
 export function auditStatement(caller: Caller, requestId: string, facts: AuditFact[]): Sql {
   const rows = facts.map(({ action, entity, entityId, before, after, remarks }) => ({
     id: newId(),
@@ -63,6 +63,6 @@ export function appendFacts(caller: Caller, requestId: string, facts: Sql): Sql 
 
 const actorKind = (caller: Caller) => ({ user: 'user', key: 'api_key', system: 'system' })[caller.kind];
 
-/** The user; for a key, the courier that the scope was narrowed to. */
+/** Returns the user; for an API key, its courier, which is the courier of the transaction's scope. */
 const actorId = (caller: Caller) =>
   caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;

@@ -78,7 +78,7 @@ export type RequestContext<Who extends Caller = Caller> = {
   /** The same for facts that a query selects; see appendFacts. */
   auditSelected(facts: Sql): Sql;
   /**
-   * A context whose writing transaction commits by itself, even if the request is refused later. Not available once the
+   * A context whose writing transaction commits independently, even if the request is refused later. Not available once the
    * request's own writing transaction has begun. A repetition with the same Idempotency-Key may run it again.
    *
    * @param reason why one transaction is not enough; documents the call
@@ -86,7 +86,7 @@ export type RequestContext<Who extends Caller = Caller> = {
   independent(reason: string): RequestContext<Who>;
   /** The same request in the scope of the whole tenant. The audit trail still names the caller. */
   asSystem(): SystemContext;
-  /** Makes the writing transaction commit together with a stored response (decision 0020). For platform/idempotency. */
+  /** Makes the writing transaction commit together with a stored response (decision 0020). Only platform/idempotency uses it. */
   attachUnitOfWork(unit: UnitOfWork): void;
 };
 
@@ -94,7 +94,7 @@ export type UserContext = RequestContext<UserCaller>;
 export type SystemContext = RequestContext<SystemCaller>;
 
 /**
- * Makes the context of a request. A background job or a script makes one for its own scope, with BACKGROUND as the request.
+ * Creates the context of a request. A background job or a script creates one for its own scope, with BACKGROUND as the request.
  */
 export const makeContext = <Who extends Caller>(
   db: Db,
@@ -194,7 +194,7 @@ function writersOf(parts: Parts<Caller>): Writers {
   };
 }
 
-/** Sends one flush. In a unit of work, the flush follows the unit's first step. */
+/** Sends the statements in one flush. In a unit of work, the flush follows the unit's first step. */
 function pipelineOf(
   { state }: Parts<Caller>,
   session: Session,

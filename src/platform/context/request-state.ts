@@ -32,7 +32,7 @@ export function noteAdmission(state: RequestState): void {
 export function assertMayOpen(state: RequestState): void {
   // With a second connection per request, the pool starves under load, and the second waits for the first one's locks.
   if (state.openCount > 0) throw new Error('A transaction was opened inside another.');
-  // Other transactions do not see uncommitted rows. The rule also holds without a key, so that a key changes nothing.
+  // Other transactions do not see uncommitted rows. The rule also applies without an Idempotency-Key, so that requests behave the same with and without one.
   if (state.hasWritten || state.unitOfWork?.transaction)
     throw new Error('A transaction was opened after the writing transaction of the request.');
   if (state.parent) assertMayOpen(state.parent);

@@ -6,7 +6,7 @@ export type FilterScope<Who> = { caller: Who; applicationFilters: boolean };
 
 /**
  * The application's own filter on a table that belongs to couriers: the caller's tenant and, for a courier, its
- * account. Row-level security repeats it. Each must hold alone, and this one lets PostgreSQL use indexes.
+ * account. Row-level security repeats it. Each must be sufficient alone. This one also lets PostgreSQL use indexes.
  *
  * @param alias the table's name in the statement
  */

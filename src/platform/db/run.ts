@@ -48,7 +48,7 @@ function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise
 const courierOf = (caller: Exclude<Session['caller'], { kind: 'key' }>) =>
   caller.kind === 'user' ? caller.courierId : null;
 
-/** A transaction on a connection of its own, without Prisma. */
+/** A transaction on one connection, without Prisma. */
 export const runPlain = <Result>(
   session: Session,
   work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
@@ -71,7 +71,7 @@ async function runPlainWithPermit<Result>(
     client.release();
     return result;
   } catch (error) {
-    // A connection that cannot roll back must not serve the next request.
+    // A connection that cannot roll back must not be used for the next request.
     client.release(
       await client.query('rollback').then(
         () => false,

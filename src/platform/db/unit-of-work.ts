@@ -28,7 +28,7 @@ export type UnitOfWork = {
  * Runs work whose writing transaction commits only when the whole work has succeeded. An error of the work rolls back what
  * it wrote. Work that writes nothing runs no step.
  *
- * @param work receives a function that tells whether it has written
+ * @param work receives a function that returns whether the work has written
  * @param attach gives the unit of work to the context that the work uses
  */
 export async function inUnitOfWork<Result>(

@@ -47,7 +47,7 @@ async function runOnce(request: KeyedRequest, handle: () => Promise<HttpResponse
   }
 }
 
-/** Another request with the key has stored its response since this request looked. */
+/** Another request with the key has stored its response since this request last read it. */
 class StoredMeanwhile extends Error {}
 
 async function lockUnlessStored({ ctx, key }: KeyedRequest, tx: QueryTx): Promise<void> {
@@ -61,7 +61,7 @@ async function lockKey(key: OwnedKey, tx: QueryTx): Promise<void> {
   if (!lock?.is_locked) throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1 });
 }
 
-/** A refusal that is thrown after the writes commits them, for example a wrong code that must stay counted. */
+/** A refusal that is thrown after the writes does not undo them, for example the count of a wrong code. */
 async function runHandler(
   request: KeyedRequest,
   handle: () => Promise<HttpResponse>,
@@ -100,7 +100,7 @@ function toRefusal({ ctx, operation }: KeyedRequest, apiError: ApiError): HttpRe
 }
 
 /**
- * Stores a refusal whose transaction was rolled back, or that opened none, in a transaction of its own.
+ * Stores a refusal in a separate transaction, because its own was rolled back or never opened.
  *
  * @throws the given error if it is not stored
  */
@@ -111,14 +111,14 @@ async function storeRefusal(request: KeyedRequest, error: unknown): Promise<Outc
   const response = toRefusal(request, apiError);
   if (bytesOf(response).length > MAX_REFUSAL_BYTES) throw error;
   const isStored = await ownContext(request).transaction(async (tx) => {
-    // The refusal may be caused by what a concurrent request with the key is doing; then only that one is stored.
+    // A concurrent request with the same key may have caused the refusal. Then only the response of that request is stored.
     await lockKey(request.key, tx);
     return store(request, tx, response);
   });
   return isStored ? { response } : findStoredMeanwhile(request);
 }
 
-/** A larger refusal has no effect either: without being stored it is computed again. */
+/** A larger refusal is not stored. It has no effect, so a repeated request may compute it again. */
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** A context whose transactions are independent of the handler's, which may have begun or failed. */

@@ -11,7 +11,7 @@ const LIFETIME = sql`interval '24 hours'`;
 
 const kindOf = ({ caller }: OwnedKey) => (caller.kind === 'user' ? 'user' : 'courier');
 
-/** For an API key, the courier that the scope was narrowed to. */
+/** For an API key, its courier, which is the courier of the transaction's scope. */
 const idOf = ({ caller }: OwnedKey) =>
   caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
 

@@ -4,7 +4,7 @@ import { readSyncResponse } from '../../../src/modules/customers/sync/sync-respo
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { answerWith, startSyncRig, type Sent, type SyncRig } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
-import { longestBlockMs } from '../../support/builders/transactions.js';
+import { longestBlockMs } from '../../support/harness/event-loop-block.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -41,7 +41,7 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
   ['white space', ' \r\n\t ', /empty/],
   ['a byte order mark alone', bytes('efbbbf'), /empty/],
   ...['null', 'true', '0', '1e400', '-', '"text"', '"[]"', 'undefined', 'NaN'].map(
-    (text): [string, Sent, RegExp] => [text, text, /Answer with a JSON array/],
+    (text): [string, Sent, RegExp] => [text, text, /Respond with a JSON array/],
   ),
   ...[
     '{}',
@@ -57,7 +57,7 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
     '{"constructor":[]}',
     '{"":[]}',
     '{"user_code":"A"}\n{"user_code":"B"}',
-  ].map((text): [string, Sent, RegExp] => [text, text, /Answer with a JSON array/]),
+  ].map((text): [string, Sent, RegExp] => [text, text, /Respond with a JSON array/]),
   ...[
     '[',
     '[{',
@@ -116,10 +116,10 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
   ].map((text): [string, Sent, RegExp] => [JSON.stringify(text), text, /not well-formed JSON/]),
   ['an HTML page', '<!doctype html><html><body>[]</body></html>', /HTML or XML/],
   ['XML', '<?xml version="1.0"?><customers/>', /HTML or XML/],
-  ['JSONP', `callback(${good})`, /Answer with a JSON array/],
-  ['JSON after a security prefix', `)]}',\n${good}`, /Answer with a JSON array/],
-  ['CSV', 'user_code,first_name,last_name\nA,B,C\n', /Answer with a JSON array/],
-  ['JavaScript', `module.exports = ${good}`, /Answer with a JSON array/],
+  ['JSONP', `callback(${good})`, /Respond with a JSON array/],
+  ['JSON after a security prefix', `)]}',\n${good}`, /Respond with a JSON array/],
+  ['CSV', 'user_code,first_name,last_name\nA,B,C\n', /Respond with a JSON array/],
+  ['JavaScript', `module.exports = ${good}`, /Respond with a JSON array/],
   ['gzip', gzipSync(good), /compressed/],
   ['a gzip bomb', gzipSync(Buffer.alloc(rounds(64, 256) * MIB)), /compressed/],
   ['zlib', bytes('789c8b8e0500011b00b9'), /UTF-8/],
@@ -131,7 +131,7 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
   ['an overlong slash', Buffer.concat([Buffer.from('["'), bytes('c0af'), Buffer.from('"]')]), /UTF-8/],
   ['a surrogate in UTF-8', Buffer.concat([Buffer.from('["'), bytes('eda080'), Buffer.from('"]')]), /UTF-8/],
   ['a truncated character at the end', Buffer.concat([Buffer.from('["a"]'), bytes('c3')]), /UTF-8/],
-  ['NUL bytes', Buffer.alloc(1000), /Answer with a JSON array/],
+  ['NUL bytes', Buffer.alloc(1000), /Respond with a JSON array/],
   ['200,000 open brackets', '['.repeat(200_000), /nested deeper/],
   ['200,000 nested lists', '['.repeat(200_000) + ']'.repeat(200_000), /nested deeper/],
   ['200,000 nested objects', `[${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}]`, /nested deeper/],
@@ -139,7 +139,11 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
   ['deep nesting beside the list', `{"data":[],"x":${'['.repeat(100)}${']'.repeat(100)}}`, /nested deeper/],
   ['100,001 records', `[${'{},'.repeat(100_000)}{}]`, /more than 100000 records/],
   ['100,001 records in an object', `{"data":[${'1,'.repeat(100_000)}1]}`, /more than 100000 records/],
-  ['64 KiB beside the list', { data: [], note: 'x'.repeat(65_536) }, /little beside it/],
+  [
+    '64 KiB beside the list',
+    { data: [], note: 'x'.repeat(65_536) },
+    /Other fields of the object must be small/,
+  ],
   ['a byte more than 20 MiB', Buffer.concat([filled('[', ' ', ']'), Buffer.from(' ')]), /longer than 20 MiB/],
   ['20 MiB of brackets', filled('', '['), /nested deeper/],
   ['20 MiB of braces', filled('', '{'), /nested deeper/],
@@ -155,11 +159,11 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
   [
     '20 MiB of lists beside the list',
     filled('{"data":[],"x":[', '[],', '[]]}'),
-    /Answer with|not well-formed/,
+    /Respond with|not well-formed/,
   ],
   ['20 MiB of an object beside the list', filled('{"data":[],"x":{', '"a":1,', '"a":1}}'), /little|not well/],
-  ['20 MiB of fields', filled('{', '"a":1,', '"a":1}'), /Answer with|not well-formed/],
-  ['20 MiB of a name', filled('{"', 'x', '":[]}'), /Answer with|not well-formed/],
+  ['20 MiB of fields', filled('{', '"a":1,', '"a":1}'), /Respond with|not well-formed/],
+  ['20 MiB of a name', filled('{"', 'x', '":[]}'), /Respond with|not well-formed/],
   ['20 MiB of bytes', filled('', '\xff'), /UTF-8/],
 ];
 

@@ -642,12 +642,12 @@ describe('failing targets', () => {
   test.each([
     [301, /301.*Redirects are not followed/],
     [302, /302.*Redirects are not followed/],
-    [400, /400\. Look into the log/],
+    [400, /400\. Look for the error in the log/],
     [401, /401.*api_token/],
     [403, /403.*api_token/],
     [404, /404.*api_url_get_customers/],
-    [500, /500\. Look into the log/],
-    [503, /503\. Look into the log/],
+    [500, /500\. Look for the error in the log/],
+    [503, /503\. Look for the error in the log/],
   ])('HTTP %s fails the run with a message that says what to change', async (status, words) => {
     rig.receiver.answer = (_request, response) =>
       response.writeHead(status, { location: `${rig.receiver.url}/elsewhere` }).end('[]');

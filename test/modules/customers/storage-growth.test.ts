@@ -251,7 +251,7 @@ describe('daily limit of customer changes per courier', () => {
       expect(await rig.sync(list(100))).toMatchObject({ status: 'succeeded', created: 100 });
       expect(await rig.sync(list(151))).toMatchObject({
         status: 'failed',
-        error: expect.stringContaining('more customers than a courier may in a day: 150'),
+        error: expect.stringContaining('the daily limit of 150 changed customers'),
       });
       expect(await rig.sync(list(150))).toMatchObject({ status: 'succeeded', created: 50, unchanged: 100 });
       expectExceeded(await create('iex'));

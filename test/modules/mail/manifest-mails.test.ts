@@ -175,7 +175,7 @@ describe('recipients', () => {
       'had packages on a deleted manifest',
       async ({ id }) =>
         service.owner.query('update manifest_mails set manifest_id = $2 where id = $1', [id, randomUUID()]),
-      'no longer there',
+      'no longer exists',
     ],
   ])('skips the mail and records the reason for a courier that %s', async (_, change, why) => {
     const { mail, packageId } = await queueMail();

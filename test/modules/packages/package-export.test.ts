@@ -9,7 +9,7 @@ import { makeWorkbookWriter } from '../../../src/modules/packages/export/spreads
 import { askSteadily } from '../../support/service/client.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
-import { longestBlockMs } from '../../support/builders/transactions.js';
+import { longestBlockMs } from '../../support/harness/event-loop-block.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 import { readWorkbook } from '../../support/readers/workbook.js';
 

@@ -17,7 +17,7 @@ import type { ContextTx, UserContext } from '../../../platform/context/request-c
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Client } from '../../sessions/public.js';
 
-/** What a user proves its identity with, to change its second factor. */
+/** The proof of identity that a change of the second factor requires. */
 export type PasswordAndCode = { password: string; code: string };
 
 /**

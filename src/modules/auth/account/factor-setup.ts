@@ -27,7 +27,7 @@ import type { Client } from '../../sessions/public.js';
 export type Setup = { secret: string; uri: string; expiresAt: Date };
 
 /**
- * Creates a pending secret. It takes effect only after a code has proved it.
+ * Creates a pending secret. It takes effect only after the user has confirmed it with a code.
  * @throws ApiError two_factor_enabled, password_wrong
  */
 export async function setUpFactor(
@@ -82,7 +82,7 @@ export async function enableFactor(
   });
 }
 
-/** The secret in clear, and the same as it is stored; `step` is the time step of the code that proved it. */
+/** The secret in plain text and as stored. `step` is the time step of the code that proved it. */
 type ProvenSecret = { secret: string; pendingCipher: string; step: number };
 
 function verifyPendingSecret(

@@ -15,7 +15,7 @@ import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 
-/** What attempts at passwords and codes need besides the context. */
+/** The dependencies of password and code attempts besides the context. */
 export type AttemptDeps = Pick<Deps, 'loginLimiter' | 'secrets' | 'securityLog'>;
 
 export type PasswordAttempt = { username: string; password: string; address: string };

@@ -33,7 +33,7 @@ export const publishDraft = (ctx: UserContext, billId: string): Sql<PublishedRow
     set status = case when b.total_amount = 0 then 'paid' else 'published' end,
       sequence_number = n.last_number,
       invoice_number = 'INV-' || lpad(n.last_number::text, greatest(6, length(n.last_number::text)), '0'),
-      -- not now(): that is when the transaction began, which may have waited for the counter
+      -- not now(), the start of the transaction, which may have waited for the counter since
       published_at = clock_timestamp(), bill_from = ${partyOfWarehouse}, bill_to = ${partyOfCourier}
     from consistent t
     join counted n on n.tenant_id = t.tenant_id

@@ -17,7 +17,7 @@ export async function publishBill(
   return ctx.transaction(async (tx) => {
     const bill = await lockDraft(ctx, tx, billId);
     const [row] = await tx.query(publishDraft(ctx, bill.id));
-    if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to it.`);
+    if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to its total.`);
     const { invoiceNumber, sequenceNumber, status } = row;
     const before = { invoice_number: bill.invoiceNumber, status: bill.status };
     const after = { invoice_number: invoiceNumber, sequence_number: sequenceNumber, status };

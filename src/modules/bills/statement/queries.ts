@@ -27,7 +27,7 @@ export type AccountRow = {
 /** The figures of a courier's account: over the period, and by the age of its bills at the end. */
 export function figuresOfAccount(ctx: UserContext, period: StatementPeriod): Sql<AccountRow> {
   const { courierId, from, to } = period;
-  // A bill published after the period has no age in it; payments for it count as credit.
+  // A bill published after the period is not part of the ageing. Payments for it count as credit.
   return sql`with moves as materialized (${movementsOfAccount(ctx, period)}),
     dues as (
       select sum(amount_usd) as due, ${to}::date - max(day) filter (where kind = 'bill') as age
@@ -87,8 +87,8 @@ export function pageOfMovements(
 
 /**
  * All movements of a courier's balance until the end of the period. A payment counts from its date,
- * which may be before the bill was published. Bills from before publication times were recorded count from
- * their creation.
+ * which may be before the bill was published. A bill without a publication
+ * time, from an earlier version, counts from its creation.
  */
 function movementsOfAccount(ctx: UserContext, { courierId, to }: StatementPeriod): Sql {
   const bills = sql`(

@@ -113,8 +113,8 @@ export type StoredLogo = {
 export type LogoPrinter = (ctx: RequestContext, logo: StoredLogo) => Promise<Buffer | undefined>;
 
 /**
- * Returns a function that returns the PNG of a logo. A logo from before PNGs were stored is drawn and stored
- * now. Returns undefined if it cannot be drawn, and stores that too.
+ * Returns a function that returns the PNG of a logo. If a logo has no PNG yet, because an earlier version stored it, the
+ * function draws and stores it. It returns undefined if the logo cannot be drawn, and stores that result too.
  */
 export function makeLogoPrinter(drawLogo: LogoDrawer): LogoPrinter {
   return async (ctx, { courier_id: courierId, content_hash: contentHash, raster, undrawn }) => {

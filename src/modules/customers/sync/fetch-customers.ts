@@ -38,15 +38,16 @@ function toFetchResult(reply: OutboundReply): FetchResult {
   if (isCut)
     return {
       httpStatus,
-      error: 'The answer was longer than 20 MiB, or did not end within 30 seconds. Send less.',
+      error: 'The response was longer than 20 MiB, or did not end within 30 seconds. Send less data.',
     };
   return { httpStatus, body };
 }
 
 function adviceFor(status: number): string {
-  if (status >= 300 && status < 400) return 'Redirects are not followed: set the address that it leads to.';
+  if (status >= 300 && status < 400)
+    return 'Redirects are not followed. Set api_url_get_customers to the target of the redirect.';
   if (status === 401 || status === 403)
     return 'Check that your system accepts the api_token of the settings.';
   if (status === 404) return 'Check api_url_get_customers.';
-  return 'Look into the log of your system.';
+  return 'Look for the error in the log of your system.';
 }

@@ -112,7 +112,7 @@ function textOf(value: unknown, field: Field, report: ReportProblem): string | n
   return isOptional && text === '' ? null : text;
 }
 
-/** A missing name is left unchanged. If there is a full name, the missing part is taken from it. */
+/** A missing name is left unchanged, unless a full name contains it. */
 function namesOf(
   fields: Map<Meaning, unknown>,
   report: ReportProblem,

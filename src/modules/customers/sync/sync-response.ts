@@ -60,11 +60,11 @@ const repeated = (index: number): SyncProblem => ({
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     throw new SyncResponseError(
-      'The answer is compressed. Send it uncompressed: we ask for no Content-Encoding.',
+      'The response is compressed. Send it uncompressed, as Accept-Encoding of the request says.',
     );
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new SyncResponseError('The answer is not in UTF-8. Encode it in UTF-8.');
+    throw new SyncResponseError('The response is not in UTF-8. Encode it in UTF-8.');
   }
 }

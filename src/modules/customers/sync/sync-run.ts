@@ -98,7 +98,7 @@ const ABANDONED_MINUTES = 60;
 
 /** Fails the tenant's abandoned runs, so that new ones can start. Returns their number. */
 export async function failAbandonedRuns(ctx: SystemContext): Promise<number> {
-  const error = 'It was given up, because it did not end within an hour. The next run tries again.';
+  const error = 'The run was cancelled because it did not end within an hour. The next run tries again.';
   const [failed] = await ctx.pipeline([failAbandoned(ctx, ABANDONED_MINUTES, error)]);
   return failed.length;
 }

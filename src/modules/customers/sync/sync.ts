@@ -30,7 +30,7 @@ const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAft
 
 /**
  * Returns the job that reads a courier's customers from the courier's own system. Any failure of that system
- * ends the run as failed. The job throws only for internal errors; a repeated job starts over.
+ * ends the run as failed. The job throws only for internal errors; a repeated job starts from the beginning.
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
   const limiter = makeKeyedLimiter(LIMITS);
@@ -92,17 +92,17 @@ async function storeOrFail(
     return await storeCustomers(ctx, target, httpStatus, response);
   } catch (failure) {
     if (!(failure instanceof ApiError && failure.code === 'quota_exceeded')) throw failure;
-    const error = `It would change more customers than a courier may in a day: ${target.quota.limit}. Nothing was stored. Synchronise again after midnight UTC.`;
+    const error = `The list would exceed the daily limit of ${target.quota.limit} changed customers. Nothing was stored. Synchronise again after midnight UTC.`;
     return failRun(ctx, target.runId, { httpStatus, error });
   }
 }
 
 type RunKey = { tenantId: string; courierId: string; runId: string };
 
-/** Logs and counts the end of a run; undefined if the run was already ended. */
+/** Logs and counts the end of a run. `end` is undefined if the run had already ended. */
 function report({ log, metrics }: SyncDeps, run: RunKey, startedMs: number, end: RunEnd | undefined): void {
   const durationMs = Math.round(performance.now() - startedMs);
-  const { httpStatus, error, counts } = end ?? { httpStatus: null, error: 'It was ended meanwhile.' };
+  const { httpStatus, error, counts } = end ?? { httpStatus: null, error: 'The run had already ended.' };
   metrics?.customerSync(error === null ? 'succeeded' : 'failed');
   log.info(
     { ...run, durationMs, httpStatus, ...(error === null ? counts : { error }) },

@@ -23,7 +23,7 @@ type Words = { subject: string; summary: string; advice: string };
 const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
   new_network: {
     subject: 'New login to your account',
-    summary: 'Somebody logged in to your account from an address that it has not been used from before.',
+    summary: 'Somebody logged in to your account from a new address.',
     advice: RESET,
   },
   password_changed: {
@@ -40,33 +40,33 @@ const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
   password_reset_by_admin: {
     subject: 'An administrator reset your password',
     summary: 'An administrator has given your account a one-time password. All sessions were ended.',
-    advice: 'If you did not ask for this, tell your administrator at once.',
+    advice: 'If you did not request this, tell your administrator at once.',
   },
   two_factor_enabled: {
     subject: 'Two-factor authentication was turned on',
-    summary: 'Your account now asks for a code of an authenticator at each login.',
+    summary: 'Each login to your account now requires a code from an authenticator.',
     advice: RESET,
   },
   two_factor_disabled: {
     subject: 'Two-factor authentication was turned off',
-    summary: 'Your account no longer asks for a code at login.',
+    summary: 'Logging in to your account no longer requires a code.',
     advice: RESET,
   },
   two_factor_reset_by_admin: {
     subject: 'An administrator turned your two-factor authentication off',
-    summary: 'Your account no longer asks for a code at login, until you set up an authenticator again.',
-    advice: 'If you did not ask for this, tell your administrator at once.',
+    summary: 'Logging in to your account requires no code until you set up an authenticator again.',
+    advice: 'If you did not request this, tell your administrator at once.',
   },
   backup_codes_regenerated: {
-    subject: 'New backup codes were made',
-    summary: 'Ten new backup codes were made for your account. The old ones no longer work.',
+    subject: 'New backup codes were created',
+    summary: 'Ten new backup codes were created for your account. The old ones no longer work.',
     advice: RESET,
   },
   email_changed: {
     subject: 'The e-mail address of your account was changed',
     summary:
       'An administrator changed the e-mail address of your account. This mail goes to the old and to the new address.',
-    advice: 'If you did not ask for this, tell your administrator at once.',
+    advice: 'If you did not request this, tell your administrator at once.',
   },
 };
 
@@ -96,12 +96,12 @@ export function toAccountLetter(
     ...common,
     subject: `Reset your password (${tenantName})`,
     summary: link
-      ? 'Somebody asked to reset the password of your account. Open this page to choose a new one:'
-      : 'Somebody asked to reset the password of your account. Enter this code where you choose a new one:',
+      ? 'Somebody requested a password reset for your account. Open this page to choose a new password:'
+      : 'Somebody requested a password reset for your account. Enter this code on the page where you choose a new password:',
     facts: [[link ? 'Page' : 'Code', link ?? token ?? ''], ...facts],
     advice: [
       'It works once, within 30 minutes. A newer request replaces it.',
-      'If you did not ask for it, do nothing: your password stays as it is.',
+      'If you did not request it, ignore this mail. Your password does not change.',
     ],
   };
 }

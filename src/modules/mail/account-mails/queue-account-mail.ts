@@ -12,7 +12,7 @@ export type AccountMail = {
   recipient?: string;
   /** The client of the request that caused the mail; undefined if somebody other than the user caused it. */
   client?: { address: string; userAgent: string | undefined };
-  /** Returns the encrypted secret of the mail, which must not be stored in clear. */
+  /** Returns the encrypted secret of the mail, which must not be stored in plain text. */
   encrypt?: (mailId: string) => string;
 };
 

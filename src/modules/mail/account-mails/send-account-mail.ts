@@ -29,7 +29,7 @@ async function compose(
 ): Promise<Message | { skipped: string }> {
   const { ctx, id } = mail;
   const [[row]] = await ctx.read([selectAccountMail(ctx, id)]);
-  if (!row) return { skipped: 'the user is no longer there' };
+  if (!row) return { skipped: 'the user no longer exists' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
   if (row.kind === 'password_reset_link' && row.isStale) return { skipped: 'the reset token has expired' };
   const secret =

@@ -14,7 +14,7 @@ export async function composeMail({ ctx, id }: Mail): Promise<Message | { skippe
     selectCargo(ctx, id, MAX_LISTED),
     selectTotals(ctx, id),
   ]);
-  if (!mail?.manifestId) return { skipped: 'the manifest is no longer there' };
+  if (!mail?.manifestId) return { skipped: 'the manifest no longer exists' };
   if (!mail.isCourierActive) return { skipped: 'the courier is not active' };
   if (!mail.courierEmail) return { skipped: 'the courier has no e-mail address' };
   if (!isAddress(mail.courierEmail)) return { skipped: 'the courier has no usable e-mail address' };

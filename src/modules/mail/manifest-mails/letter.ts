@@ -46,7 +46,7 @@ export function toLetter(
     headline: `Manifest ${oneLine(mail.manifestNumber)} ${STATUS_PHRASES[mail.manifestStatus]}`,
     greeting: oneLine(mail.courierName ?? ''),
     tenantName,
-    reason: `${tenantName} writes to the e-mail address of your profile when a manifest with packages of yours moves on.`,
+    reason: `${tenantName} sends this mail to the e-mail address of your profile when the status of a manifest with your packages changes.`,
     houseColor: /^#[0-9a-f]{6}$/i.test(mail.houseColor ?? '') ? (mail.houseColor ?? undefined) : undefined,
     facts: [
       ['Warehouse', shown(mail.warehouseName)],
@@ -78,9 +78,11 @@ function notesOf(manifestId: string, { cargo, totals: { count } }: Cargo, now: D
   const notes = [`These are your packages aboard as of ${formatDateTime(now)} UTC.`];
   if (more > 0)
     notes.unshift(
-      `And ${more} more. GET /api/GetManifest.php?id=${manifestId} answers all ${count} of them.`,
+      `And ${more} more. GET /api/GetManifest.php?id=${manifestId} returns all ${count} of them.`,
     );
   if (cargo.some(({ userCode }) => userCode === null))
-    notes.push('A tracking number is shown in full once its customer is known: UpdatePackage names one.');
+    notes.push(
+      'A tracking number is shown in full once its customer is known. Set the customer with UpdatePackage.',
+    );
   return notes;
 }

@@ -25,7 +25,7 @@ export const releasePackages = (ctx: UserContext, manifestId: string, ids: strin
   update packages p set manifest_id = null, updated_at = now()
   where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id = ${manifestId}::uuid`;
 
-/** What a status change needs of a package. */
+/** The columns of a package that a status change needs. */
 export type ManifestPackageRow = Pick<Package, 'id' | 'courierId'> & { status: PackageStatus };
 
 /** Locks every package on the manifest. */
@@ -45,7 +45,7 @@ export const appendStatusEvents = (
   insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
     occurred_at, recorded_at, source)
   select p.tenant_id, event.id, p.id, p.courier_id, p.status, ${status}, ${ctx.caller.userId}::uuid,
-    -- not the transaction's time: it may have waited for what happened before this to be recorded
+    -- not the time of the transaction, which may have waited for an earlier event to be recorded
     statement_timestamp(), statement_timestamp(), 'manifest'
   from unnest(${eventIds}::uuid[], ${ids}::uuid[]) as event (id, package_id)
   join packages p on p.id = event.package_id and ${tenantRows(ctx, 'p')}`;

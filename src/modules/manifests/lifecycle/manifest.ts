@@ -81,7 +81,7 @@ async function insertUnderFreeNumber(ctx: UserContext, tx: ContextTx, draft: Dra
     const [inserted] = await tx.query(insertManifest(ctx, { ...draft, suffix: newSuffix() }));
     if (inserted) return inserted.manifestNumber;
   }
-  throw new Error(`${NUMBER_TRIES} manifest numbers in a row were taken.`);
+  throw new Error(`${NUMBER_TRIES} consecutive manifest numbers were already in use.`);
 }
 
 /** Writes the differing fields and everything that follows from them. Returns whether anything changed. */

@@ -34,7 +34,7 @@ const MAX_RUN_MS = 15_000;
 /** How often a queue with outstanding requests is checked for new deliveries. */
 const POLL_MS = 250;
 
-/** A delivery queue, and how to make a context for each of its transactions. */
+/** A delivery queue, and a function that creates a context for each of its transactions. */
 type QueueRun = { queue: DeliveryQueue; newContext: () => SystemContext };
 
 /** The requests of a run: those in flight, and the outcomes that are not recorded yet. */

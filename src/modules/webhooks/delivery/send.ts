@@ -11,16 +11,16 @@ import type { AttemptResult, Postponed } from './settle-queries.js';
 import { signatureHeaders } from './sign.js';
 
 const TIMEOUT_MS = 10_000;
-/** How much of a response is read, and how much of that is stored. */
+/** The limits for reading and for storing a response. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_STORED_CHARACTERS = 1_024;
 
 export type Target = TargetRow & { url: string };
 
-/** What every request to a URL needs. */
+/** The values that all requests to a URL share. */
 export type Sender = { url: string; secrets: string[]; headers: Record<string, string>; clock: () => Date };
 
-/** @param newContext makes the context that creates a missing signing secret */
+/** @param newContext creates the context for storing a missing signing secret */
 export async function openSender(
   newContext: () => SystemContext,
   secrets: Secrets,

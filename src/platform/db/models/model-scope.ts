@@ -21,7 +21,7 @@ const fields = new Map(
   }),
 );
 
-/** Tables without a courier_id that couriers may read. All others without one are for staff. */
+/** Tables without a courier_id that couriers may read. All other tables without one are only for staff. */
 const SHARED = new Set<string>([
   'Tenant',
   'TenantHost',
@@ -31,7 +31,7 @@ const SHARED = new Set<string>([
   'SecuritySettings',
 ] satisfies ModelName[]);
 
-/** Only the owner of the schema writes these. */
+/** Tables that only the owner of the schema writes. */
 const READ_ONLY = new Set<string>(['Tenant', 'TenantHost'] satisfies ModelName[]);
 
 export const tenantField = (model: string): string => (model === 'Tenant' ? 'id' : 'tenantId');

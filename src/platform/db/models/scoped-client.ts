@@ -4,7 +4,7 @@ import type { ModelScope } from './model-scope.js';
 
 type Filtered = { prisma: PrismaClient; applicationFilters: boolean };
 
-/** Making a client costs ten times as much as looking one up; see decision 0036. */
+/** Creating a client takes ten times as long as finding one in the cache; see decision 0036. */
 const MAX_CLIENTS = 1_000;
 
 const clients = new WeakMap<PrismaClient, Map<string, PrismaClient>>();
