@@ -14,23 +14,23 @@ export default tseslint.config(
         'error',
         { allowNumber: true, allowBoolean: true },
       ],
-      // a map's missing key is told by noUncheckedIndexedAccess, not by a delete
+      // noUncheckedIndexedAccess already checks missing keys.
       '@typescript-eslint/no-dynamic-delete': 'off',
-      // process.env['NAME'] is what noPropertyAccessFromIndexSignature wants elsewhere
+      // noPropertyAccessFromIndexSignature requires process.env['NAME'].
       '@typescript-eslint/dot-notation': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // no classes here, so no method loses its this
+      // The code has no classes whose methods could lose `this`.
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      // text and numbers are joined in check digits and messages; code points are what a number's length counts
+      // Check digits and messages join text and numbers. Lengths are counted in code points, by spreading a string.
       '@typescript-eslint/restrict-plus-operands': 'off',
       '@typescript-eslint/no-misused-spread': 'off',
-      // handlers are async by contract, whether or not this one waits
+      // The type of handlers requires async functions, even those that do not await.
       '@typescript-eslint/require-await': 'off',
     },
   },
   {
-    // tests reach into replies and rows whose shape the contract check or the assertion itself judges
+    // Tests read responses and rows whose shape the contract validator or the assertion checks.
     files: ['test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-assignment': 'off',
@@ -60,14 +60,14 @@ export default tseslint.config(
           paths: [
             {
               name: 'pg',
-              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
+              message: 'Query through the request context (src/platform/context/request-context.ts).',
               allowTypeImports: true,
             },
           ],
           patterns: [
             {
               group: ['**/generated/prisma/*'],
-              message: 'Query through a scoped transaction (src/platform/db/transaction.ts).',
+              message: 'Query through the request context (src/platform/context/request-context.ts).',
             },
           ],
         },

@@ -1,5 +1,5 @@
 // npm run chaos: sends 10,000 events while workers are killed 50 times and PostgreSQL is restarted 5 times.
-// The default test run does 4 kills and 2 restarts. `npm run chaos -- --kills 200` does more: 200 events per
+// The default test run does 2 kills and 1 restart. `npm run chaos -- --kills 200` does more: 200 events per
 // kill, a restart after every tenth kill.
 import { parseArgs } from 'node:util';
 import { runJest } from './jest.mjs';

@@ -1,30 +1,33 @@
-// npm run check: the whole gate, quick to fail, one line a step. `-- --no-tests` leaves the tests to npm test.
+// npm run check: the whole gate, one line per step. `-- --no-tests` leaves the tests to npm test.
 import { spawn } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { prepare, root } from './prepare.mjs';
 
-// The steps of one list run side by side: linting, the longest, leaves a core idle.
+// Runs as many steps in parallel as there are cores, the longest first. No step writes a file that another step reads.
 const STEPS = [
-  [
-    ['format', () => runNode('node_modules/prettier/bin/prettier.cjs', '--check', '.')],
-    ['lint', () => runNode('node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0')],
-    ['types', () => runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json')],
-    ['contract', lintContract],
-  ],
-  [['generated', compareGenerated]],
-  // every row once on little data, from the build that prepare() has made
-  [['bench', () => runNode('dist/scripts/bench.js', '--smoke')]],
-  [['tests', runTests]],
+  ['lint', () => runNode('node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0')],
+  ['types', () => runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.json')],
+  ['generated', compareGenerated],
+  ['format', () => runNode('node_modules/prettier/bin/prettier.cjs', '--check', '.')],
+  // Runs every row once on little data, from the build that prepare() has made.
+  ['bench', () => runNode('dist/scripts/bench.js', '--smoke')],
+  ['contract', lintContract],
 ];
 
 prepare();
-const skipped = process.argv.includes('--no-tests') ? 'tests' : undefined;
-for (const steps of STEPS) {
-  const passed = await Promise.all(
-    steps.map(async ([name, run]) => name === skipped || report(name, await timed(run))),
-  );
-  if (passed.includes(false)) break;
+const waiting = [...STEPS];
+await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
+if (!process.exitCode && !process.argv.includes('--no-tests')) await runStep('tests', runTests);
+
+/** Runs one step after another until none is left or one has failed. */
+async function runWaiting() {
+  while (waiting.length > 0 && !process.exitCode) await runStep(...waiting.shift());
+}
+
+async function runStep(name, run) {
+  report(name, await timed(run));
 }
 
 async function timed(run) {
@@ -33,22 +36,20 @@ async function timed(run) {
   return { fault, seconds: ((performance.now() - startMs) / 1000).toFixed(1) };
 }
 
-/** Answers whether the step passed. */
 function report(name, { fault, seconds }) {
   if (fault) process.stdout.write(`${fault.trimEnd()}\n`);
   process.stdout.write(`${name.padEnd(9)} ${fault ? 'FAILED' : 'ok'} ${seconds} s\n`);
-  // exit() would cut what a pipe has not taken yet
+  // exit() would discard output that a pipe has not accepted yet.
   if (fault) process.exitCode = 1;
-  return !fault;
 }
 
-/** Answers what the program said when it failed, else nothing. */
+/** Returns the output of the program if it failed, otherwise an empty string. */
 async function runNode(...args) {
   const { code, output } = await start(args, ['ignore', 'pipe', 'pipe']);
   return code === 0 ? '' : output || `${args[0]} ended with ${code}.`;
 }
 
-/** Warnings fail too, which redocly itself lets pass. */
+/** Fails on warnings too; redocly itself exits with 0. */
 async function lintContract() {
   const lint = ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--max-problems', '50'];
   const { code, output } = await start(lint, ['ignore', 'pipe', 'pipe']);
@@ -56,27 +57,41 @@ async function lintContract() {
   return isClean ? '' : output || 'redocly lint failed.';
 }
 
-/** Generates anew and names what was not up to date; the new files stay, for that is what was missing. */
+// The files that scripts/generate.mjs reads.
+const SOURCES = ['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts', 'package.json'];
+const COPY = join(root, 'node_modules', '.cache', 'check-generated');
+
+/**
+ * Generates in a copy of the sources, because the other steps read generated/ meanwhile, and returns the names of the files
+ * that were not up to date. Replaces generated/ if there are any.
+ */
 async function compareGenerated() {
-  const before = await readGenerated();
-  const fault = await runNode('scripts/generate.mjs');
+  await rm(COPY, { recursive: true, force: true });
+  await mkdir(COPY, { recursive: true });
+  for (const name of SOURCES) await cp(join(root, name), join(COPY, name), { recursive: true });
+  const fault = await runNode(join(COPY, 'scripts/generate.mjs'));
   if (fault) return fault;
-  const after = await readGenerated();
+  const [before, after] = [await readGenerated(root), await readGenerated(COPY)];
   const names = [...new Set([...before.keys(), ...after.keys()])].sort();
   const stale = names.filter((name) => before.get(name) !== after.get(name));
-  return stale.map((name) => `${name} was not up to date; npm run generate has made it anew`).join('\n');
+  if (stale.length > 0) {
+    await rm(join(root, 'generated'), { recursive: true, force: true });
+    await cp(join(COPY, 'generated'), join(root, 'generated'), { recursive: true });
+  }
+  await rm(COPY, { recursive: true });
+  return stale.map((name) => `${name} was not up to date. It is now; commit it.`).join('\n');
 }
 
-async function readGenerated() {
-  const entries = await readdir(join(root, 'generated'), { recursive: true, withFileTypes: true });
+async function readGenerated(folder) {
+  const entries = await readdir(join(folder, 'generated'), { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const contents = await Promise.all(
-    paths.map(async (path) => [relative(root, path), await readFile(path, 'utf8')]),
+    paths.map(async (path) => [relative(folder, path), await readFile(path, 'utf8')]),
   );
   return new Map(contents);
 }
 
-/** They take minutes: what they say is shown as it comes. */
+/** The tests take minutes, so their output is shown immediately. */
 async function runTests() {
   const { code } = await start(['scripts/test.mjs'], ['ignore', 'inherit', 'inherit']);
   return code === 0 ? '' : 'Tests failed.';

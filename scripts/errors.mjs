@@ -1,7 +1,7 @@
-// What `npm run generate` makes of openapi/errors.yaml: the failure responses of a bundled contract, the schema
-// FailureCode, and the runtime catalogue.
+// Converts openapi/errors.yaml for `npm run generate` to the failure responses of a bundled contract, the schema FailureCode,
+// and the runtime catalogue.
 
-/** Reads the source: each code with its variants, each variant with the arguments of its example. */
+/** Validates the source and returns each code with its variants, and each variant with the arguments of its example. */
 export function readErrors(written) {
   for (const [code, entry] of Object.entries(written.codes)) {
     assertKeys(code, entry, ['status', 'description', 'variants', ...VARIANT_KEYS]);
@@ -18,7 +18,7 @@ export function readErrors(written) {
 
 const VARIANT_KEYS = ['message', 'example', 'errors'];
 
-/** A comma in an unquoted text makes a key of what follows. */
+/** In YAML, a comma in an unquoted text turns the rest into a key. */
 function assertKeys(name, entry, known) {
   const unknown = Object.keys(entry).filter((key) => !known.includes(key));
   if (unknown.length > 0) throw new Error(`errors.yaml, ${name}: unknown key ${unknown.join(', ')}`);
@@ -47,12 +47,12 @@ const mapEntries = (record, map) =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(key, value)]));
 const mapValues = (record, map) => mapEntries(record, (_key, value) => map(value));
 
-/** The placeholders of a message, without those that the service fills in by itself. */
+/** Returns the placeholders of a message, without those that the service always fills in. */
 const placeholdersOf = (message) =>
   [...message.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).filter((name) => !FILLED.has(name));
 const FILLED = new Set(['problems', 'field']);
 
-/** A message with its placeholders filled in. Refuses arguments that are missing or that it does not have. */
+/** Returns a message with its placeholders filled in. @throws if arguments are missing or unknown */
 export function fill(message, args, what) {
   const names = new Set(placeholdersOf(message));
   for (const name of [...names, ...Object.keys(args)])
@@ -61,7 +61,7 @@ export function fill(message, args, what) {
   return message.replace(/\{(\w+)\}/g, (whole, name) => (name in args ? String(args[name]) : whole));
 }
 
-/** One entry of `errors`, of `{ field, problem, row, ...args }`. */
+/** Returns an entry of `errors` for `{ field, problem, row, ...args }`. */
 function fieldError({ fields }, { field, problem, row, ...given }) {
   const found = fields[problem];
   if (!found) throw new Error(`errors.yaml has no field problem ${problem}.`);
@@ -73,13 +73,13 @@ function fieldError({ fields }, { field, problem, row, ...given }) {
 
 const pick = (record, names) => Object.fromEntries(names.map((name) => [name, record[name]]));
 
-/** What `{problems}` stands for; src/platform/errors/errors.ts words it in the same way. */
+/** Returns the text for `{problems}`, the same as src/platform/errors/errors.ts. */
 function wordProblems(errors) {
   const more = errors.length > 3 ? [`See errors for ${errors.length - 3} more.`] : [];
   return [...errors.slice(0, 3).map(({ message }) => message), ...more].join(' ');
 }
 
-/** The body of a failure, as the service sends it. */
+/** Returns the body of a failure response. */
 export function failureBody(source, { code, variant = 'default', args = {}, errors: named }, word) {
   const found = source.codes[code]?.variants[variant];
   if (!found) throw new Error(`errors.yaml has no ${code} with the variant ${variant}.`);
@@ -95,7 +95,7 @@ export function failureBody(source, { code, variant = 'default', args = {}, erro
   };
 }
 
-/** The enumeration of codes and the table that describes them. */
+/** Returns the schema FailureCode: the enumeration of codes, and a table that describes them. */
 export function failureCodeSchema({ codes }) {
   const statuses = [...new Set(Object.values(codes).map(({ status }) => status))];
   const rows = statuses.flatMap((status) =>
@@ -118,7 +118,7 @@ export function failureCodeSchema({ codes }) {
   };
 }
 
-/** The runtime catalogue: messages, statuses, and the arguments that each message takes. */
+/** Returns the runtime catalogue: messages, statuses, and the arguments of each message. */
 export function runtimeCatalogue({ codes, fields }) {
   const messages = mapValues(codes, ({ status, variants }) => ({
     status,
@@ -166,7 +166,7 @@ const plainCodes = (codes) =>
     return first && isPlain(first) && !first.message.includes('{problems}');
   });
 
-/** One line for all codes and variants that take the same arguments. */
+/** Returns one line per group of codes and variants with the same arguments. */
 function specsOf(codes) {
   const plain = new Set(plainCodes(codes));
   const lines = Object.entries(codes).flatMap(([code, { variants }]) => {

@@ -1,8 +1,8 @@
 import { failureBody } from './errors.mjs';
 
 /**
- * Gives every operation of a bundled contract its failure responses, each a reference to a shared component: those that
- * the operation lists under `x-errors`, and those that errors.yaml says every operation of its kind has.
+ * Adds the failure responses to every operation of a bundled contract: those that the operation lists under `x-errors`, and
+ * those that errors.yaml lists for its kind of operation. Each response is a reference to a shared component.
  */
 export function addFailures(bundle, source, { takesIdempotencyKey }) {
   const parts = { bundle, source, takesIdempotencyKey };
@@ -40,7 +40,7 @@ function failureResponses(parts, operation) {
   );
 }
 
-/** In the order of errors.yaml, so that equal sets make equal responses. */
+/** Sorts failures in the order of errors.yaml, so that equal sets result in equal responses. */
 function inOrder({ source }, failures) {
   const codes = Object.keys(source.codes);
   return failures.sort((a, b) => codes.indexOf(a.code) - codes.indexOf(b.code));
@@ -52,7 +52,7 @@ function statusOf({ source }, code) {
   return found.status;
 }
 
-/** `x-errors`: a code alone, or a code with its variant, its `errors`, or both and arguments. */
+/** Returns the entries of `x-errors`: a code, optionally with a variant, `errors` and arguments. */
 function ownFailures(_parts, { 'x-errors': listed = [], 'x-permission': permission }) {
   return listed.map((item) => {
     const [code, given] = typeof item === 'string' ? [item, {}] : Object.entries(item)[0];
@@ -67,7 +67,7 @@ function readSpec(given) {
   return Array.isArray(given) ? { errors: given } : given;
 }
 
-/** The failures that follow from what the operation is. */
+/** Returns the failures that every operation of this kind has. */
 function commonFailures({ bundle, source: { common }, takesIdempotencyKey }, operation) {
   const { requestBody, security = bundle.security, methods, 'x-errors': listed = [] } = operation;
   const types = Object.keys(requestBody?.content ?? {});
@@ -90,7 +90,7 @@ function commonFailures({ bundle, source: { common }, takesIdempotencyKey }, ope
     .flatMap((code) => specify(code, { bundle, operation, types, methods, isListed: own.has(code) }));
 }
 
-/** What the message of a common code names of the operation. */
+/** Adds the variant and the arguments that depend on the operation. */
 function specify(code, { bundle, operation, types, methods, isListed }) {
   switch (code) {
     case 'validation_failed':
@@ -110,7 +110,10 @@ function specify(code, { bundle, operation, types, methods, isListed }) {
   }
 }
 
-/** An unknown action where the operation has some; else, where nothing better is listed, an action where it has none. */
+/**
+ * Returns the failure for an unknown action. For an operation without actions it is the failure for an undeclared action,
+ * unless the operation lists a validation failure itself.
+ */
 function invalidAction(bundle, operation, isListed) {
   const code = 'validation_failed';
   const values = actionsOf(bundle, operation);
@@ -121,7 +124,7 @@ function invalidAction(bundle, operation, isListed) {
   return isListed ? [] : [{ code, errors: [{ field: 'action', problem: 'no_action' }] }];
 }
 
-/** The actions that an operation takes in its query or its bodies. */
+/** Returns the actions that an operation accepts in its query or its bodies. */
 export function actionsOf(bundle, { parameters = [], requestBody }) {
   const resolve = (node) => (node?.$ref ? resolve(lookUp(bundle, node.$ref)) : node);
   const bodies = Object.values(requestBody?.content ?? {}).map(({ schema }) => resolve(schema) ?? {});
@@ -160,7 +163,7 @@ function fileLimit(requestBody, bundle) {
   return Math.max(...limits);
 }
 
-/** A reference to the component for these failures, which it makes if it is not there yet. */
+/** Returns a reference to the component for these failures. Creates the component if it does not exist. */
 function responseOf(parts, operation, status, failures) {
   const { bundle, source } = parts;
   const codes = [...new Set(failures.map(({ code }) => code))];
@@ -189,7 +192,7 @@ function addComponent({ components }, kind, name, value) {
   components[kind][name] = value;
 }
 
-/** The statuses of replies that are repeated for their Idempotency-Key; of those with 403, `record_forbidden` alone is. */
+/** Returns whether such a response is stored and repeated for its Idempotency-Key. With status 403, only `record_forbidden` is. */
 function isReplayable({ bundle, takesIdempotencyKey }, operation, status, codes) {
   if (!takesIdempotencyKey(bundle, operation)) return false;
   return [400, 404, 409, 422].includes(status) || codes.includes('record_forbidden');
@@ -212,7 +215,7 @@ function headersOf(status, codes, replayable) {
   };
 }
 
-/** By the codes; a 400 is nearly always the operation's own. */
+/** Returns the component's name, made of the codes. A 400 is usually specific to the operation and has its name. */
 function nameOf({ groups }, { operationId }, status, failures, codes) {
   const listed = failures.filter(({ isListed }) => isListed);
   const isExact = failures.every(({ errors, isListed }) => !(errors && isListed));
@@ -244,7 +247,7 @@ function examplesOf(parts, operation, status, failures) {
   return examples;
 }
 
-/** The code; further examples of one code are called by what is different in them. */
+/** Returns the code as the example's name. Further examples of the same code have the difference as a suffix. */
 function freeName(examples, { code, variant, errors }) {
   const further = [code, variant ?? errors?.map(({ field, problem }) => `${field}_${problem}`)[0]].join('_');
   const name = code in examples ? further : code;
@@ -252,7 +255,7 @@ function freeName(examples, { code, variant, errors }) {
   return name;
 }
 
-/** `error` is for what the request cannot mend: our own faults, and a protected operation's 401. */
+/** Returns `error` for server errors and for the 401 of a protected operation, otherwise `fail`. */
 function wordFor({ bundle }, { security = bundle.security }, status) {
   const isProtected = security.some((requirement) => 'bearerAuth' in requirement);
   return status >= 500 || (status === 401 && isProtected) ? 'error' : 'fail';

@@ -1,5 +1,5 @@
 // Makes everything in generated/ from openapi/ and prisma/: the bundled contract, TypeScript types, the typed
-// handler map, the table of operations, and the Prisma client. Plain JavaScript: it runs before any build can.
+// handler map, the table of operations, and the Prisma client. Plain JavaScript, because it runs before the build.
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -68,7 +68,7 @@ async function contractTypes(bundle) {
   return `${HEADER}/* eslint-disable */\n${astToString(ast)}`;
 }
 
-/** What the service must know of an operation before its handler runs, as a constant table. */
+/** Returns the table of operations: the properties that the service needs before a handler runs. */
 function operationTable(bundle) {
   const entries = listOperations(bundle).map(({ path, method, operation }) => ({
     id: operation.operationId,
@@ -102,7 +102,7 @@ function takesIdempotencyKey(bundle, { parameters = [] }) {
   return resolved.some(({ in: place, name }) => place === 'header' && name === 'Idempotency-Key');
 }
 
-/** The names of what a success may hold that the schema marks with `x-secret`. */
+/** Returns the names of the success response's fields that the schema marks with `x-secret`. */
 function secretFieldsOf(bundle, { responses }) {
   const found = new Set();
   const seen = new Set();
@@ -120,7 +120,7 @@ function secretFieldsOf(bundle, { responses }) {
   return [...found].sort();
 }
 
-/** Where the operation takes an `action`: its query, and those of its bodies that declare one. */
+/** Returns where the operation accepts an `action`: `query`, and the media types of bodies that declare one. */
 function actionPlacesOf(bundle, { parameters = [], requestBody }) {
   const resolve = (node) => (node?.$ref ? resolve(lookUp(bundle, node.$ref)) : (node ?? {}));
   const declares = (schema) => {
@@ -134,14 +134,14 @@ function actionPlacesOf(bundle, { parameters = [], requestBody }) {
   return [...(inQuery ? ['query'] : []), ...bodies.map(([mediaType]) => mediaType)];
 }
 
-/** The fields of a multipart body that hold a file. */
+/** Returns the file fields of a multipart body. */
 function fileFieldsOf(bundle, operation) {
   const schema = operation.requestBody?.content['multipart/form-data']?.schema ?? {};
   const { properties = {} } = schema.$ref ? lookUp(bundle, schema.$ref) : schema;
   return Object.entries(properties).filter(([, { format }]) => format === 'binary');
 }
 
-/** The largest file that the contract lets the operation take; null where it says nothing. */
+/** Returns the maximum file size of the operation; null if the contract states none. */
 function maxFileBytesOf(bundle, operation) {
   const limits = fileFieldsOf(bundle, operation).map(([, { maxLength }]) => maxLength ?? Infinity);
   const largest = Math.max(0, ...limits);
@@ -178,7 +178,7 @@ function listOperations(bundle) {
 
 async function generatePrismaClient() {
   await rm(join(out, 'prisma'), { recursive: true, force: true });
-  // `prisma generate` insists on a schema engine that it does not run; naming any file spares the download.
+  // `prisma generate` requires a schema engine but does not run it. Naming any file avoids the download.
   const environment = {
     ...process.env,
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

@@ -19,6 +19,8 @@ const refTo = (kind, name) => ({ $ref: `#/components/${kind}/${name}` });
 
 function markReplayable(response) {
   if (response.$ref)
-    throw new Error('Write the success of a POST out: a shared one would change other operations.');
+    throw new Error(
+      'Define the success response of a POST inline. Changing a shared one would affect other operations.',
+    );
   response.headers = { ...response.headers, 'Idempotency-Replayed': refTo('headers', 'IdempotencyReplayed') };
 }

@@ -1,4 +1,4 @@
-// Starts jest as everything here needs it, and ends with its exit status.
+// Starts jest with the flags that all runs need, and ends with its exit status.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './prepare.mjs';

@@ -1,4 +1,4 @@
-// Adds an operation to the contract, with a handler, its rows in the tests' tables and a test of its own:
+// Adds an operation to the contract, with a handler, rows in the tables of the tests, and a test file:
 // npm run new:operation -- <operationId> --path <Name.php> --module <folder> --permission <permission> [--method post]
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ function problemOf({ id, path, module, permission, method, name }) {
   return existsSync(join(root, folder)) ? `${folder} exists already.` : undefined;
 }
 
-/** A new module has its operation at the top; an existing one gets a folder for the capability. */
+/** Returns the folder of the handler: that of a new module, or a new sub-folder of an existing module. */
 function folderOf({ module, name }) {
   const folder = `src/modules/${module}`;
   return existsSync(join(root, folder)) ? `${folder}/${name}` : folder;
@@ -82,7 +82,7 @@ function addOperation(operation) {
   process.stdout.write(nextSteps({ ...operation, contract, handler, test }));
 }
 
-/** The statuses for managers, warehouse staff and couriers, as the roles of the permission say. */
+/** Returns the row with the statuses for managers, warehouse staff and couriers, according to the permission. */
 function matrixRow({ id, permission }) {
   const roles = rolesOf(permission);
   const cells = ['manager', 'warehouse', 'courier'].map((role) => (roles.includes(role) ? "'200'" : "'403'"));
@@ -114,7 +114,7 @@ function create(path, text) {
 function insert(path, after, text) {
   const before = read(path);
   const found = after.exec(before);
-  if (!found) throw new Error(`${path} has no place for the operation.`);
+  if (!found) throw new Error(`${path} has no line where the operation could be inserted.`);
   const end = found.index + found[0].length;
   writeFileSync(join(root, path), before.slice(0, end) + text + before.slice(end));
 }

@@ -1,9 +1,10 @@
-// What `npm start` and `npm test` do first on a fresh clone: install, generate, build; each only when needed.
-// Plain JavaScript that imports nothing but Node: it runs before there are any dependencies.
+// The first step of `npm start` and `npm test`: installs, generates and builds, each only if necessary. Plain JavaScript
+// that imports only Node's modules, because it runs before the dependencies are installed.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from './build.mjs';
 
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
@@ -13,29 +14,10 @@ export function prepare() {
   if (!existsSync(join(root, 'generated', 'prisma', 'client.ts'))) {
     step('Generating code', process.execPath, ['scripts/generate.mjs']);
   }
-  build();
+  build(root);
 }
 
-// What tsconfig.build.json compiles, and what decides how.
-const SOURCES = ['src', 'scripts', 'generated', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
-const BUILT = join(root, 'dist', '.built');
-
-/** Compiles to dist/ unless nothing has changed since the last time: to find that out takes the compiler seconds. */
-export function build() {
-  const state = SOURCES.flatMap((name) => stateOf(join(root, name))).join('\n');
-  if (existsSync(BUILT) && readFileSync(BUILT, 'utf8') === state) return;
-  step('Building', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
-  writeFileSync(BUILT, state);
-}
-
-/** One line for each file. */
-function stateOf(path) {
-  const stats = statSync(path);
-  if (stats.isDirectory()) return readdirSync(path).flatMap((name) => stateOf(join(path, name)));
-  return [`${path} ${stats.mtimeMs} ${stats.size}`];
-}
-
-/** No install yet, one without the compiler, or the lock file is newer than the last one. */
+/** Returns whether dependencies or the compiler are missing, or the lock file is newer than the installation. */
 function needsInstall() {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed) || !existsSync(join(root, 'node_modules', 'typescript'))) return true;
@@ -47,7 +29,7 @@ function step(title, command, args) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
-    // npm is a .cmd on Windows, which only a shell runs; no argument of ours needs quoting
+    // On Windows, npm is a .cmd file, which only a shell can run. The arguments need no quoting.
     shell: command === 'npm' && process.platform === 'win32',
   });
   if (error) throw error;

@@ -11,7 +11,7 @@ await runScript(async (print) => {
   const config = readConfig();
   const url = readOwnerUrl();
   await assertDirect('The URL of the owner', url);
-  // Only the owner sees every tenant; the work itself runs with the service's role.
+  // Only the owner can list all tenants. The rest runs with the service's role.
   const tenantIds = await withClient(url, async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
@@ -19,10 +19,12 @@ await runScript(async (print) => {
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
   try {
     const { unopened, stale } = await rewrapSecrets(db, openSecrets(config.secrets), tenantIds, print);
-    if (unopened > 0) throw new Error(`Could not be opened: ${unopened}. Keep the old keys.`);
+    if (unopened > 0) throw new Error(`Secrets that cannot be decrypted: ${unopened}. Keep the old keys.`);
     if (stale > 0)
-      throw new Error(`Still under an old key: ${stale}. Is every replica restarted? Run this again.`);
-    print('Nothing depends on an old key.');
+      throw new Error(
+        `Secrets that still use an old key: ${stale}. Restart every replica, then run this again.`,
+      );
+    print('All secrets use the newest key.');
   } finally {
     await db.close();
   }

@@ -9,7 +9,7 @@ import { validateResponses, type ObservedResponse } from './platform/contract/re
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
-import type { Db } from './platform/db/transaction.js';
+import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
 import { rejectWhileClosing } from './platform/http/connections/graceful-shutdown.js';

@@ -1,5 +1,8 @@
-import type { UserCaller } from '../../src/platform/identity/callers.js';
-import { enterScope, type Db, type Sql } from '../../src/platform/db/transaction.js';
+import type { Caller, UserCaller } from '../../src/platform/identity/callers.js';
+import { enterScope } from '../../src/platform/db/admission.js';
+import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
+import type { Db } from '../../src/platform/db/database.js';
+import type { Sql } from '../../src/platform/db/statements.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import type { BenchTenant } from './database.js';
 import { inline, timeTransaction } from './postgres.js';
@@ -28,6 +31,10 @@ export type Bench = {
 
 // Statement builders use only this property of the Db.
 export const filters = { applicationFilters: true } as Db;
+
+/** A context for statement builders alone: it has no connection. */
+export const contextOf = <Who extends Caller>(caller: Who): RequestContext<Who> =>
+  makeContext(filters, caller, 'bench');
 
 export const median = (rounds: { measured: number; reference: number }[]) => {
   const sorted = [...rounds].sort((a, b) => a.measured / a.reference - b.measured / b.reference);

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Sql } from '../../src/platform/db/transaction.js';
+import type { Sql } from '../../src/platform/db/statements.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 
 /** Returns a statement with its values inlined, for psql and pgbench. */

@@ -1,4 +1,4 @@
-// The files that a new operation begins with.
+// Templates for the files of a new operation.
 
 const REQUEST_BODY = `    requestBody:
       required: true
@@ -13,7 +13,7 @@ const REQUEST_BODY = `    requestBody:
               value: {}
 `;
 
-/** The operation in the contract. The failures that every operation has are added by npm run generate. */
+/** Returns the operation in the contract. `npm run generate` adds the failures that every operation has. */
 export const contractEntry = ({ id, permission, method }) => `operation:
   ${method}:
     operationId: ${id}
@@ -49,7 +49,7 @@ ${method === 'post' ? REQUEST_BODY : ''}    responses:
               timestamp: 1795249800
 `;
 
-/** @param up the way from the handler's folder to the project's root */
+/** @param up the relative path from the handler's folder to the project's root */
 export const handlerFile = ({ id }, up) => `import type { Handlers } from '${up}generated/handlers.js';
 
 export function ${id}Handlers() {

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { UserCaller } from '../../src/platform/identity/callers.js';
 import { searchCustomers } from '../../src/modules/customers/search/search.js';
 import { DEMO } from '../../src/development/demo/seed.js';
-import type { Db } from '../../src/platform/db/transaction.js';
+import { makeContext } from '../../src/platform/context/request-context.js';
+import type { Db } from '../../src/platform/db/database.js';
 import { makeLabelled, percentile, recallAt, type Labelled } from './labelled.js';
 import { makeNames, type Name } from './names.js';
 
@@ -99,8 +100,9 @@ const admin: UserCaller = {
 };
 
 async function searchAsAdmin(db: Db, q: string): Promise<Name[]> {
-  const rows = await searchCustomers(db, admin, { q, limit: 15, advanced: true });
-  return rows.map((row) => ({ first: row.first_name, last: row.last_name }));
+  const ctx = makeContext(db, admin, 'search-quality');
+  const rows = await searchCustomers(ctx, { q, limit: 15, advanced: true });
+  return rows.map((row) => ({ first: row.firstName, last: row.lastName }));
 }
 
 async function searchByBruteForce(owner: pg.ClientBase, q: string): Promise<Name[]> {

@@ -61,7 +61,7 @@ const twice: Misspelling = ({ first, last }, dice) => {
   return editedFirst && editedLast && `${editedFirst} ${editedLast}`;
 };
 
-// different spellings of the same sound
+// Different spellings of the same sound.
 const SOUNDS: [RegExp, string][] = [
   [/ph/i, 'f'],
   [/f(?!f)/, 'ph'],

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../generated/errors.js';
 
-// The "bad ports" of the Fetch standard, section 2.9 "Port blocking": services that would take an HTTP request for commands.
+// The "bad ports" of the Fetch standard, section 2.9 "Port blocking": their services could interpret an HTTP request as commands.
 const BAD_PORTS = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
   109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
@@ -10,13 +10,13 @@ const BAD_PORTS = new Set([
 
 export const isBadPort = (port: number): boolean => BAD_PORTS.has(port);
 
-/** The port that a URL leads to. */
+/** Returns the port of a URL, or the default port of its protocol. */
 export const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 
 /**
- * What is wrong with a port that we are to call; undefined when nothing is.
+ * Returns the problem of a port for outbound requests, or undefined.
  *
- * @param allowed the only ports that the operator lets be called; absent: all but the bad ones
+ * @param allowed the only ports that the operator allows; if undefined, all except the bad ports
  */
 export function validatePort(port: number, allowed: number[] | undefined): FieldProblem | undefined {
   if (isBadPort(port)) return ['port_blocked', { port }];

@@ -8,81 +8,84 @@ import {
 } from './settings.js';
 import { contradictions, missingForDeployment } from './settings-checks.js';
 
-/** The only reader of the environment. Shapes and units are in the README's table of settings. */
+/** The settings. README.md lists them with their formats and units. */
 export type Config = {
   appEnv: Settings['APP_ENV'];
   host: string;
   port: number;
-  /** The application's connection; absent: the embedded server under dataDir. */
+  /** The application's connection. If undefined, the embedded server under dataDir. */
   databaseUrl: string | undefined;
-  /** The schema owner's connection, for migrations; in development databaseUrl's role is taken for the owner. */
+  /** The schema owner's connection, for migrations. In development it defaults to databaseUrl. */
   databaseOwnerUrl: string | undefined;
-  /** What stands between databaseUrl and PostgreSQL; absent: nothing. */
+  /** The mode of the connection pooler that databaseUrl leads to. If undefined, there is none. */
   databasePooler: 'transaction' | undefined;
-  /** The application's connection past the pooler, for the queue. */
+  /** The application's connection that bypasses the pooler, for the queue. */
   databaseDirectUrl: string | undefined;
   embeddedPostgres: boolean;
   dataDir: string;
   poolSize: number;
   logLevel: string;
   tls: { certFile: string; keyFile: string } | undefined;
-  /** Addresses or CIDR blocks whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  /** Addresses or CIDR blocks of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   trustProxy: string[];
-  /** Connections that one client may have open; absent: any number. */
+  /** The maximum number of open connections per client. If undefined, there is no limit. */
   maxConnectionsPerAddress: number | undefined;
   tokens: TokenConfig;
   secrets: SecretConfig;
   rateLimitPerMinute: number | undefined;
-  /** Of one courier, by whatever way. */
+  /** Per courier, for all operations that change customers together. */
   customerChangesPerDay: number;
   mail: MailConfig;
-  /** The page that a reset mail links to, with {token} and perhaps {tenant} in it; absent: the mail holds the token alone. */
+  /**
+   * The page that a password reset mail links to. It contains {token} and may contain {tenant}. If undefined, the mail
+   * contains only the token.
+   */
   passwordResetUrl: string | undefined;
   outbound: OutboundConfig;
   webhookRetrySeconds: number[];
   worker: WorkerConfig;
-  /** Where Prometheus reads from; absent: nowhere. */
+  /** The address that serves metrics to Prometheus. If undefined, metrics are not served. */
   metrics: { host: string; port: number } | undefined;
 };
 
 export type MailConfig = {
   from: string;
-  /** Absent: mail is written to the outbox, a file each. */
+  /** If undefined, each mail is written to a file in the outbox. */
   ses: { region: string; endpoint?: string } | undefined;
   outbox: string;
 };
 
 export type OutboundConfig = {
-  /** Development: http, and hosts of this machine, may be called as well. */
+  /** Also allows http and loopback hosts. Only for development. */
   allowLoopback: boolean;
-  /** `address` or `address:port`; none: the machine's own. */
+  /** `address` or `address:port`. If empty, the DNS servers of the operating system are used. */
   dnsServers: string[];
-  /** The only ports that may be called; absent: all but those that browsers refuse. */
+  /** The allowed ports. If undefined, all ports except those that browsers block. */
   ports?: number[] | undefined;
-  /** Requests to one address in a process; absent: any number. */
+  /** The rate limit per destination address and process. If undefined, there is no limit. */
   requestsPerSecond?: number | undefined;
 };
 
 export type WorkerConfig = {
-  /** Whether a server works the queue beside serving. */
+  /** Whether the server process also runs jobs. */
   inProcess: boolean;
-  /** Jobs at once. */
+  /** The maximum number of concurrent jobs. */
   concurrency: number;
-  /** How often a pool of workers says that it lives; after three it misses, others take its jobs. */
+  /** The interval between heartbeats. After three missed heartbeats, other workers take over the jobs. */
   heartbeatSeconds: number;
 };
 
 export type TokenConfig = {
-  /** Names this deployment in a token's `iss` and `aud`: a staging token is worthless in production. */
+  /** The `iss` and `aud` of tokens. It differs per deployment, so that production rejects tokens of staging. */
   deployment: string;
-  /** The first signs, all verify. */
+  /** The first key signs; all keys verify. */
   keys: { id: string; secret: string }[];
 };
 
 export type SecretConfig = {
-  /** 32-byte keys by version; the first encrypts, all decrypt. */
+  /** 32-byte keys by version. The first key encrypts; all keys decrypt. */
   encryptionKeys: { version: string; key: Buffer }[];
-  /** Keys the hashes by which API keys, backup codes and preauth tokens are looked up; the audit chain's key is made of it. */
+  /** The HMAC key for looking up API keys, backup codes and preauth tokens. The key of the audit chain is derived from it. */
   lookupKey: Buffer;
 };
 
@@ -95,7 +98,7 @@ export class ConfigError extends Error {
 /**
  * Reads and checks the settings.
  *
- * @throws ConfigError with one line a fault
+ * @throws ConfigError with one line per fault
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { settings, faults } = parseSettings(env);
@@ -105,9 +108,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * The schema owner's connection, for the scripts that need nothing else of a deployment's settings.
+ * Returns the URL of the schema owner's connection, for scripts that need no other settings.
  *
- * @throws ConfigError when neither setting is there, or the one that counts is no URL
+ * @throws ConfigError when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
  */
 export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
   const name = env['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
@@ -119,8 +122,8 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * What a program that we start sees of our environment. Few variables, because /proc would show our secrets to the
- * account that runs it, and PGDATA or PGPORT would steer PostgreSQL.
+ * Returns the environment for child processes. It omits most variables: the account that runs the child could read our
+ * secrets in /proc, and PGDATA or PGPORT would configure PostgreSQL.
  */
 export function environmentOfPrograms(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const { PATH, LD_LIBRARY_PATH, SystemRoot, TEMP, TZ } = env;
@@ -139,7 +142,7 @@ function toConfig(settings: Settings): Config {
     databaseUrl: settings.DATABASE_URL,
     databaseOwnerUrl:
       settings.DATABASE_OWNER_URL ??
-      // migrations do not go through a pooler
+      // Migrations must bypass a pooler.
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,

@@ -1,8 +1,8 @@
 import { makeExactValidator } from 'envalid';
 
-// Messages follow the name of the setting. They never hold the value, because it may be secret.
+// Messages follow the name of the setting. They never contain the value, because it may be secret.
 
-/** For settings that may be absent. */
+/** For optional settings. */
 export const UNSET = { default: undefined };
 
 export const text = makeExactValidator<string>((value) => value);
@@ -27,7 +27,7 @@ export const wholeNumber = (minimum: number, maximum: number) =>
     return number;
   });
 
-/** @param expected absent: the list of the choices */
+/** @param expected the error message; by default it lists the choices */
 export const oneOf = <const Choice extends string>(choices: readonly Choice[], expected?: string) =>
   makeExactValidator<Choice>((value) => {
     const found = choices.find((choice) => choice === value);

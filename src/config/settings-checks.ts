@@ -11,9 +11,9 @@ import {
   type Settings,
 } from './settings.js';
 
-/** What staging and production need and development does without. */
+/** Returns a fault for each setting that is required in staging and production and missing. */
 export function missingForDeployment(settings: Settings): string[] {
-  // neither in development nor where the name itself is wrong, which has been told
+  // An invalid APP_ENV is already reported.
   if (settings.APP_ENV !== 'staging' && settings.APP_ENV !== 'production') return [];
   const required = ['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY'] as const;
   const faults = required
@@ -36,13 +36,13 @@ export function missingForDeployment(settings: Settings): string[] {
   return faults;
 }
 
-/** Anywhere in a list and under any id, because every key of a list verifies or decrypts. */
+/** Checks every key of a list, under any id, because each of them verifies or decrypts. */
 function holdsPublicSecret(value: string, publicValue: string): boolean {
   const secretOf = (item: string) => item.slice(item.indexOf(':') + 1).toLowerCase();
   return list(value).some((item) => secretOf(item) === secretOf(publicValue));
 }
 
-/** Settings that are well-formed, each by itself, and cannot be used. */
+/** Returns a fault for each setting that is well-formed but unusable, alone or together with others. */
 export function contradictions(settings: Settings): string[] {
   const faults = [...unusableUrls(settings), ...unusableCertificate(settings)];
   if (!list(settings.TRUST_PROXY).every(isAddressBlock))
@@ -88,7 +88,7 @@ function unusableUrls(settings: Settings): string[] {
   return (['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'] as const)
     .filter((name) => {
       const value = settings[name];
-      // one that is no postgres URL at all has been told already
+      // A value that is not a postgres URL at all is already reported.
       return value !== undefined && /^postgres(ql)?:/.test(value) && !isDatabaseUrl(value);
     })
     .map((name) => `${name} ${DATABASE_URL_EXPECTED}; encode special characters of the password (%23 for #)`);
@@ -107,7 +107,7 @@ function unusableCertificate({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }:
 }
 
 function isAddressBlock(item: string): boolean {
-  // isIP, because the library also accepts 127.1 and 0x7f.0.0.1
+  // isIP first, because the library also accepts 127.1 and 0x7f.0.0.1.
   const isAddress = isIP(item.split('/')[0] ?? '') > 0;
   return isAddress && (isIP(item) > 0 || ipaddr.isValidCIDR(item));
 }

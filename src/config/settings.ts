@@ -1,7 +1,7 @@
 import { customCleanEnv, type CleanedEnv } from 'envalid';
 import { flag, oneOf, text, textLike, UNSET, wholeNumber } from './setting-validators.js';
 
-// A laptop's own secrets: public, and refused everywhere but in development.
+// Secrets for development. They are public, so staging and production reject them.
 export const DEVELOPMENT_SECRETS = {
   TOKEN_KEYS: 'dev:crossdock-development-token-key-0000',
   ENCRYPTION_KEYS: `1:${'d0'.repeat(32)}`,
@@ -75,7 +75,7 @@ export type Settings = CleanedEnv<typeof SETTINGS>;
 
 /** Reads the settings from `env`. Returns one line per faulty setting. */
 export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; faults: string[] } {
-  // An empty value means unset: that is what a blank line in an env file says.
+  // An empty value means unset, as in an env file with `NAME=`.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const faults = new Map<string, string>();
   const settings = customCleanEnv(given, SETTINGS, (cleaned) => cleaned, {
@@ -83,7 +83,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; fau
       for (const [name, error] of Object.entries(errors)) faults.set(name, `${name} ${error.message}`);
     },
   });
-  // A faulty setting keeps its text, so that no check reports it as missing too. Nothing else reads it: a fault stops the boot.
+  // A faulty setting keeps its text, so that no check also reports it as missing. Any fault prevents the start.
   const faulty = Object.entries(given).filter(([name]) => faults.has(name));
   return { settings: { ...settings, ...Object.fromEntries(faulty) }, faults: [...faults.values()] };
 }

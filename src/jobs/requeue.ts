@@ -1,7 +1,9 @@
 import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/tenants.js';
-import { pipeline, sql } from '../platform/db/transaction.js';
+import { BACKGROUND } from '../platform/audit/audit.js';
+import { makeContext, type SystemContext } from '../platform/context/request-context.js';
+import { sql, type Sql } from '../platform/db/statements.js';
 import { wakeDeliveryQueues } from '../platform/queue/delivery-queues.js';
 import { endIdleSessions } from '../modules/sessions/idle.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
@@ -13,18 +15,20 @@ import type { TaskDeps } from '../platform/queue/task-context.js';
 export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
   for (const caller of await systemCallers(db)) {
-    const due = sql`
-      select d.courier_id, d.endpoint from webhook_deliveries d
-      where ${tenantRows(db, caller, 'd')} and d.status = 'pending' and d.next_attempt_at <= now()
-        and (d.claimed_until is null or d.claimed_until < now())
-      union
-      select s.courier_id, 'update_package' from package_syncs s
-      where ${tenantRows(db, caller, 's')} and s.status = 'queued'`;
-    await pipeline(db, caller, [wakeDeliveryQueues(caller.tenantId, due)]);
-    await failAbandonedRuns(db, caller.tenantId);
-    await endIdleSessions(db, caller);
+    const ctx = makeContext(db, caller, BACKGROUND);
+    await ctx.pipeline([wakeDeliveryQueues(caller.tenantId, dueQueues(ctx))]);
+    await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
+    await endIdleSessions(makeContext(db, caller, BACKGROUND));
   }
 }
+
+const dueQueues = (ctx: SystemContext): Sql => sql`
+  select d.courier_id, d.endpoint from webhook_deliveries d
+  where ${tenantRows(ctx, 'd')} and d.status = 'pending' and d.next_attempt_at <= now()
+    and (d.claimed_until is null or d.claimed_until < now())
+  union
+  select s.courier_id, 'update_package' from package_syncs s
+  where ${tenantRows(ctx, 's')} and s.status = 'queued'`;
 
 // A delivery job that was queued again while it ran has lost its key to its successor. If it then failed or its worker
 // crashed, it would stay forever and look like a job that has failed all attempts.

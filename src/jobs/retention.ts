@@ -1,6 +1,8 @@
 import { systemCallers } from '../platform/db/tenants.js';
 import { deleteUnusedTerms } from '../modules/customers/search/delete-unused-terms.js';
-import { pipeline, sql, type Sql } from '../platform/db/transaction.js';
+import { BACKGROUND } from '../platform/audit/audit.js';
+import { makeContext } from '../platform/context/request-context.js';
+import { sql, type Sql } from '../platform/db/statements.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 
 /** Limits the rows per statement, so that no statement holds its locks for long. */
@@ -9,14 +11,14 @@ const MAX_ROWS_PER_STATEMENT = 5_000;
 /** Deletes rows that are past their retention, tenant by tenant. The contract states the periods in "Webhooks and events". */
 export async function deleteExpired({ db, stopping }: Pick<TaskDeps, 'db' | 'stopping'>): Promise<void> {
   for (const caller of await systemCallers(db)) {
-    for (const old of RETENTION_RULES) {
+    for (const rule of RETENTION_RULES) {
       for (let deleted = MAX_ROWS_PER_STATEMENT; deleted === MAX_ROWS_PER_STATEMENT && !stopping.aborted;) {
-        const [rows] = await pipeline(db, caller, [deleteBatch(caller.tenantId, old)]);
-        // The statement returns one row with this column.
-        deleted = (rows?.[0] as { deleted: number } | undefined)?.deleted ?? 0;
+        const ctx = makeContext(db, caller, BACKGROUND);
+        const [[batch]] = await ctx.pipeline([deleteBatch(caller.tenantId, rule)]);
+        deleted = batch?.deleted ?? 0;
       }
     }
-    await deleteUnusedTerms({ db, caller, stopping });
+    await deleteUnusedTerms(db, caller, stopping);
   }
 }
 
@@ -55,10 +57,10 @@ const RETENTION_RULES: RetentionRule[] = [
   },
 ];
 
-const deleteBatch = (tenantId: string, { table, where }: RetentionRule): Sql => sql`
-  with doomed as (
+const deleteBatch = (tenantId: string, { table, where }: RetentionRule): Sql<{ deleted: number }> => sql`
+  with expired as (
     select old.ctid from ${table} old where old.tenant_id = ${tenantId}::uuid and ${where} limit ${MAX_ROWS_PER_STATEMENT}::int
-  ), gone as (
-    delete from ${table} old using doomed where old.tenant_id = ${tenantId}::uuid and old.ctid = doomed.ctid returning 1
+  ), removed as (
+    delete from ${table} old using expired where old.tenant_id = ${tenantId}::uuid and old.ctid = expired.ctid returning 1
   )
-  select count(*)::int as deleted from gone`;
+  select count(*)::int as deleted from removed`;

@@ -3,7 +3,7 @@ import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
-import type { Db } from '../platform/db/transaction.js';
+import type { Db } from '../platform/db/database.js';
 import type { OutboundRules } from '../platform/outbound/urls.js';
 import type { SecurityLog } from '../platform/logging/security-log.js';
 

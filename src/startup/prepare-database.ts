@@ -78,7 +78,7 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
   try {
     return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
   } catch (error) {
-    // Its messages tell the operator what to do.
+    // The error's messages say what the operator must do.
     throw new ConfigError([messageOf(error)]);
   }
 }

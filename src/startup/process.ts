@@ -3,15 +3,15 @@ import { ConfigError, readConfig, type Config } from '../config/config.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import { prepareDatabase, type PreparedDatabase } from './prepare-database.js';
 
-/** What starts us (docker, systemd, a rolling update) kills after ten seconds: end by ourselves before. */
+/** Docker, systemd and rolling updates kill a process after ten seconds. The process exits before that. */
 const EXIT_MS = 9_500;
 
-/** How long what is under way may take to finish after a signal. */
+/** The time limit for open requests and running jobs after a signal. */
 export const DRAIN_MS = 7_500;
 
 export const print = (line: string) => process.stderr.write(`${line}\n`);
 
-/** How pools of this process connect. */
+/** Returns the connection settings for the pools of this process. */
 export const connectionOf = ({ url, assumeRole, isBehindPooler }: PreparedDatabase): Connection => ({
   url,
   ...(assumeRole ? { assumeRole } : {}),
@@ -19,24 +19,24 @@ export const connectionOf = ({ url, assumeRole, isBehindPooler }: PreparedDataba
   onError,
 });
 
-/** How its queue connects: past a pooler, if there is one. */
+/** Returns the connection settings for the queue. They bypass a pooler, if there is one. */
 export const queueConnectionOf = (database: PreparedDatabase): Connection =>
   database.direct ? { ...database.direct, onError } : connectionOf(database);
 
 const onError = (error: Error) => print(`A database connection broke: ${error.message}`);
 
 export type Stop = {
-  /** The signal that came, once it has. */
+  /** Returns the received signal; undefined before. */
   signal(): NodeJS.Signals | undefined;
-  /** Resolves when it comes. */
+  /** Resolves when a signal is received. */
   told: Promise<void>;
 };
 
 /**
- * Runs `work` on a database that is ready, from the settings, and ends the process after it: with 1 when the settings are
- * at fault, which is printed, a line each.
+ * Reads the settings, prepares the database, runs `work` and ends the process. If settings are faulty, it prints one line
+ * per fault and the exit status is 1.
  *
- * @param worksQueue whether the process works the queue under these settings
+ * @param worksQueue returns whether the process runs jobs with these settings
  */
 export async function runProcess(
   work: (database: PreparedDatabase, config: Config, stop: Stop) => Promise<void>,
@@ -67,7 +67,7 @@ function listenForSignals(): Stop {
       setTimeout(() => process.exit(1), EXIT_MS).unref();
       resolve();
     };
-    // on, not once: under npm a Ctrl-C comes twice, from the terminal and from npm, and the second would kill us
+    // `on` instead of `once`: under npm, Ctrl-C sends two signals, and the second would kill the process.
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   });
   return { signal: () => stopSignal, told };

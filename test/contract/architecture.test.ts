@@ -1,30 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
+import { findAmbientState, findConnections } from '../support/architecture/database-access.js';
+import { findCrowdedFolders, findCycles, importsOf, type Import } from '../support/architecture/imports.js';
+import { findRowCasts } from '../support/architecture/row-casts.js';
 
-const sources = filesUnder('src').map((path) => ({
-  path,
-  text: readFileSync(join(projectRoot, path), 'utf8'),
-}));
+const readSource = (path: string) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') });
 
-type Import = { from: string; to: string; isType: boolean };
-
-const imports = sources.flatMap(({ path, text }) => importsOf(path, text));
-
-/**
- * Returns every relative import of a file, type imports included. Both paths are relative to the project's
- * root.
- */
-function importsOf(from: string, text: string): Import[] {
-  const statements = text.matchAll(/^(?:import|export)\s(?<type>type\s)?[^;]*?from '(?<name>\.[^']+)'/gm);
-  const dynamic = text.matchAll(/import\('(?<name>\.[^']+)'\)/g);
-  return [...statements, ...dynamic].map(({ groups = {} }) => ({
-    from,
-    to: normalize(join(dirname(from), groups['name'] ?? '')).replace(/\.js$/, '.ts'),
-    isType: groups['type'] !== undefined,
-  }));
-}
+const sources = filesUnder('src').map(readSource);
+const imports = sources.flatMap(importsOf);
 
 function filesUnder(folder: string): string[] {
   return readdirSync(join(projectRoot, folder), { withFileTypes: true, recursive: true })
@@ -100,46 +85,28 @@ describe('dependencies between layers and modules point in one direction', () =>
     ['files', (path: string) => path],
     ['folders', dirname],
   ])('%s have no import cycles, type imports included', (_what, nodeOf) => {
-    const edges = new Map<string, Set<string>>();
-    for (const { from, to } of imports) {
-      const [a, b] = [nodeOf(from), nodeOf(to)];
-      if (a !== b) edges.set(a, (edges.get(a) ?? new Set()).add(b));
-    }
-    const done = new Set<string>();
-    const cycles: string[] = [];
-    const visit = (node: string, trail: string[]): void => {
-      if (trail.includes(node)) cycles.push([...trail.slice(trail.indexOf(node)), node].join(' -> '));
-      if (trail.includes(node) || done.has(node)) return;
-      for (const next of edges.get(node) ?? []) visit(next, [...trail, node]);
-      done.add(node);
-    };
-    for (const node of edges.keys()) visit(node, []);
-    expect(cycles).toEqual([]);
+    expect(findCycles(imports, nodeOf)).toEqual([]);
   });
 
   test('sources import neither scripts nor tests, and scripts import nothing from generated/', () => {
     const wrong = imports.filter(({ to }) => /^(scripts|test|dist)\//.test(to));
     expect(shown(wrong)).toEqual([]);
-    const scripts = filesUnder('scripts').flatMap((path) =>
-      importsOf(path, readFileSync(join(projectRoot, path), 'utf8')),
-    );
+    const scripts = filesUnder('scripts').flatMap((path) => importsOf(readSource(path)));
     expect(shown(scripts.filter(({ to }) => to.startsWith('generated/')))).toEqual([]);
   });
 });
 
 describe('the folder tree follows the design', () => {
   test('src holds only the entry points, the composition and the handler table', () => {
-    const loose = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
-    expect(loose.sort()).toEqual(['src/app.ts', 'src/handlers.ts', 'src/main.ts', 'src/worker.ts']);
+    const topLevel = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
+    expect(topLevel.sort()).toEqual(['src/app.ts', 'src/handlers.ts', 'src/main.ts', 'src/worker.ts']);
   });
 
   test('no folder contains more than 14 files', () => {
-    const counts = new Map<string, number>();
-    for (const path of [...filesUnder('src'), ...filesUnder('test'), ...filesUnder('scripts')])
-      counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    const paths = [...filesUnder('src'), ...filesUnder('test'), ...filesUnder('scripts')];
     // The scripts folder has one file per command.
-    counts.delete('scripts');
-    expect([...counts].filter(([, count]) => count > 14)).toEqual([]);
+    const limited = paths.filter((path) => dirname(path) !== 'scripts');
+    expect(findCrowdedFolders(limited, 14)).toEqual([]);
   });
 
   test('every source file has fewer than 400 lines', () => {
@@ -181,5 +148,30 @@ describe('each concern has one location', () => {
       [...text.matchAll(/\$(?:query|execute)RawUnsafe/g)].map(() => path),
     );
     expect(raws).toEqual([]);
+  });
+});
+
+const isModule = ({ path }: { path: string }) => moduleOf(path) !== undefined;
+const isModuleOrJob = ({ path }: { path: string }) => /^src\/(modules|jobs)\//.test(path);
+
+describe('a request reaches the database only through its context', () => {
+  test('no module or job casts rows: the row type belongs to the statement', () => {
+    expect(sources.filter(isModuleOrJob).flatMap(findRowCasts)).toEqual([]);
+  });
+
+  test('no ambient state in modules, jobs, contexts and transactions', () => {
+    const files = sources.filter(
+      (source) => isModuleOrJob(source) || /^src\/platform\/(db|context)\//.test(source.path),
+    );
+    expect(files.flatMap(findAmbientState)).toEqual([]);
+  });
+
+  test('no module opens a connection or a transaction by itself', () => {
+    expect(sources.filter(isModule).flatMap(findConnections)).toEqual([]);
+  });
+
+  test('only the request context runs transactions', () => {
+    const importers = imports.filter(({ to }) => to === 'src/platform/db/run.ts').map(({ from }) => from);
+    expect(importers).toEqual(['src/platform/context/request-context.ts']);
   });
 });

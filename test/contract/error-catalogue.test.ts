@@ -15,7 +15,7 @@ type Written = {
   fields: Record<string, Text & { pattern?: string; format?: string }>;
 };
 
-// as: the shape that the file's own comment describes, which the generator checks
+// The generator checks that the file has this shape.
 const { codes, fields } = parse(readFileSync(join(projectRoot, 'openapi/errors.yaml'), 'utf8')) as Written;
 
 const variantsOf = ({ message = '', variants = { default: { message } } }: Written['codes'][string]) =>
@@ -33,18 +33,18 @@ function filesUnder(folder: string, ending: string) {
 
 const sources = filesUnder('src', '.ts');
 
-// The database decides who may enter, and its functions name the code.
+// Functions of the database authenticate callers and return error codes.
 const migrations = filesUnder('prisma/migrations', '.sql');
 const everything = [...sources, ...migrations].map(({ text }) => text).join('\n');
 const isNamed = (name: string) =>
   everything.includes(`'${name}'`) || new RegExp(`\\b${name}: '`).test(everything);
 
 describe('openapi/errors.yaml is the only source of failures', () => {
-  // The compiler allows no text either: ApiError takes a code, a variant and arguments, and FieldError is a brand.
+  // The compiler rejects texts too: ApiError takes a code, a variant and arguments, and FieldError is a branded type.
   test.each([
     ['passes a text to ApiError', /new ApiError\(\s*[^,()]+,\s*['"`]/],
-    ['gives a failure a message of its own', /new ApiError\([^;]*?\bmessage:/],
-    ['makes an entry of errors by hand', /\bas FieldError\b|\berrors: \[\s*\{/],
+    ['writes the message of a failure', /new ApiError\([^;]*?\bmessage:/],
+    ['creates an entry of `errors` by hand', /\bas FieldError\b|\berrors: \[\s*\{/],
     ['derives a class from ApiError', /extends ApiError\b/],
   ])('no source %s', (_what, pattern) => {
     const found = sources.filter(({ path, text }) => path !== CATALOGUE && pattern.test(text));
@@ -106,7 +106,7 @@ describe('the messages', () => {
       visit(parameters?.map(({ schema }) => schema));
       for (const { schema } of Object.values(requestBody?.content ?? {})) visit(schema);
     }
-    // They forbid nothing: their values are checked elsewhere or are secrets.
+    // These formats forbid nothing: their values are checked elsewhere or are secrets.
     for (const free of ['binary', 'password']) patterns.delete(free);
     const explained: Set<unknown> = new Set(Object.keys({ ...problemsOfPatterns, ...problemsOfFormats }));
     expect([...patterns].filter((each) => !explained.has(each))).toEqual([]);

@@ -41,7 +41,7 @@ const EXPECTED_FAILURES: Record<string, number> = {
   'resetPassword reset': 400,
   // No webhook was sent.
   'manageWebhookDeliveries redeliver': 404,
-  // The demo couriers have no URLs, so that a fresh installation calls nobody.
+  // The demo couriers have no URLs, so that a fresh installation sends no requests.
   'syncCustomers staff': 400,
   'syncCustomers courier': 400,
   // The one-time password and the codes are placeholders.
@@ -80,7 +80,7 @@ const requests = operationIds.flatMap((id) =>
 );
 
 /**
- * Encodes a body in its media type. Files cannot stand in an example; their descriptions are replaced by
+ * Encodes a body in its media type. An example cannot contain files, so their descriptions are replaced by
  * files.
  */
 function encoded(mediaType: string, schema: Schema, value: unknown): Pick<Call, 'body' | 'headers'> {
@@ -241,7 +241,7 @@ describe('every response example matches the contract', () => {
       const { code, status: word } = value as { code?: string; status?: string };
       if (status < 400) continue;
       expect([name, code, word]).toEqual([name, expect.any(String), wordFor(id, status)]);
-      // as: the validator has found it to be a failure
+      // The validator has checked that it is a failure.
       expect([name, matchFailure(status, value as FailureBody).faults]).toEqual([name, []]);
     }
   });

@@ -12,7 +12,10 @@ import { startService, type Service } from '../support/service/service.js';
 import { plantUsers } from '../support/builders/users.js';
 
 // npm run fuzz -- --requests 1000000 --seed 7
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? rounds(8_000, 20_000));
+const DEFAULT_REQUESTS = rounds(2_500, 20_000);
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? DEFAULT_REQUESTS);
+/** Every operation must accept a request, whatever its share. */
+const MIN_REQUESTS_EACH = 10;
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
 const TIMEOUT_MS = 240_000 + REQUESTS * 20;
 
@@ -23,8 +26,10 @@ const SHARES: Partial<Record<OperationId, number>> = {
   // Each password hash takes a fifth of a second of CPU.
   changePassword: 0.5,
   manageTwoFactor: 1,
-  manageUsers: 2,
+  manageUsers: 7,
   manageCouriers: 1.5,
+  // Few of its valid requests name a bill in the state that the action needs.
+  manageCourierBills: 34,
   // These render PDF files.
   downloadCourierBill: 4,
   packageLabel: 4,
@@ -60,7 +65,11 @@ beforeAll(async () => {
   const total = operationIds.reduce((sum, id) => sum + (SHARES[id] ?? 10), 0);
   // All operations run in parallel; each test waits for its own operation.
   for (const id of operationIds) {
-    const run = fuzz(id, Math.ceil((REQUESTS * (SHARES[id] ?? 10)) / total), courierScopes);
+    const run = fuzz(
+      id,
+      Math.max(MIN_REQUESTS_EACH, Math.ceil((REQUESTS * (SHARES[id] ?? 10)) / total)),
+      courierScopes,
+    );
     run.catch(() => {});
     runs.set(id, run);
   }
@@ -114,7 +123,7 @@ test.each(operationIds)(
   TIMEOUT_MS,
 );
 
-test('the gate sends 8,000 requests, and npm run test:long sends 20,000', () => {
+test(`at least ${DEFAULT_REQUESTS} requests are sent, unless a smaller number is given`, () => {
   const sent = [...tallies.values()].reduce((sum, tally) => sum + tally.sent, 0);
-  expect(sent).toBeGreaterThanOrEqual(Math.min(REQUESTS, rounds(8_000, 20_000)));
+  expect(sent).toBeGreaterThanOrEqual(Math.min(REQUESTS, DEFAULT_REQUESTS));
 });

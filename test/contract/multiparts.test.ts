@@ -8,10 +8,11 @@ import { DAMAGE, damage } from './fuzz/multiparts.js';
 import { problemsOf } from './fuzz/oracle.js';
 import { encode, plansOf, describeRequest, type FuzzRequest, type CourierScope } from './fuzz/requests.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
+import { rounds } from '../support/harness/effort.js';
 import { startService, type Service } from '../support/service/service.js';
 import { plantUsers } from '../support/builders/users.js';
 
-const MULTIPARTS = 5_000;
+const MULTIPARTS = rounds(1_000, 5_000);
 const SEED = 20_261_121;
 
 let service: Service;
@@ -72,7 +73,7 @@ async function sendDamaged(
 test('operations without multipart reject a multipart body, whole or damaged, before they read it', async () => {
   const ids = withBody.filter((id) => !multipartIds.includes(id));
   for (const id of ids) {
-    await sendDamaged(id, 40, (status) => expect([400, 413, 415]).toContain(status));
+    await sendDamaged(id, rounds(8, 40), (status) => expect([400, 413, 415]).toContain(status));
   }
 }, 120_000);
 

@@ -5,7 +5,9 @@ import pg from 'pg';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
 import { openSchemaEngine } from '../../src/platform/db/migrations/schema-engine.js';
-import { pipeline, transaction, sql, type Db } from '../../src/platform/db/transaction.js';
+import { makeContext } from '../../src/platform/context/request-context.js';
+import type { Db } from '../../src/platform/db/database.js';
+import { sql } from '../../src/platform/db/statements.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { installQueue } from '../../src/platform/db/migrations/install-queue.js';
 import { projectRoot } from '../../src/config/project-root.js';
@@ -346,6 +348,12 @@ describe('schema.prisma and the migrations', () => {
     expect(wanted.length).toBeGreaterThan(15);
     expect(migrated).toEqual(wanted);
   });
+
+  test('no model sets a time from the clock of the client', () => {
+    const schema = readFileSync(join(projectRoot, 'prisma', 'schema.prisma'), 'utf8');
+    expect(schema).toContain('CURRENT_TIMESTAMP');
+    expect(schema).not.toMatch(/@default\(now\(\)\)|@updatedAt/);
+  });
 });
 
 describe('tenant scopes on a shared connection pool', () => {
@@ -415,17 +423,15 @@ describe('tenant scopes on a shared connection pool', () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const tenant = tenants[(worker * 7 + round * 13) % TENANTS];
         if (!tenant) throw new Error('no such tenant');
-        const caller = callerOf(tenant);
+        const ctx = makeContext(db, callerOf(tenant), 'a-test');
         if ((worker + round) % 5 === 0) {
-          await expect(pipeline(db, caller, [READ, BREAK, READ])).rejects.toThrow('division by zero');
+          await expect(ctx.pipeline([READ, BREAK, READ])).rejects.toThrow('division by zero');
           continue;
         }
         const rows =
-          round % 2 === 0
-            ? (await pipeline(db, caller, [READ]))[0]
-            : await transaction(db, caller, (tx) => tx.query<Record<string, unknown>>(READ));
+          round % 2 === 0 ? (await ctx.pipeline([READ]))[0] : await ctx.transaction((tx) => tx.query(READ));
         expect(rows).toHaveLength(5);
-        for (const row of rows ?? []) {
+        for (const row of rows) {
           expect(row).toEqual({ tenant_id: tenant.tenantId, vendor: tenant.text, name: tenant.text });
         }
         reads += 1;
@@ -450,7 +456,9 @@ describe('tenant scopes on a shared connection pool', () => {
     const stale = { ...callerOf(tenant), tokenVersion: 2 };
     const before = await list(`select count(*) from prealerts where tenant_id = '${tenant.tenantId}'`);
     const write = sql`delete from prealerts where tenant_id = ${tenant.tenantId}::uuid`;
-    await expect(pipeline(db, stale, [write])).rejects.toMatchObject({ code: 'token_invalid' });
+    await expect(makeContext(db, stale, 'a-test').pipeline([write])).rejects.toMatchObject({
+      code: 'token_invalid',
+    });
     expect(await list(`select count(*) from prealerts where tenant_id = '${tenant.tenantId}'`)).toEqual(
       before,
     );
@@ -463,8 +471,8 @@ describe('tenant scopes on a shared connection pool', () => {
       values (${other.tenantId}::uuid, ${newId()}::uuid, ${other.courierId}::uuid, 'X', 'X', 'X')`;
     // The policy of prealerts rejects it, not that of the counters, which a trigger updates afterwards.
     const refusal = 'row-level security policy for table "prealerts"';
-    await expect(pipeline(db, callerOf(own), [write])).rejects.toThrow(refusal);
+    await expect(makeContext(db, callerOf(own), 'a-test').pipeline([write])).rejects.toThrow(refusal);
     const move = sql`update prealerts set tenant_id = ${other.tenantId}::uuid, courier_id = ${other.courierId}::uuid`;
-    await expect(pipeline(db, callerOf(own), [move])).rejects.toThrow(refusal);
+    await expect(makeContext(db, callerOf(own), 'a-test').pipeline([move])).rejects.toThrow(refusal);
   });
 });

@@ -44,7 +44,7 @@ test(
 );
 
 test(
-  'in development the owner serves in a role that owns nothing and is subject to row-level security',
+  'in development, the login of the owner uses a role that owns nothing and is subject to row-level security',
   async () => {
     const config = readConfig({ DATABASE_URL: await makeDatabase('stepped_down') });
     const { url, assumeRole = '' } = await prepareDatabase(config, () => undefined, true);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 
-// What PostgreSQL rejects even if the service requests it. Each statement runs as the tables' owner, without
+// Statements that PostgreSQL rejects even if the service sends them. Each runs as the tables' owner, without
 // policies and without checks of the application.
 
 let database: TestDatabase;

@@ -6,15 +6,9 @@ import { openSecrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
-import {
-  pipeline,
-  preparedPipeline,
-  bulkTransaction,
-  transaction,
-  snapshot,
-  sql,
-} from '../../src/platform/db/transaction.js';
-import type { Db, Sql } from '../../src/platform/db/transaction.js';
+import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
+import type { Db } from '../../src/platform/db/database.js';
+import { sql, type Sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { ask, listOf, logIn, prealertOf, type Answer } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
@@ -132,20 +126,22 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       LIMIT_MS,
     );
 
+    const CALLERS = rounds(60, 200);
+
     test(
-      'stores each of 200 parallel pre-alerts, and none gets 500',
+      `stores each of ${CALLERS} parallel pre-alerts, and none gets 500`,
       async () => {
         const submit = async (n: number): Promise<Answer> => {
           const reply = await ask(service.url, prealertOf(`AT-ONCE-${n}`));
           // No connection became free in time and nothing was changed, so the integrator retries.
           return reply.status === 503 ? submit(n) : reply;
         };
-        const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => submit(n)));
+        const replies = await Promise.all(Array.from({ length: CALLERS }, (_, n) => submit(n)));
         expect(replies.filter(({ status }) => status !== 201)).toEqual([]);
         const { rows } = await owner.query(
           "select count(*)::int as n from prealerts where tracking_number like 'AT-ONCE-%'",
         );
-        expect(rows).toEqual([{ n: 200 }]);
+        expect(rows).toEqual([{ n: CALLERS }]);
       },
       LIMIT_MS,
     );
@@ -181,25 +177,27 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     afterAll(() => db.close());
 
     const seen = sql`select name from warehouses`;
-    const ACCESS_METHODS: Record<string, (caller: SystemCaller, statement: Sql) => Promise<unknown>> = {
-      snapshot: async (caller, statement) => (await snapshot(db, caller, [statement]))[0],
-      pipeline: async (caller, statement) => (await pipeline(db, caller, [statement]))[0],
-      preparedPipeline: async (caller, statement) => (await preparedPipeline(db, caller, [statement]))[0],
-      transaction: (caller, statement) => transaction(db, caller, (tx) => tx.query(statement)),
-      bulkTransaction: (caller, statement) => bulkTransaction(db, caller, 9_000, (tx) => tx.query(statement)),
+    const contextOf = (caller: SystemCaller) => makeContext(db, caller, 'a-test');
+    const ACCESS_METHODS: Record<string, (ctx: SystemContext, statement: Sql) => Promise<unknown>> = {
+      read: async (ctx, statement) => (await ctx.read([statement]))[0],
+      snapshotTransaction: (ctx, statement) => ctx.snapshotTransaction(9_000, (tx) => tx.query(statement)),
+      pipeline: async (ctx, statement) => (await ctx.pipeline([statement]))[0],
+      preparedPipeline: async (ctx, statement) => (await ctx.preparedPipeline([statement]))[0],
+      transaction: (ctx, statement) => ctx.transaction((tx) => tx.query(statement)),
+      bulkTransaction: (ctx, statement) => ctx.bulkTransaction(9_000, (tx) => tx.query(statement)),
     };
 
     test(
-      `of ${TENANTS} tenants shows ${WORKERS} workers on 4 shared sessions no row of another tenant`,
+      `shows no row of another tenant to ${WORKERS} workers of ${TENANTS} tenants on 4 shared sessions`,
       async () => {
         const wrong: unknown[] = [];
         let reads = 0;
         const read = async (worker: number) => {
           for (let round = 0; round < ROUNDS; round += 1) {
             const caller = callers[(worker * 7 + round * 13) % TENANTS];
-            if (!caller) throw new Error('There is no such tenant.');
+            if (!caller) throw new Error('Tenant not found.');
             for (const method of Object.values(ACCESS_METHODS)) {
-              const rows = await retryWhileBusy(() => method(caller, seen));
+              const rows = await retryWhileBusy(() => method(contextOf(caller), seen));
               reads += 1;
               const isOwn = JSON.stringify(rows) === JSON.stringify([{ name: `canary:${caller.tenantId}` }]);
               if (!isOwn) wrong.push([caller.tenantId, rows]);
@@ -211,12 +209,12 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
         };
         await Promise.all(Array.from({ length: WORKERS }, (_, worker) => read(worker)));
         expect(wrong).toEqual([]);
-        expect(reads).toBe(WORKERS * ROUNDS * 5);
+        expect(reads).toBe(WORKERS * ROUNDS * Object.keys(ACCESS_METHODS).length);
       },
       LIMIT_MS,
     );
 
-    test('that is set on the session shows rows of other tenants, which proves that the same reads would detect it', async () => {
+    test('set on the session shows rows of other tenants, so the reads of the previous test would detect them', async () => {
       // A separate pooler, because its sessions keep their settings.
       const sharedSessions = await startPooler([direct]);
       const pool = new pg.Pool({ connectionString: sharedSessions.through(direct), max: WORKERS });
@@ -245,8 +243,8 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       const [caller] = callers;
       if (!caller) throw new Error('There is no tenant.');
       for (const [method, read] of Object.entries(ACCESS_METHODS)) {
-        const limit = method === 'bulkTransaction' ? '9s' : '15s';
-        expect([method, await read(caller, settings)]).toEqual([method, [{ zone: 'UTC', limit }]]);
+        const limit = /^(bulk|snapshot)Transaction$/.test(method) ? '9s' : '15s';
+        expect([method, await read(contextOf(caller), settings)]).toEqual([method, [{ zone: 'UTC', limit }]]);
       }
       const { rows } = await db.pool.query(settings.text);
       expect(rows).toEqual([{ zone: 'America/Jamaica', limit: '0' }]);
@@ -360,7 +358,8 @@ test('a prepared statement is named after its text, independent of the order of 
   const caller: SystemCaller = { kind: 'system', tenantId: DEMO.tenants.demo };
   const texts = [sql`select 'one' as text`, sql`select 'two' as text`];
   const namesOf = async (each: Db, statements: Sql[]) => {
-    for (const statement of statements) await preparedPipeline(each, caller, [statement]);
+    for (const statement of statements)
+      await makeContext(each, caller, 'a-test').preparedPipeline([statement]);
     const { rows } = await each.pool.query(
       "select name, statement from pg_prepared_statements where statement like 'select ''% as text' order by statement",
     );

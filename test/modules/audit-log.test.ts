@@ -5,9 +5,11 @@ import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.j
 import { verifyChain } from '../../src/modules/audit-log/verify-chain.js';
 import { openSecrets, type Secrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
-import { snapshot, sql } from '../../src/platform/db/transaction.js';
+import { makeContext } from '../../src/platform/context/request-context.js';
+import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { createTenant } from '../../src/modules/tenants/tenant.js';
+import { rounds } from '../support/harness/effort.js';
 import { plantEntry } from '../support/builders/audit.js';
 import type { Body } from '../support/service/contract.js';
 import { freshNumber } from '../support/builders/couriers.js';
@@ -181,7 +183,9 @@ describe('appending to the chain', () => {
     expect(await verify()).toMatchObject({ intact: true, verified: 0, unsealed: 0 });
   });
 
-  test('appends every entry once without gaps during 200 writes, 20 reads and 5 workers', async () => {
+  const WRITES = rounds(60, 200);
+
+  test(`appends every entry once without gaps during ${WRITES} writes, 20 reads and 5 workers`, async () => {
     const write = () =>
       untilAdmitted(() =>
         service.call('submitPrealert', {
@@ -191,15 +195,15 @@ describe('appending to the chain', () => {
       );
     const read = () => untilAdmitted(() => log());
     const replies = await Promise.all([
-      ...Array.from({ length: 200 }, write),
+      ...Array.from({ length: WRITES }, write),
       ...Array.from({ length: 20 }, read),
       ...Array.from({ length: 5 }, () => appendEverything()),
     ]);
-    expect(replies.slice(0, 200).map((reply) => reply?.status)).toEqual(Array(200).fill(201));
-    expect(await verify()).toMatchObject({ intact: true, verified: 200, unsealed: 0, inserted: 0 });
+    expect(replies.slice(0, WRITES).map((reply) => reply?.status)).toEqual(Array(WRITES).fill(201));
+    expect(await verify()).toMatchObject({ intact: true, verified: WRITES, unsealed: 0, inserted: 0 });
     const links = await chainOf();
-    expect(links.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
-    expect(new Set(links.map(({ entry }) => entry)).size).toBe(200);
+    expect(links.map(({ sequence }) => sequence)).toEqual(Array.from({ length: WRITES }, (_, n) => n + 1));
+    expect(new Set(links.map(({ entry }) => entry)).size).toBe(WRITES);
   });
 
   test("a worker appends all tenants' entries in order of time, beyond one batch and for new tenants too", async () => {
@@ -238,7 +242,7 @@ describe('appending to the chain', () => {
     ]);
   });
 
-  test('nobody can change or delete a link, and couriers cannot read the log', async () => {
+  test('no link can be changed or deleted, and couriers cannot read the log', async () => {
     await plantChain(2);
     for (const change of [
       'update audit_links set sequence = 9 where sequence = 2',
@@ -254,7 +258,7 @@ describe('appending to the chain', () => {
       tokenVersion: 1,
       expiresAt: Math.floor(Date.now() / 1000) + 3_600,
     };
-    const seen = await snapshot(service.db, caller, [
+    const seen = await makeContext(service.db, caller, 'a-request').read([
       sql`select from audit_links`,
       sql`select from audit_unsealed`,
       sql`select from audit_entries`,
@@ -389,7 +393,7 @@ describe('verification', () => {
       flaw: () => ({ sequence: null, audit_id: DEMO.tenants.two, problem: 'inserted' }),
     },
     {
-      how: 'the end of the chain was cut off and its entries left',
+      how: 'the last links were deleted and their entries were not',
       statements: () => ['delete from audit_links where sequence > 3'],
       flaw: (ids) => ({ sequence: null, audit_id: ids[3], problem: 'inserted' }),
     },
@@ -440,7 +444,8 @@ describe('verification', () => {
     const rotated = openSecrets(readConfig({ ENCRYPTION_KEYS: `9:${'ee'.repeat(32)}` }).secrets);
     const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo };
     const wanted = { action: 'verify' as const, after: 0, max_entries: 10 };
-    const verifiedWith = (secrets: Secrets) => verifyChain({ db: service.db, secrets }, caller, wanted);
+    const verifiedWith = (secrets: Secrets) =>
+      verifyChain(makeContext(service.db, caller, 'a-request'), secrets, wanted);
     expect((await verifiedWith(rotated)).flaw).toBeUndefined();
     expect((await verifiedWith(others)).flaw).toMatchObject({ sequence: 1, problem: 'altered' });
     // The whole chain is rebuilt with another key.
@@ -481,6 +486,8 @@ describe('verification', () => {
   });
 });
 
+type Explained = { 'QUERY PLAN': [{ Plan: Record<string, number> }] };
+
 test('a page with any filter reads at most four blocks per entry, behind 20,000 entries that do not match', async () => {
   const caller = {
     kind: 'user' as const,
@@ -517,11 +524,11 @@ test('a page with any filter reads at most four blocks per entry, behind 20,000 
   await service.owner.query('vacuum analyze audit_entries, audit_links');
   const costly: string[] = [];
   for (const filter of FILTERS) {
-    const page = pageOfEntries(service.db, caller, { limit: 50, ...filter });
-    const explained = sql`explain (analyze, buffers, format json) ${page}`;
-    const [rows] = await snapshot(service.db, caller, [explained]);
-    // EXPLAIN returns this shape.
-    const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
+    const ctx = makeContext(service.db, caller, 'a-request');
+    const page = pageOfEntries(ctx, { limit: 50, ...filter });
+    const [[row]] = await ctx.read([sql<Explained>`explain (analyze, buffers, format json) ${page}`]);
+    if (!row) throw new Error('EXPLAIN returned no row.');
+    const plan = row['QUERY PLAN'][0].Plan;
     expect(plan['Actual Rows']).toBe(51);
     const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
     if (blocks > 4 * 51) costly.push(`${JSON.stringify(filter)}: ${blocks} blocks`);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/development/demo/seed.js';
+import { rounds } from '../support/harness/effort.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import {
   startService,
@@ -243,7 +244,9 @@ describe('primary warehouse', () => {
     expect(await primariesOf(DEMO.tenants.two)).toEqual([TAMPA]);
   });
 
-  test('is exactly one after two hundred concurrent changes', async () => {
+  const CALLERS = rounds(50, 200);
+
+  test(`is exactly one after ${CALLERS} concurrent changes`, async () => {
     const ids = [MIAMI, MEDLEY, ...(await Promise.all(['A', 'B', 'C'].map(create)))];
     const moves = async () =>
       rows(
@@ -251,8 +254,10 @@ describe('primary warehouse', () => {
          from audit_entries where action = 'warehouse.made_primary' order by id`,
       );
     const before = await moves();
-    const calls = Array.from({ length: 200 }, (_, n) => untilAdmitted(() => makePrimary(ids[n % 5] ?? '')));
-    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(200).fill(200));
+    const calls = Array.from({ length: CALLERS }, (_, n) =>
+      untilAdmitted(() => makePrimary(ids[n % 5] ?? '')),
+    );
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(CALLERS).fill(200));
     const [last] = await primariesOf(DEMO.tenants.demo);
     expect(await primariesOf(DEMO.tenants.demo)).toHaveLength(1);
     // The changes form a chain: each warehouse was left as often as it was reached, except the first and the last.
@@ -265,14 +270,14 @@ describe('primary warehouse', () => {
     for (const id of ids.slice(2)) expect((await remove(id)).status).toBe(200);
   }, 60_000);
 
-  test('is the first one that a tenant creates, also of two hundred created at once', async () => {
+  test(`is the first one that a tenant creates, also of ${CALLERS} created at once`, async () => {
     // A tenant without warehouses. No other row of tenant two refers to one any more.
     await rows(`begin; set local session_replication_role = replica;
       delete from warehouses where tenant_id = '${DEMO.tenants.two}'; commit`);
     const make = (n: number) =>
       untilAdmitted(() => manage({ action: 'create', name: `First ${n}` }, 'two/admin'));
-    const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => make(n)));
-    expect(replies.map(({ status }) => status)).toEqual(Array(200).fill(200));
+    const replies = await Promise.all(Array.from({ length: CALLERS }, (_, n) => make(n)));
+    expect(replies.map(({ status }) => status)).toEqual(Array(CALLERS).fill(200));
     const marked = replies.filter(({ body }) => body['data'].is_primary).map(idOf);
     expect(marked).toHaveLength(1);
     expect(await primariesOf(DEMO.tenants.two)).toEqual(marked);

@@ -137,7 +137,7 @@ describe('startEmbeddedPostgres', () => {
     await expect(query(orphan.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   }, 60_000);
 
-  test('stopping leaves the server of a running owner alone', async () => {
+  test('stopping does not stop the server of another running process', async () => {
     const folder = await makeFolder(0o755);
     const { child, server: owned } = await startInChild(folder);
 
@@ -209,7 +209,7 @@ describe("the service's login on the embedded server", () => {
   const as = (url: string, username: string, password: string) =>
     Object.assign(new URL(url), { username, password }).href;
 
-  test("has a random password of its own, which is not the superuser's", async () => {
+  test("has a random password that differs from the superuser's", async () => {
     const folder = await makeFolder(0o755);
     const database = await prepare(folder);
     const login = new URL(database.url);

@@ -107,8 +107,13 @@ describe('each request is counted once, by operation and status', () => {
       'getHealth',
       400,
     ],
-    ['a body that never comes', `${LOGIN}Content-Length: 9\r\n\r\n{`, 'login', 408],
-    ['a body in broken chunks', `${LOGIN}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`, 'login', 400],
+    ['a body that never arrives', `${LOGIN}Content-Length: 9\r\n\r\n{`, 'login', 408],
+    [
+      'a body with an invalid chunk size',
+      `${LOGIN}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`,
+      'login',
+      400,
+    ],
   ])('%s', async (_name, bytes, operation, status) => {
     const replies: unknown[] = [];
     const counted = await countedBy(async () => replies.push(...(await talk(service.url, bytes))), 1);

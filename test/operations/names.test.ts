@@ -20,7 +20,7 @@ const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
 const SCRIPT_COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm;
 
-/** Returns what a file says to people: the whole text of a document, the comments of a program. */
+/** Returns the prose of a file: the whole text of a document, the comments of a program. */
 function proseOf(path: string): string {
   const text = read(path);
   if (path.endsWith('.md')) return text;
@@ -120,9 +120,9 @@ describe('documents, comments and the contract contain only names that exist', (
     expect(missing(named, (name) => files.some((path) => path.startsWith(name)))).toEqual([]);
   });
 
-  test('every path that a program puts together from literals exists', () => {
+  test('every path that a program joins from literals exists', () => {
     const joined = /join\((?:projectRoot|root), ((?:'[^']+'(?:, )?)+)\)/g;
-    // What a build or a run creates.
+    // Paths that a build or a run creates.
     const created = /^(\.data|coverage|node_modules)(\/|$)|^dist\/\.built$/;
     const paths = files
       .filter((path) => /\.(ts|mjs|cjs)$/.test(path))

@@ -126,7 +126,7 @@ test.each([
   expect(await countTenants()).toBe(before);
 });
 
-test("without the owner's connection it asks for one, and a failed connection gives one line", async () => {
+test('without DATABASE_OWNER_URL the error asks for it, and a failed connection gives one error line', async () => {
   const unset = run('scripts/tenant-create.js', {}, GATEWAY);
   expect(await unset.ended).toMatchObject({ code: 1 });
   expect(unset.output()).toMatch(/^Set DATABASE_OWNER_URL [^\n]+\n$/);

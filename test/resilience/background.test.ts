@@ -174,7 +174,7 @@ describe('a crashed worker', () => {
     const [first, , again] = receiver.received;
     expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     await until(async () => (await count("webhook_deliveries where status = 'delivered'")) === 2);
-    // Another job followed the dead worker's own, which nobody will run, and which needs no attention.
+    // A new job replaced the locked job of the dead worker. The old one has no key, and `requeue` deletes it.
     await until(
       async () => (await count('graphile_worker.jobs where key is not null or locked_at is not null')) === 0,
     );

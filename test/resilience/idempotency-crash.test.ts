@@ -125,7 +125,7 @@ describe('a connection that breaks before the commit', () => {
   );
 });
 
-// The commit waits in this trigger, and then succeeds although the client is gone.
+// The commit waits in this trigger, and then succeeds although the client has disconnected.
 const SLOW_COMMIT = `
   create function wait_to_commit() returns trigger language plpgsql as
     'begin perform pg_advisory_xact_lock_shared(4712); return null; end';

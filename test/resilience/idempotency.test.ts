@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
-import { enterScope, pipeline, sql } from '../../src/platform/db/transaction.js';
+import { makeContext } from '../../src/platform/context/request-context.js';
+import { enterScope } from '../../src/platform/db/admission.js';
+import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { CALLS } from '../security/authorization/calls.js';
 import { rows as matrixRows } from '../security/authorization/matrix.js';
+import { rounds } from '../support/harness/effort.js';
 import {
   bundle,
   codesOf,
@@ -219,7 +222,7 @@ describe('the scope of a key', () => {
     const seen = async (userId: string, tenantId = DEMO.tenants.demo) => {
       const caller = await scopeOf(userId, tenantId);
       expect(enterScope(caller).text).toContain('enter_as_user');
-      const [rows] = await pipeline(service.db, caller, [
+      const [rows] = await makeContext(service.db, caller, 'a-test').pipeline([
         sql`select distinct tenant_id, courier_id from idempotency_keys`,
       ]);
       return rows;
@@ -383,7 +386,7 @@ describe('stored error responses', () => {
       withKey({ as: 'admin', body: { tracking_number: trackingNumber, weight: 1, carrier_id } }, key),
     );
 
-  test('a refusal that depends on records is returned again unchanged, even when the reason no longer holds', async () => {
+  test('a refusal that depends on records is returned again unchanged, even when the reason no longer applies', async () => {
     const carrierId = randomUUID();
     const first = await receive('refused', 'REFUSED-1', carrierId);
     expect([first.status, isReplay(first)]).toEqual([404, false]);
@@ -501,10 +504,11 @@ describe('retention of stored responses', () => {
 });
 
 describe('concurrent requests', () => {
-  const CALLERS = 200;
+  const CALLERS = rounds(50, 200);
+  const PAIRS = rounds(20, 50);
 
   test(
-    '200 callers with one key create one manifest, and each gets the first response or 409 idempotency_in_progress',
+    `${CALLERS} callers with one key create one manifest, and each gets the first response or 409 idempotency_in_progress`,
     async () => {
       for (let round = 0; round < 2; round += 1) {
         const before = await countManifests();
@@ -523,11 +527,11 @@ describe('concurrent requests', () => {
   );
 
   test(
-    'of 50 pairs with one key and two bodies, one request is executed and the other rejected',
+    `of ${PAIRS} pairs with one key and two bodies, one request is executed and the other rejected`,
     async () => {
       const before = await countManifests();
       const pairs = await Promise.all(
-        Array.from({ length: 50 }, (_, index) =>
+        Array.from({ length: PAIRS }, (_, index) =>
           Promise.all(
             ['left', 'right'].map((side) => untilAdmitted(() => createManifest(`pair-${index}`, side))),
           ),
@@ -539,7 +543,7 @@ describe('concurrent requests', () => {
           !pair.some((reply) => /^idempotency_/.test(String(codeOf(reply)))),
       );
       expect(unexpected).toEqual([]);
-      expect(await countManifests()).toBe(before + 50);
+      expect(await countManifests()).toBe(before + PAIRS);
     },
     LIMIT_MS,
   );

@@ -22,14 +22,15 @@ import { startReceiver, verified, type Receiver } from '../support/receivers/rec
 import { setEndpoints, webhookSecret } from '../support/receivers/webhooks.js';
 
 const COURIERS = 10;
-const WORKERS = 4;
+const WORKERS = rounds(3, 4);
 // `npm run chaos` sets larger numbers
-const KILLS = Number(process.env['CHAOS_KILLS'] ?? rounds(4, 10));
+const KILLS = Number(process.env['CHAOS_KILLS'] ?? rounds(2, 10));
 const KILLS_PER_RESTART = Number(process.env['CHAOS_KILLS_PER_RESTART'] ?? rounds(2, 5));
 /** Events per kill, created in three ways. */
-const DISPATCHED = 100;
-const SHIPPED = 60;
-const SCANNED = 40;
+const PER_KILL = process.env['CHAOS_KILLS'] === undefined ? rounds(1, 2) : 2;
+const DISPATCHED = 50 * PER_KILL;
+const SHIPPED = 30 * PER_KILL;
+const SCANNED = 20 * PER_KILL;
 const EVENTS = KILLS * (DISPATCHED + SHIPPED + SCANNED);
 /** Deliveries that must arrive before the next kill, so that the workers are busy. */
 const MIN_ARRIVALS = 20;
@@ -95,7 +96,7 @@ const startWorker = () =>
   );
 
 test(
-  `${EVENTS} events, ${KILLS} killed workers and ${KILLS / KILLS_PER_RESTART} restarts of PostgreSQL: every event arrives, and only those in flight arrive again`,
+  `${EVENTS} events, ${KILLS} killed workers, and a restart of PostgreSQL after every ${KILLS_PER_RESTART} of them: every event arrives, and only those in flight arrive again`,
   async () => {
     const couriers = await makeCouriers();
     const dispatched = await makePackages(couriers, KILLS * DISPATCHED, 'DISPATCHED');

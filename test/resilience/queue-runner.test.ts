@@ -10,7 +10,7 @@ import { until } from '../support/service/processes.js';
 
 const LIMIT_MS = 120_000;
 /** Rounds of the race. Set QUEUE_ROUNDS=2000 after a change to the runner. */
-const ROUNDS = Number(process.env['QUEUE_ROUNDS'] ?? rounds(40, 100));
+const ROUNDS = Number(process.env['QUEUE_ROUNDS'] ?? rounds(12, 100));
 const JOBS_PER_ROUND = 4;
 // three missed heartbeats take 3 s
 const HEARTBEAT_S = 1;

@@ -24,7 +24,7 @@ const insert = (id: string, name: string): Sql<{ id: string }> =>
 
 type Write = (ctx: RequestContext, id: string) => Promise<unknown>;
 
-/** Stores a carrier in each of the ways to write. */
+/** Every way to write. Each stores a carrier. */
 const WRITERS: Record<string, Write> = {
   transaction: (ctx, id) => ctx.transaction((tx) => tx.execute(insert(id, id))),
   'transaction with models': (ctx, id) =>
@@ -61,7 +61,7 @@ describe.each(Object.entries(WRITERS))('after %s', (_name, write) => {
     expect(await countStored(id, other)).toBe(1);
   });
 
-  test('a transaction that failed left nothing, so the request may write again', async () => {
+  test('a failed transaction leaves nothing, so the request may write again', async () => {
     const ctx = context();
     const id = newId();
     await expect(write(ctx, 'no uuid')).rejects.toThrow();
@@ -96,7 +96,7 @@ describe.each(Object.entries(INSIDE))('inside %s', (_name, inside) => {
   });
 });
 
-test('what an independent transaction wrote stays when the request is refused afterwards', async () => {
+test('rows of an independent transaction remain when the request is rejected afterwards', async () => {
   const ctx = context();
   const [kept, undone] = [newId(), newId()];
   await ctx.independent('a test').pipeline([insert(kept, kept)]);
@@ -111,9 +111,12 @@ test('what an independent transaction wrote stays when the request is refused af
 
 describe('a request with an Idempotency-Key', () => {
   const stepsBeside = (id: string): UnitOfWorkSteps<unknown> => ({
-    opening: [sql`select 'opened' as said`],
-    assertMayWork: () => undefined,
-    closing: () => ({ statement: insert(id, id), assertClosed: () => undefined }),
+    async open(tx) {
+      await tx.query(sql`select 'opened' as said`);
+    },
+    async close(tx) {
+      await tx.query(insert(id, id));
+    },
   });
   const keyed = (id: string, work: (ctx: RequestContext, hasWritten: () => boolean) => Promise<unknown>) => {
     const ctx = context();
@@ -124,20 +127,17 @@ describe('a request with an Idempotency-Key', () => {
     );
   };
 
-  test.each(Object.entries(WRITERS))(
-    '%s commits together with the closing statement',
-    async (_name, write) => {
-      const [id, beside] = [newId(), newId()];
-      await keyed(beside, async (ctx, hasWritten) => {
-        expect(hasWritten()).toBe(false);
-        await write(ctx, id);
-        expect([hasWritten(), await countStored(id)]).toEqual([true, 0]);
-        for (const open of Object.values(OPENERS))
-          await expect(open(ctx, newId())).rejects.toThrow('after the writing transaction');
-      });
-      expect(await countStored(id, beside)).toBe(2);
-    },
-  );
+  test.each(Object.entries(WRITERS))('%s commits together with the last step', async (_name, write) => {
+    const [id, beside] = [newId(), newId()];
+    await keyed(beside, async (ctx, hasWritten) => {
+      expect(hasWritten()).toBe(false);
+      await write(ctx, id);
+      expect([hasWritten(), await countStored(id)]).toEqual([true, 0]);
+      for (const open of Object.values(OPENERS))
+        await expect(open(ctx, newId())).rejects.toThrow('after the writing transaction');
+    });
+    expect(await countStored(id, beside)).toBe(2);
+  });
 
   test.each(Object.entries(WRITERS))('%s is undone when the work fails later', async (_name, write) => {
     const [id, beside] = [newId(), newId()];
@@ -149,7 +149,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await countStored(id, beside)).toBe(0);
   });
 
-  test('a transaction that a deadlock ended runs again and is closed once', async () => {
+  test('a transaction that ended in a deadlock is retried, and its last step runs once', async () => {
     const [id, beside] = [newId(), newId()];
     let attempts = 0;
     await keyed(beside, (ctx) =>
@@ -179,7 +179,7 @@ test('audit entries name the caller and the request, in the scope of the system 
     [id],
   );
   expect(rows).toEqual([{ actor_kind: 'user', actor_id: userId, request_id: 'the-request' }]);
-  // The user does not exist, and the scope of the system did not ask for it.
+  // The user does not exist, and the system scope does not check that.
   expect(ctx.isAdmitted).toBe(false);
   const later = makeContext(service.db, ctx.caller, 'another-request');
   await expect(later.read([])).rejects.toMatchObject({ httpStatus: 401 });

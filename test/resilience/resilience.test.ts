@@ -13,6 +13,7 @@ import {
   logIn,
 } from '../support/service/client.js';
 import { prealertOf, type Outcome, type Question } from '../support/service/client.js';
+import { rounds } from '../support/harness/effort.js';
 import { startOwnServer, type OwnServer } from '../support/service/postgres.js';
 import {
   endProcesses,
@@ -58,7 +59,7 @@ test.each(OUTAGES)(
     const requests: { n: number; atMs: number; outcome: Outcome }[] = [];
     let isOver = false;
     const load = askSteadily(
-      100,
+      rounds(50, 100),
       () => isOver,
       async (n) => {
         const atMs = performance.now();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { rounds } from '../support/harness/effort.js';
 import {
   announce,
   ask,
@@ -136,7 +137,7 @@ test(
     let acknowledged = 0;
     let isOver = false;
     const load = askSteadily(
-      100,
+      rounds(50, 100),
       () => isOver,
       async (n) => {
         const request = prealertOf(`ROLLING-${n}`);

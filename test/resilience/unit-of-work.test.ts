@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
 import { inUnitOfWork, type UnitOfWorkSteps } from '../../src/platform/db/unit-of-work.js';
-import {
-  pipeline,
-  preparedPipeline,
-  bulkTransaction,
-  transaction,
-  snapshot,
-  sql,
-  type Rows,
-  type Sql,
-} from '../../src/platform/db/transaction.js';
+import { sql, type Sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { startService, type Service } from '../support/service/service.js';
@@ -25,15 +17,15 @@ afterAll(async () => {
   await service.stop();
 });
 
-const insert = (id: string, name: string): Sql<Record<string, unknown>> =>
+const insert = (id: string, name: string): Sql =>
   sql`insert into carriers (tenant_id, id, name) values (${caller.tenantId}::uuid, ${id}::uuid, ${name})`;
 
 /** The ways in which a unit of work writes; each stores a carrier. */
-const WRITERS: Record<string, (id: string) => Promise<unknown>> = {
-  transaction: (id) => transaction(service.db, caller, (tx) => tx.execute(insert(id, id))),
-  bulkTransaction: (id) => bulkTransaction(service.db, caller, 5_000, (tx) => tx.execute(insert(id, id))),
-  pipeline: (id) => pipeline(service.db, caller, [insert(id, id)]),
-  preparedPipeline: (id) => preparedPipeline(service.db, caller, [insert(id, id)]),
+const WRITERS: Record<string, (ctx: RequestContext, id: string) => Promise<unknown>> = {
+  transaction: (ctx, id) => ctx.transaction((tx) => tx.execute(insert(id, id))),
+  bulkTransaction: (ctx, id) => ctx.bulkTransaction(5_000, (tx) => tx.execute(insert(id, id))),
+  pipeline: (ctx, id) => ctx.pipeline([insert(id, id)]),
+  preparedPipeline: (ctx, id) => ctx.preparedPipeline([insert(id, id)]),
 };
 
 async function stored(...ids: string[]): Promise<number> {
@@ -46,75 +38,106 @@ async function stored(...ids: string[]): Promise<number> {
 
 /** Makes steps that store another carrier when the unit of work ends. */
 const stepsStoring = (id: string): UnitOfWorkSteps<unknown> => ({
-  opening: [sql`select 'opened' as said`],
-  assertMayWork: () => undefined,
-  closing: () => ({ statement: insert(id, id), assertClosed: () => undefined }),
+  async open(tx) {
+    await tx.query(sql`select 'opened' as said`);
+  },
+  async close(tx) {
+    await tx.query(insert(id, id));
+  },
 });
 
+/** Runs work with a context that the unit of work is attached to. */
+function run<Result>(
+  steps: UnitOfWorkSteps<unknown>,
+  work: (ctx: RequestContext, hasWritten: () => boolean) => Promise<Result>,
+): Promise<Result> {
+  const ctx = makeContext(service.db, caller, 'a-request');
+  return inUnitOfWork<Result>(
+    steps,
+    (hasWritten) => work(ctx, hasWritten),
+    (unit) => ctx.attachUnitOfWork(unit),
+  );
+}
+
 describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
-  test('its writes become visible only when the unit of work ends, together with the closing statement', async () => {
+  test('its writes become visible only when the unit of work ends, together with the last step', async () => {
     const [id, closingId] = [newId(), newId()];
-    const answer = await inUnitOfWork(stepsStoring(closingId), async (hasWritten) => {
+    const result = await run(stepsStoring(closingId), async (ctx, hasWritten) => {
       expect(hasWritten()).toBe(false);
-      await write(id);
+      await write(ctx, id);
       expect([hasWritten(), await stored(id)]).toEqual([true, 0]);
       return 'done';
     });
-    expect([answer, await stored(id, closingId)]).toEqual(['done', 2]);
+    expect([result, await stored(id, closingId)]).toEqual(['done', 2]);
   });
 
   test('a unit of work that fails after a write leaves nothing', async () => {
     const [id, closingId] = [newId(), newId()];
-    const work = inUnitOfWork(stepsStoring(closingId), async () => {
-      await write(id);
+    const work = run(stepsStoring(closingId), async (ctx) => {
+      await write(ctx, id);
       throw new Error('the view failed');
     });
     await expect(work).rejects.toThrow('the view failed');
     expect(await stored(id, closingId)).toBe(0);
   });
 
-  test('a rejected opening or closing statement leaves nothing', async () => {
+  test('a first or last step that throws leaves nothing', async () => {
     const [id, closingId] = [newId(), newId()];
-    const seen: Rows[][] = [];
+    const seen: unknown[] = [];
     const refuseOpening: UnitOfWorkSteps<unknown> = {
       ...stepsStoring(closingId),
-      assertMayWork(answers) {
-        seen.push(answers);
+      async open(tx) {
+        seen.push(await tx.query(sql`select 'opened' as said`));
         throw new Error('not now');
       },
     };
-    await expect(inUnitOfWork(refuseOpening, () => write(id))).rejects.toThrow('not now');
-    expect(seen).toEqual([[[{ said: 'opened' }]]]);
+    await expect(run(refuseOpening, (ctx) => write(ctx, id))).rejects.toThrow('not now');
+    expect(seen).toEqual([[{ said: 'opened' }]]);
     const refuseClosing: UnitOfWorkSteps<unknown> = {
       ...stepsStoring(closingId),
-      closing: () => ({
-        statement: insert(closingId, closingId),
-        assertClosed() {
-          throw new Error('somebody else was first');
-        },
-      }),
+      async close(tx) {
+        await tx.query(insert(closingId, closingId));
+        throw new Error('somebody else was first');
+      },
     };
-    await expect(inUnitOfWork(refuseClosing, () => write(id))).rejects.toThrow('somebody else was first');
+    await expect(run(refuseClosing, (ctx) => write(ctx, id))).rejects.toThrow('somebody else was first');
     expect(await stored(id, closingId)).toBe(0);
+  });
+
+  test('the last step gets the result of the work', async () => {
+    const [id, closingId] = [newId(), newId()];
+    const results: unknown[] = [];
+    const steps: UnitOfWorkSteps<unknown> = {
+      ...stepsStoring(closingId),
+      close: async (_tx, result) => void results.push(result),
+    };
+    await run(steps, async (ctx) => {
+      await write(ctx, id);
+      return 'done';
+    });
+    expect(results).toEqual(['done']);
   });
 
   test('the unit of work may write again after a failed statement', async () => {
     const [id, closingId] = [newId(), newId()];
-    const work = inUnitOfWork(stepsStoring(closingId), async () => {
-      await expect(write('no uuid')).rejects.toThrow();
-      await write(id);
+    await run(stepsStoring(closingId), async (ctx) => {
+      await expect(write(ctx, 'no uuid')).rejects.toThrow();
+      await write(ctx, id);
     });
-    await work;
     expect(await stored(id, closingId)).toBe(2);
   });
 
   test('a second transaction, or a read that could not see the first, throws', async () => {
     const [id, other, closingId] = [newId(), newId(), newId()];
-    const message = 'A transaction was opened while another waits to be committed.';
-    for (const second of [() => write(other), () => snapshot(service.db, caller, [])]) {
-      const work = inUnitOfWork(stepsStoring(closingId), async () => {
-        await write(id);
-        await second();
+    const message = 'A transaction was opened after the writing transaction of the request.';
+    const seconds: ((ctx: RequestContext) => Promise<unknown>)[] = [
+      (ctx) => write(ctx, other),
+      (ctx) => ctx.read([]),
+    ];
+    for (const second of seconds) {
+      const work = run(stepsStoring(closingId), async (ctx) => {
+        await write(ctx, id);
+        await second(ctx);
       });
       await expect(work).rejects.toThrow(message);
     }
@@ -122,23 +145,17 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
   });
 });
 
-test('a unit of work that only reads executes no opening and no closing statement', async () => {
-  const closingId = newId();
-  const steps: UnitOfWorkSteps<unknown> = {
-    ...stepsStoring(closingId),
-    assertMayWork() {
-      throw new Error('asked');
-    },
-  };
-  const rows = await inUnitOfWork(steps, () => snapshot(service.db, caller, [sql`select 1 as one`]));
-  expect([rows, await stored(closingId)]).toEqual([[[{ one: 1 }]], 0]);
+test('a unit of work that only reads runs neither the first nor the last step', async () => {
+  const fail = () => Promise.reject(new Error('A step ran.'));
+  const rows = await run({ open: fail, close: fail }, (ctx) => ctx.read([sql`select 1 as one`]));
+  expect(rows).toEqual([[{ one: 1 }]]);
 });
 
-test('a unit of work with a deadlock is retried and closed once', async () => {
+test('a unit of work that ended in a deadlock is retried, and its last step runs once', async () => {
   const [id, closingId] = [newId(), newId()];
   let attempts = 0;
-  await inUnitOfWork(stepsStoring(closingId), () =>
-    transaction(service.db, caller, async (tx) => {
+  await run(stepsStoring(closingId), (ctx) =>
+    ctx.transaction(async (tx) => {
       attempts += 1;
       if (attempts < 3) await tx.execute(sql`do $$ begin raise 'again' using errcode = '40P01'; end $$`);
       return tx.execute(insert(id, id));

@@ -15,7 +15,7 @@ test('a thread gets neither the environment nor the flags of the service', async
   expect(await makePool().run({ act: 'answer', value: 1 })).toEqual({ value: 1, env: {}, execArgv: [] });
 });
 
-describe('a task fails alone, with the reason, while another task goes on', () => {
+describe('a task that fails reports the reason, and another task continues', () => {
   test.each([
     [
       'one that exceeds the time limit',

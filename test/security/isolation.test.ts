@@ -85,12 +85,58 @@ test('a matrix without one of the operations does not compile', () => {
   expect(matrixOfLess).toBeDefined();
 });
 
+/** `npm run test:long` calls as every principal with every kind of id. */
+const isWholeMatrix = rounds(0, 1) === 1;
+
 /**
- * With one layer alone: one caller per role, a courier of another tenant, and a courier's key. Two callers of one role
- * differ only in their ids; `npm run test:long` calls as all of them.
+ * Callers for one layer alone: staff, a courier, a courier of another tenant, and a courier's key, each with the ids whose
+ * records this layer must hide. The scope of a query depends on the tenant and the courier only, so another role of the same
+ * tenant reads and writes the same rows.
  */
-const CALLER_PER_ROLE: readonly Principal[] = ['admin', 'manager', 'warehouse', 'iex', 'two/two', 'key IEX'];
-const SINGLE_LAYER_CALLERS: readonly Principal[] = rounds(1, 0) ? CALLER_PER_ROLE : PRINCIPALS;
+const CALLER_PER_SCOPE: Partial<Record<Principal, readonly Kind[]>> = {
+  admin: ['own', 'other'],
+  iex: ['sibling', 'other'],
+  'two/two': ['other'],
+  'key IEX': ['sibling', 'other'],
+};
+const SINGLE_LAYER_CALLERS = PRINCIPALS.filter(
+  (principal) => isWholeMatrix || CALLER_PER_SCOPE[principal] !== undefined,
+);
+
+/** Principals that have the same role as another one and differ only in their ids. */
+const REPEATS_A_ROLE: readonly Principal[] = [
+  'garbage token',
+  'expired token',
+  'hrb',
+  'two/admin',
+  'two/two',
+  'key TWO',
+];
+
+/** Their rows come from the queries of another case, and rendering them takes most of the time. */
+const RENDERS_SAME_ROWS = ['downloadCourierBill as a PDF'];
+
+/** Returns the kinds of id that a principal sends. Malformed ids reach no row in any layer. */
+function kindsFor(
+  principal: Principal,
+  statuses: readonly number[],
+  isSingleLayer: boolean,
+): readonly Kind[] {
+  // A single status belongs to a call without an id.
+  if (statuses.length === 1) return KINDS;
+  if (isSingleLayer)
+    return isWholeMatrix ? KINDS.filter((kind) => kind !== 'malformed') : (CALLER_PER_SCOPE[principal] ?? []);
+  if (isWholeMatrix) return KINDS;
+  const repeats = REPEATS_A_ROLE.includes(principal);
+  // The credential or the permission is rejected before the id is read. Two kinds prove that the id has no effect.
+  if (statuses.every((status) => status === 401 || status === 403))
+    return repeats ? ['own'] : ['own', 'unknown'];
+  return repeats ? ['sibling', 'other'] : KINDS;
+}
+
+const EXTENT = isWholeMatrix
+  ? ['13 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
+  : ['13 principals, for up to 5 kinds of id', 'a principal of each scope, for up to 2 kinds of id'];
 
 const LAYERS: [string, ServiceOptions][] = [
   ['both layers', {}],
@@ -124,9 +170,10 @@ describe.each(LAYERS)('with %s', (name, options) => {
       const ownCourier = couriers[ownCourierOf(principal)];
       const statuses = expected[GROUPS[principal]];
       if (isSingleLayer && statuses.every((status) => status === 401 || status === 403)) continue;
+      const kinds = kindsFor(principal, statuses, isSingleLayer);
       for (const [index, status] of statuses.entries()) {
         const kind = KINDS[index] ?? 'own';
-        if (isSingleLayer && kind === 'malformed') continue;
+        if (!kinds.includes(kind)) continue;
         const made = await CALLS[title](targetOf(principal, kind), ownCourier, service);
         cells.push({ principal, kind, call: { ...made, ...credentials.get(principal) }, status });
       }
@@ -140,10 +187,12 @@ describe.each(LAYERS)('with %s', (name, options) => {
     return couriers[COURIERS_BY_KIND[ownCourierOf(principal)][kind]];
   }
 
-  test.each(rows.map((row) => [row.title, row] as const))(
-    isSingleLayer
-      ? '%s returns the expected status to each principal that reaches rows, for 4 kinds of id'
-      : '%s returns the expected status to 13 principals, for 5 kinds of id',
+  const cases = rows.filter(
+    ({ title }) => isWholeMatrix || !isSingleLayer || !RENDERS_SAME_ROWS.includes(title),
+  );
+
+  test.each(cases.map((row) => [row.title, row] as const))(
+    `%s returns the expected status to ${EXTENT[isSingleLayer ? 1 : 0]}`,
     async (_title, row) => {
       const cells = await cellsOf(row);
       const isWrite = operationOf(row.operation).method !== 'GET';
@@ -200,7 +249,11 @@ describe.each(LAYERS)('with %s', (name, options) => {
 
   const READING_PRINCIPALS = ['admin', 'warehouse', 'iex', 'hrb', 'two/admin', 'two/two'] as const;
 
-  test.each(READING_PRINCIPALS)('%s finds only permitted records in every list', async (principal) => {
+  const readers = READING_PRINCIPALS.filter(
+    (principal) => !isSingleLayer || SINGLE_LAYER_CALLERS.includes(principal),
+  );
+
+  test.each(readers)('%s finds only permitted records in every list', async (principal) => {
     const list = (query: Record<string, string>) =>
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string | boolean>) =>

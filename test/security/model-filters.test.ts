@@ -12,7 +12,7 @@ import { newId } from '../../src/platform/values/ids.js';
 import { makeCouriers } from '../support/builders/couriers.js';
 import { startService, type Service } from '../support/service/service.js';
 
-// The filters of Prisma's models alone: the connection is a superuser's, which row-level security does not bind.
+// Tests only the filters of Prisma's models. The connection is a superuser's, which bypasses row-level security.
 
 const { demo, two } = DEMO.tenants;
 const { IEX, HRB } = DEMO.couriers;
@@ -45,10 +45,10 @@ const delegateOf = (client: object, model: string): Delegate =>
 const call = (client: PrismaClient, model: string, operation: string, args: Args): Promise<unknown> =>
   delegateOf(client, model)[operation]?.(args) ?? Promise.reject(new Error(`${model}.${operation}?`));
 
-/** How many rows there really are. */
+/** Returns the number of rows without the filters. */
 const countAll = (model: string, where: Args) => call(service.db.prisma, model, 'count', { where });
 
-/** Reads and changes that name the rows of another owner by `field`. */
+/** Asserts that reads whose `field` names another owner find no rows. */
 async function expectHidden(client: PrismaClient, model: string, field: string, owner: string) {
   const where = { [field]: owner };
   const rows = { first: null, many: [], count: 0, groups: [], sum: { _count: 0 } };
@@ -76,7 +76,7 @@ async function expectUnchanged(
     ['updateMany', { where, data: { [field]: own } }],
     ['deleteMany', { where }],
   ] as const) {
-    // Some tables refuse every change by a trigger, even of no row.
+    // Triggers of some tables reject every change, even of no rows.
     const outcome = await call(client, model, operation, args).catch((error: unknown) => String(error));
     if (typeof outcome === 'string') expect(outcome).toMatch(/append-only|is append only|cannot be written/i);
     else expect({ model, operation, outcome }).toEqual({ model, operation, outcome: { count: 0 } });
@@ -91,7 +91,7 @@ describe.each(MODELS)('%s', (model) => {
     const client = scopedClient(service.db, ofTenant);
     const own = await countAll(model, { [field]: two });
     expect(await call(client, model, 'count', {})).toBe(own);
-    // rows: as findMany returns them
+    // findMany returns an array of rows.
     const rows = (await call(client, model, 'findMany', {})) as Args[];
     expect([rows.length, rows.every((row) => row[field] === two)]).toEqual([own, true]);
     await expectHidden(client, model, field, demo);
@@ -107,7 +107,7 @@ describe.each(MODELS)('%s', (model) => {
     if (!name && SHARED.includes(model)) return expectHidden(client, model, field, two);
     if (!name)
       return expect(call(client, model, 'findMany', {})).rejects.toThrow('not available to couriers');
-    // rows: as findMany returns them
+    // findMany returns an array of rows.
     const rows = (await call(client, model, 'findMany', {})) as Args[];
     const owners = new Set(rows.map((row) => row[name]));
     const allowed: unknown[] = model === 'RateTier' ? [IEX, null] : [IEX];
@@ -125,7 +125,7 @@ describe.each(MODELS)('%s', (model) => {
       );
   });
 
-  test('takes no row for another tenant', async () => {
+  test('accepts no row for another tenant', async () => {
     const client = scopedClient(service.db, ofTenant);
     const refusal = READ_ONLY.includes(model) ? 'cannot be written' : "is not the caller's";
     for (const operation of ['create', 'createMany', 'createManyAndReturn']) {
@@ -135,7 +135,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 });
 
-test('there are rows of others to hide', async () => {
+test('there are rows of other tenants and couriers', async () => {
   const withRows = async (field: (model: string) => string | undefined, owner: string) => {
     const counts = await Promise.all(
       MODELS.map(async (model) => {
@@ -172,7 +172,7 @@ describe('one record by its key', () => {
     const courierId = scope.courierId ?? DEMO.couriers.TWO;
     const names = { userCode: newId(), firstName: 'X', lastName: 'X' };
     const create = { tenantId: scope.tenantId, id: key.id, courierId, ...names };
-    // It is invisible, so upsert inserts: a new row, or the primary key refuses it.
+    // The row is invisible, so upsert inserts a new one or violates the primary key.
     const upserted = await customer
       .upsert({ where, create, update: { firstName: 'X' } })
       .catch(() => undefined);
@@ -196,7 +196,7 @@ describe('one record by its key', () => {
   });
 });
 
-test('calls that reach another table, or a row without its filter, are refused', async () => {
+test('calls that reach another table, or a row without its filter, are rejected', async () => {
   const { carrier } = scopedClient(service.db, { tenantId: demo, courierId: null });
   const refused = (work: Promise<unknown>) => expect(work).rejects.toThrow('Write SQL');
   const other = { packages: { some: {} } };
@@ -216,7 +216,7 @@ test('calls that reach another table, or a row without its filter, are refused',
   await refused(Promise.resolve(carrier.findUnique({ where: key }).packages()));
 });
 
-test('a condition of its own cannot widen the filter', async () => {
+test("a caller's condition cannot widen the filter", async () => {
   const { carrier } = scopedClient(service.db, ofTenant);
   const own = await service.db.prisma.carrier.count({ where: { tenantId: two } });
   for (const where of [
@@ -227,7 +227,7 @@ test('a condition of its own cannot widen the filter', async () => {
     expect(await carrier.count({ where })).toBe(own);
 });
 
-test('the filters can be turned off, so that row-level security can be proven alone', async () => {
+test('the filters can be turned off, so that row-level security can be tested alone', async () => {
   service.db.applicationFilters = false;
   try {
     const all = await service.db.prisma.carrier.count();

@@ -289,7 +289,7 @@ describe('login events', () => {
     expect(replica.output().toLowerCase()).not.toContain(typed.toLowerCase());
   });
 
-  test("a lockout is an event of its own, and later refusals record the name's hash and the address", async () => {
+  test("a lockout is a separate event, and later refusals record the name's hash and the address", async () => {
     for (let n = 0; n < 4; n += 1) await logOf(login('hrb', 'wrong', '198.51.100.6'));
     const fifth = await logOf(login('hrb', 'wrong', '198.51.100.6'));
     expect(fifth.events.map(({ event }) => event)).toEqual(['account.locked', 'password.refused']);

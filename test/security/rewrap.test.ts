@@ -150,7 +150,7 @@ test('all secrets can be decrypted with the new key alone after a rewrap that ru
   await regenerating;
   await rotating.stop();
 
-  expect([code, output]).toEqual([0, expect.stringContaining('Nothing depends on an old key.')]);
+  expect([code, output]).toEqual([0, expect.stringContaining('All secrets use the newest key.')]);
   expect(output).toMatch(new RegExp(`couriers.api_token_cipher: ${MANY} rewrapped, now v2 ${MANY}\n`));
   for (const column of ['webhook_secret_cipher', 'webhook_previous_secret_cipher'])
     expect(output).toMatch(new RegExp(`couriers.${column}: ${MANY} rewrapped, now v2 ${MANY}\n`));
@@ -187,12 +187,15 @@ test('all secrets can be decrypted with the new key alone after a rewrap that ru
 async function expectSigners(secrets: Secrets, planted: { id: string; token: string }[]): Promise<void> {
   const tokens = new Map(planted.map(({ id, token }) => [id, token]));
   const { rows } = await owner.query<SigningRow>(
-    'select *, id as courier_id from couriers where id = any($1)',
+    `select tenant_id as "tenantId", id, webhook_secret_cipher as "webhookSecretCipher",
+       webhook_previous_secret_cipher as "webhookPreviousSecretCipher",
+       webhook_secret_rotated_at as "webhookSecretRotatedAt"
+     from couriers where id = any($1)`,
     [[...tokens.keys()]],
   );
   expect(rows).toHaveLength(planted.length);
   for (const row of rows) {
-    const token = String(tokens.get(row.courier_id));
+    const token = String(tokens.get(row.id));
     expect(signingSecrets(secrets, row, new Date())).toEqual([`new-${token}`, `old-${token}`]);
   }
 }
@@ -304,7 +307,7 @@ test('secrets that cannot be decrypted are reported by table and row, the others
   const { code, output } = await rewrap();
   expect(code).toBe(1);
   for (const { id } of bad) expect(output).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
-  expect(output).toContain(`Could not be opened: ${bad.length}. Keep the old keys.`);
+  expect(output).toContain(`Secrets that cannot be decrypted: ${bad.length}. Keep the old keys.`);
   const cipherOf = async (id: string) => {
     const { rows } = await owner.query<{ cipher: string }>(
       'select api_key_cipher as cipher from couriers where id = $1',
@@ -319,7 +322,10 @@ test('secrets that cannot be decrypted are reported by table and row, the others
 test('wrong keys change nothing, because ciphertexts of the newest version are verified too', async () => {
   const before = await versions();
   const { code, output } = await rewrap(`1:${'ab'.repeat(32)}`);
-  expect([code, output]).toEqual([1, expect.stringContaining('Could not be opened: 4. Keep the old keys.')]);
+  expect([code, output]).toEqual([
+    1,
+    expect.stringContaining('Secrets that cannot be decrypted: 4. Keep the old keys.'),
+  ]);
   expect(await versions()).toEqual(before);
 });
 

@@ -9,7 +9,7 @@ import { newId } from '../../../src/platform/values/ids.js';
 import { makeLabelled } from '../../search-quality/labelled.js';
 import { makeNames } from '../../search-quality/names.js';
 import type { BenchTenant } from '../database.js';
-import { compare, filters, readRow, timeCalls, type Bench, type Row } from '../measure.js';
+import { compare, readRow, contextOf, timeCalls, type Bench, type Row } from '../measure.js';
 import { timeCopyFrom, timeTransaction } from '../postgres.js';
 import { digits, rowCount } from '../scale.js';
 import { exchange, logIn } from '../service.js';
@@ -21,10 +21,10 @@ export const listCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<Row
     name: `list customers, ${rowCount(tenant.size)} rows`,
     times: 100,
     call: { method: 'GET', path: '/api/ManageCustomers.php' },
-    statements: (caller) => [
-      pageOfCustomers(filters, caller, query),
-      totalOfCustomers(filters, caller, query),
-    ],
+    statements(caller) {
+      const ctx = contextOf(caller);
+      return [pageOfCustomers(ctx, query), totalOfCustomers(ctx, query)];
+    },
   });
 };
 
@@ -35,7 +35,7 @@ export const searchCustomersRow = (bench: Bench, tenant: BenchTenant): Promise<R
     name: `search customers, ${rowCount(tenant.size)} rows`,
     times: 50,
     call: { method: 'GET', path: `/api/SearchCustomers.php?q=${query.q}` },
-    statements: (caller) => [substringMatches(filters, caller, query)],
+    statements: (caller) => [substringMatches(contextOf(caller), query)],
   });
 };
 

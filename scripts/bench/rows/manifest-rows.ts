@@ -1,6 +1,6 @@
 import { selectFigures, selectInfo, selectPackages } from '../../../src/modules/manifests/detail/queries.js';
 import type { BenchTenant } from '../database.js';
-import { filters, readRow, type Bench, type Row } from '../measure.js';
+import { contextOf, readRow, type Bench, type Row } from '../measure.js';
 import { digits } from '../scale.js';
 
 export const getManifestRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
@@ -9,5 +9,7 @@ export const getManifestRow = (bench: Bench, tenant: BenchTenant): Promise<Row> 
     times: 100,
     call: { method: 'GET', path: `/api/GetManifest.php?id=${tenant.manifestId}` },
     statements: (caller) =>
-      [selectInfo, selectPackages, selectFigures].map((select) => select(filters, caller, tenant.manifestId)),
+      [selectInfo, selectPackages, selectFigures].map((select) =>
+        select(contextOf(caller), tenant.manifestId),
+      ),
   });

@@ -1,9 +1,18 @@
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { previewStatements } from '../../../src/modules/invoices/queries.js';
 import { exportPackages, listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
-import { enterScope } from '../../../src/platform/db/transaction.js';
+import { enterScope } from '../../../src/platform/db/admission.js';
 import type { BenchTenant } from '../database.js';
-import { adminOf, compare, filters, readRow, timeCalls, type Bench, type Row } from '../measure.js';
+import {
+  adminOf,
+  compare,
+  contextOf,
+  filters,
+  readRow,
+  timeCalls,
+  type Bench,
+  type Row,
+} from '../measure.js';
 import { inline, timeTransaction } from '../postgres.js';
 import { digits, rowCount } from '../scale.js';
 import { exchange, fetchBytes, logIn } from '../service.js';
@@ -14,8 +23,8 @@ export const listPackagesRow = (bench: Bench, tenant: BenchTenant): Promise<Row>
     times: 100,
     call: { method: 'POST', path: '/api/RetrievePackages.php', body: {} },
     statements: (caller) => [
-      listPackages(filters, caller, {}, { page: 1, limit: 25 }),
-      totalPackages(filters, caller, {}),
+      listPackages(contextOf(caller), {}, { page: 1, limit: 25 }),
+      totalPackages(contextOf(caller), {}),
     ],
   });
 
@@ -27,7 +36,7 @@ export async function exportRow(bench: Bench, tenant: BenchTenant, format: 'csv'
   const body = { export: true, export_format: format, limit: exported };
   const download = () =>
     fetchBytes({ method: 'POST', path: '/api/RetrievePackages.php', host: tenant.host, headers, body });
-  const rows = inline(exportPackages(filters, caller, {}, { page: 1, limit: exported }));
+  const rows = inline(exportPackages(contextOf(caller), {}, { page: 1, limit: exported }));
   const statements = [inline(enterScope(caller)), `copy (${rows}) to stdout (format csv)`];
   await timeCalls(download, 2);
   const compared = await compare(
@@ -54,7 +63,7 @@ export const previewRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
       path: '/api/GenerateCourierInvoice.php',
       body: { courier_id: period.courierId, start_date: period.startDate, end_date: period.endDate },
     },
-    statements: (caller) => previewStatements(filters, caller, period),
+    statements: (caller) => previewStatements({ ...filters, caller }, period),
   });
 };
 

@@ -3,15 +3,12 @@ import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { lockParcel } from '../../../src/platform/db/locks.js';
-import { enterScope } from '../../../src/platform/db/transaction.js';
+import { enterScope } from '../../../src/platform/db/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';
-import {
-  insertPrealertWithKey,
-  pageOfPrealerts,
-  statsOfPrealerts,
-} from '../../../src/modules/prealerts/queries.js';
+import { pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/list-queries.js';
+import { insertPrealertWithKey } from '../../../src/modules/prealerts/queries.js';
 import type { BenchTenant } from '../database.js';
-import { compare, filters, readRow, type Bench, type Row } from '../measure.js';
+import { compare, contextOf, readRow, type Bench, type Row } from '../measure.js';
 import { findProgram, inline, rateDriver, ratePgbench } from '../postgres.js';
 import { rowCount } from '../scale.js';
 
@@ -47,7 +44,7 @@ function submitStatements(config: Config): (n: string) => string[] {
     keyHash: openSecrets(config.secrets).lookupHash(DEMO.apiKeys.IEX, 'api_key'),
   };
   const id = newId();
-  const parcel = {
+  const prealert = {
     id,
     userCode: 'IEX-1001',
     trackingNumber: '@number',
@@ -63,7 +60,7 @@ function submitStatements(config: Config): (n: string) => string[] {
       '@number': number,
       [`parcel ${caller.tenantId} @number`]: number,
     };
-    const insert = insertPrealertWithKey(filters, caller, 'bench', parcel);
+    const insert = insertPrealertWithKey(contextOf(caller), prealert);
     // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
     const withFreshIds = inline(insert, expressions).replace(
       /'[0-9a-f-]{36}'::uuid, 'api_key'/,
@@ -97,7 +94,7 @@ export const listPrealertsRow = (bench: Bench, tenant: BenchTenant): Promise<Row
     times: 100,
     call: { method: 'GET', path: '/api/ManagePrealerts.php' },
     statements: (caller) => [
-      pageOfPrealerts(filters, caller, LIST_QUERY),
-      statsOfPrealerts(filters, caller, LIST_QUERY),
+      pageOfPrealerts(contextOf(caller), LIST_QUERY),
+      statsOfPrealerts(contextOf(caller), LIST_QUERY),
     ],
   });

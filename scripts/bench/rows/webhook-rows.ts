@@ -80,8 +80,8 @@ async function postedPerSecond(url: string, events: number): Promise<number> {
 }
 
 /**
- * Inserts due deliveries for the given number of packages and adds their jobs, as the owner, to whom no
- * policy applies here.
+ * Inserts due deliveries for the given number of packages and adds their jobs, as the owner, because no
+ * policy restricts it here.
  */
 const makeDue = (tenantId: string, events: number) => `
   with chosen as (

@@ -59,9 +59,9 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'filters alone: a courier sees no draft bills in its list',
-    file: 'src/modules/bills/list/queries.ts',
-    find: "if (!isStaff && db.applicationFilters) conditions.push(sql`b.status <> 'draft'`);",
-    replace: '',
+    file: 'src/modules/bills/shared/bill-row.ts',
+    find: "return ctx.caller.courierId !== null && ctx.applicationFilters ? sql`${own} and b.status <> 'draft'` : own;",
+    replace: 'return own;',
     tests: [
       {
         file: 'test/modules/bills/bills.test.ts',
@@ -71,8 +71,8 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'couriers: only staff select the courier of a pre-alert list',
-    file: 'src/modules/prealerts/queries.ts',
-    find: 'if (courierId && caller.courierId === null)',
+    file: 'src/modules/prealerts/list-queries.ts',
+    find: 'if (courierId && ctx.caller.courierId === null)',
     replace: 'if (courierId)',
     tests: [
       {
@@ -139,8 +139,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'masking: the tracking number of an unknown customer is masked for couriers',
     file: 'src/modules/tracking-numbers/masking.ts',
-    find: 'courierId !== null && user_code === null ? maskTrackingNumber(tracking_number) : tracking_number',
-    replace: 'tracking_number',
+    find: 'courierId !== null && userCode === null ? maskTrackingNumber(trackingNumber) : trackingNumber',
+    replace: 'trackingNumber',
     tests: [
       {
         file: 'test/modules/packages/packages.test.ts',
@@ -163,7 +163,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'masking: an update does not confirm a guessed masked number',
     file: 'src/modules/packages/update/fields.ts',
-    find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };',
+    find: 'const shown = { ...before, tracking_number: shownTrackingNumber(caller, { trackingNumber, userCode }) };',
     replace: 'const shown = before;',
     tests: [
       {
@@ -217,14 +217,14 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'users: the last administrator cannot be removed',
     file: 'src/modules/users/change.ts',
-    find: "if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');",
+    find: "if (others === 0) throw new ApiError('last_admin');",
     replace: '',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['cannot be disabled or lose the role'] }],
   },
   {
     name: 'users: administrators who remove each other are serialized by a lock',
     file: 'src/modules/users/change.ts',
-    find: 'await tx.execute(lockAdministrators(change.caller.tenantId));',
+    find: 'await tx.execute(lockAdministrators(ctx.tenantId));',
     replace: '',
     tests: [
       { file: 'test/modules/users.test.ts', titles: ['one of two administrators who remove each other'] },
@@ -241,9 +241,9 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'users: a reset revokes the tokens of the user',
-    file: 'src/modules/users/queries.ts',
-    find: 'const endTokens = sql`token_version = u.token_version + 1`;',
-    replace: 'const endTokens = sql`token_version = u.token_version`;',
+    file: 'src/modules/users/change.ts',
+    find: 'tokenVersion: { increment: 1 }',
+    replace: 'tokenVersion: { increment: 0 }',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['revocation of tokens'] }],
   },
 ];

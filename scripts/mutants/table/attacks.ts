@@ -103,7 +103,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'webhooks: a delivery queue without due deliveries is not woken again',
-    file: 'src/modules/webhooks/delivery/delivery-queue-queries.ts',
+    file: 'src/modules/webhooks/delivery/claim-queries.ts',
     find: '\n      where next.due is not null`',
     replace: '`',
     tests: [
@@ -125,7 +125,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'login: a second factor is rejected after the user’s tokens were revoked',
     file: 'src/modules/auth/login/second-step.ts',
-    find: "  if (account.tokenVersion !== outcome.account.tokenVersion) return new ApiError('code_invalid');\n",
+    find: "  if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');\n",
     replace: '',
     tests: [
       {

@@ -207,7 +207,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'audit: links of the chain are append-only',
     statement: 'drop trigger append_only on audit_links',
-    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['nobody can change or delete a link'] }],
+    tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['no link can be changed or deleted'] }],
   },
   {
     name: 'audit: the service has no permission to update entries',
@@ -257,7 +257,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     tests: [
       {
         file: 'test/modules/prealerts/prealerts-races.test.ts',
-        titles: ['200 callers who submit one number at once'],
+        titles: ['callers who submit one number at once'],
       },
     ],
   },

@@ -14,12 +14,12 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: one of two concurrent callers changes the status',
     file: 'src/modules/manifests/lifecycle/queries.ts',
-    find: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid\n    for update",
-    replace: "where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid",
+    find: "where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid\n  for update",
+    replace: "where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid",
     tests: [
       {
         file: 'test/modules/manifests/manifests-races.test.ts',
-        titles: ['200 simultaneous callers of each transition'],
+        titles: ['simultaneous callers of each transition'],
       },
     ],
   },
@@ -59,7 +59,7 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: a package on another manifest stays on it',
     file: 'src/modules/manifests/cargo/cargo.ts',
-    find: "if (manifest_id !== null) return ['on_another_manifest', { id }];",
+    find: "if (current !== null) return ['on_another_manifest', { id }];",
     replace: '',
     tests: [
       {
@@ -78,7 +78,7 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'rates: concurrent changes of one rate table are serialized',
     file: 'src/modules/rates/rate-table.ts',
-    find: 'await tx.execute(lockRates(change.caller.tenantId));',
+    find: 'await tx.query(lockRates(ctx.tenantId));',
     replace: '',
     tests: [
       {

@@ -118,12 +118,12 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'throttle: the lock is checked before queueing',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: 'if (!counted?.[0]) throw lockedOutError(left ?? []);',
-    replace: 'if (!counted?.[0]) return { failures: 0, account: accounts?.[0] as Account | undefined };',
+    find: 'if (!counted) throw lockedOutError(left);',
+    replace: 'if (!counted) return { failures: 0, account };',
     tests: [
       {
         file: 'test/modules/auth/login-races.test.ts',
-        titles: ['of 200 simultaneous wrong passwords for one user name'],
+        titles: ['simultaneous wrong passwords for one user name'],
       },
     ],
   },
@@ -264,10 +264,10 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'own account: a password change requires the current password',
-    file: 'src/modules/auth/account/change-password.ts',
-    find: 'return withPassword(deps, attempt, refuse, work);',
+    file: 'src/modules/auth/account/own-account.ts',
+    find: 'return withPassword(ctx, deps, { username, password, address }, refuse, work);',
     replace:
-      'return ownAccount({ deps, caller, address, requestId }).then(work).catch(() => withPassword(deps, attempt, refuse, work));',
+      'return readOwnAccount(ctx).then(work).catch(() => withPassword(ctx, deps, { username, password, address }, refuse, work));',
     tests: [
       {
         file: 'test/modules/auth/change-password.test.ts',
@@ -290,7 +290,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'own account: the token is still valid when the change is written',
     file: 'src/modules/auth/account/queries.ts',
-    find: 'and users.token_version = ${caller.tokenVersion}::int and users.is_active',
+    find: 'and users.token_version = ${ctx.caller.tokenVersion}::int and users.is_active',
     replace: 'and users.is_active',
     tests: [
       {
@@ -314,7 +314,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'second factor: it is enabled with the verified secret',
     file: 'src/modules/auth/account/queries.ts',
-    find: 'and users.totp_pending_secret = ${proven} and',
+    find: 'and users.totp_pending_secret = ${pendingCipher} and',
     replace: 'and',
     tests: [
       {
@@ -326,8 +326,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'second factor: it is disabled only for the verified password',
     file: 'src/modules/auth/account/queries.ts',
-    find: '${endTokens}\n    where ${authenticatedUser(db, caller)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`',
-    replace: '${endTokens}\n    where ${authenticatedUser(db, caller)} and users.two_factor_enabled`',
+    find: '${endTokens}\n    where ${authenticatedUser(ctx)} and users.password_hash = ${passwordHash} and users.two_factor_enabled`',
+    replace: '${endTokens}\n    where ${authenticatedUser(ctx)} and users.two_factor_enabled`',
     tests: [
       {
         file: 'test/modules/auth/credential-races.test.ts',

@@ -123,8 +123,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'idempotency: the key of another request is rejected',
-    file: 'src/platform/idempotency/idempotent-request.ts',
-    find: "if (kept.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');",
+    file: 'src/platform/idempotency/stored-response.ts',
+    find: "if (stored.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');",
     replace: '',
     tests: [
       {
@@ -136,8 +136,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'idempotency: the second of two concurrent requests is not executed',
     file: 'src/platform/idempotency/idempotent-request.ts',
-    find: "if (locked?.[0]?.['is_held'] !== true)",
-    replace: 'if (!locked)',
+    find: 'if (!lock?.is_locked)',
+    replace: 'if (!lock)',
     tests: [
       {
         file: 'test/resilience/idempotency.test.ts',

@@ -11,13 +11,13 @@ const PERIOD_DAYS = 14;
 
 type Bill = {
   status: keyof typeof DEMO.bills;
-  /** Of the published ones; the counter stands at the last. */
+  /** Null for a draft. The tenant's counter continues after the highest number. */
   number: number | null;
   firstDaysAgo: number;
   paidCents: 'all' | number;
 };
 
-// Three fortnights in a row; the packages of the days since are not billed yet.
+// Three consecutive fortnights. Packages of later days are not billed yet.
 const BILLS: Bill[] = [
   { status: 'paid', number: 1, firstDaysAgo: 56, paidCents: 'all' },
   { status: 'published', number: 2, firstDaysAgo: 42, paidCents: 20_000 },
@@ -25,8 +25,8 @@ const BILLS: Bill[] = [
 ];
 
 /**
- * Courier IEX's bills, with a line for each of its packages of that fortnight as its own tiers have it, and what was
- * paid. They are drawn up as drafts first, because a published bill takes no line.
+ * Inserts courier IEX's bills, with a line per package of the fortnight priced by its own tiers, and their payments. Bills are
+ * inserted as drafts first, because a published bill accepts no lines.
  */
 export async function insertBills(client: pg.ClientBase, packages: PackageRow[], now: Date): Promise<void> {
   const own = packages.filter((row) => row.courier_id === DEMO.couriers.IEX);

@@ -4,10 +4,10 @@ import { type CourierCode, DEMO } from './demo.js';
 import type { TenantSlug } from './values/ids.js';
 import type { Row } from './values/rows.js';
 
-/** The days that the demo tenants have been in business. */
+/** The age of the demo tenants in days. */
 export const DAYS_IN_BUSINESS = 420;
 
-// No URLs: the worker of a fresh installation must not call anybody.
+// No URLs, because a fresh installation must not send requests to other hosts.
 const PROFILES = {
   IEX: {
     name: 'Island Express',

@@ -11,9 +11,9 @@ type CustomerPlan = {
   tenant: TenantSlug;
   count: number;
   firstCode: number;
-  /** Where in the list of people it begins. */
+  /** The index of the courier's first customer in the list of people. */
   peopleFrom: number;
-  /** Where in the tenant's numbering of customers it begins. */
+  /** The number of the courier's first customer within the tenant. */
   idsFrom: number;
   branches: string[];
 };
@@ -51,7 +51,7 @@ export function customer(courier: CourierCode, n: number): Customer {
   return { ...person(peopleFrom + n - 1), userCode: `${courier}-${firstCode + n - 1}` };
 }
 
-/** How many customers of a courier are active: all but the last. */
+/** Returns the number of active customers of a courier: all but the last. */
 export function activeCount(courier: CourierCode): number {
   return CUSTOMER_PLANS[courier].count - 1;
 }

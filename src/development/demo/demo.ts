@@ -5,9 +5,9 @@ const prealerts = (...numbers: number[]) => numbers.map((n) => demoId('demo', 'p
 
 /** Stable ids and credentials of the demo data, for tests and examples. */
 export const DEMO = {
-  /** Every user's. */
+  /** The password of every user. */
   password: 'crossdock-demo',
-  /** Of the user `guarded`, in base 32. */
+  /** The authenticator secret of the user `guarded`, in base 32. */
   totpSecret: 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
   hosts: { demo: '*', two: 'two.localhost' },
   tenants: { demo: demoId('demo', 'tenant', 1), two: demoId('two', 'tenant', 1) },
@@ -33,20 +33,20 @@ export const DEMO = {
     two: demoId('two', 'warehouse', 1),
   },
   manifests: { draft: demoId('demo', 'manifest', 1), shipped: demoId('demo', 'manifest', 2) },
-  /** All of courier IEX. */
+  /** All of them belong to courier IEX. */
   bills: {
     paid: demoId('demo', 'bill', 1),
     published: demoId('demo', 'bill', 2),
     draft: demoId('demo', 'bill', 3),
   },
   packages: {
-    /** Received, on no manifest, the customer known. */
+    /** Received, on no manifest, with a known customer. */
     available: { IEX: packages(1, 3, 4, 25, 27, 28), HRB: packages(26, 29, 32, 35, 38, 41) },
     aboardDraft: { IEX: packages(6, 7, 9), HRB: packages(5, 8, 11) },
     shipped: { IEX: packages(60, 61, 63), HRB: packages(65, 68, 71) },
-    /** The courier is known, its customer is not; received, on no manifest. */
+    /** Received, on no manifest, with a known courier and an unknown customer. */
     customerUnknown: { IEX: packages(22, 182), HRB: packages(142, 222) },
-    /** Without courier and customer; received, on no manifest. */
+    /** Received, on no manifest, without courier and customer. */
     ownerUnknown: packages(2, 42, 122),
     two: [1, 2, 3].map((n) => demoId('two', 'package', n)),
   },
@@ -60,7 +60,7 @@ export const DEMO = {
 
 export type CourierCode = keyof typeof DEMO.couriers;
 
-/** Of the user `guarded`; each signs in once. */
+/** The backup codes of the user `guarded`. Each is valid for one login. */
 export const DEMO_BACKUP_CODES = [
   ...['7KQ2-M9XT', 'H4VW-3PRC', 'N8BD-6JYF', 'T2GX-W5KA', 'Q9CM-4HZE'],
   ...['B6RP-8VND', 'X3TJ-Y7QG', 'F5WK-2CMB', 'Z8HA-9DTR', 'J4NE-6XVP'],

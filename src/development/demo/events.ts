@@ -3,7 +3,7 @@ import { demoId } from './values/ids.js';
 import type { PackageRow } from './packages.js';
 import type { Row } from './values/rows.js';
 
-/** How each package came to its status: received, and shipped with its manifest. */
+/** Returns the events of the packages: received, and shipped with the manifest. */
 export function eventRows(packages: PackageRow[], receivedBy: string): Row[] {
   const received = packages.map((row, index) => ({
     ...eventOf(row),

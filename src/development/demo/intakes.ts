@@ -4,7 +4,7 @@ import type { Intake } from './packages.js';
 const DEMO_PACKAGES = 500;
 const PACKAGES_OF_TWO = 8;
 
-/** The demo tenant's packages, the newest first. */
+/** The demo tenant's packages, newest first. */
 export function demoIntakes(): Intake[] {
   return count(DEMO_PACKAGES).map((n) => ({
     tenant: 'demo',
@@ -33,7 +33,7 @@ export function intakesOfTwo(): Intake[] {
 
 const count = (total: number) => Array.from({ length: total }, (_, index) => index + 1);
 
-// Every twentieth package came without a customer (2, 22, 42 ...), every other one of those without a courier.
+// Every twentieth package has no customer (2, 22, 42 ...), and every other one of those has no courier either.
 const isCustomerKnown = (n: number) => n % 20 !== 2;
 
 function courierOf(n: number): CourierCode | null {
@@ -42,7 +42,7 @@ function courierOf(n: number): CourierCode | null {
   return n % 3 === 2 ? 'HRB' : 'IEX';
 }
 
-// Aboard the draft: of the last three days. Aboard the shipped one: of the second week.
+// The draft manifest has packages of the last three days, the shipped one has packages of the second week.
 function manifestOf(n: number): Intake['manifest'] {
   if (!isCustomerKnown(n)) return null;
   if (n >= 5 && n <= 24) return 'draft';

@@ -17,7 +17,7 @@ export function logoRow(now: Date): Row {
     courier_id: DEMO.couriers.IEX,
     content_hash: createHash('sha256').update(SVG).digest('hex'),
     media_type: 'image/svg+xml',
-    // as jsonb_populate_recordset reads a bytea
+    // The format of a bytea for jsonb_populate_recordset.
     content: `\\x${Buffer.from(SVG).toString('hex')}`,
     raster: `\\x${RASTER.toString('hex')}`,
     stored_at: daysBefore(now, DAYS_IN_BUSINESS),

@@ -4,7 +4,7 @@ import type { Row } from './values/rows.js';
 
 type DaysAgo = [days: number, minuteOfDay: number];
 
-/** When each manifest was made and last changed. The shipped one left with its last change. */
+/** When each manifest was created and last changed. The last change of the shipped one was the shipment. */
 export const FLIGHT_DAYS: Record<
   'draft' | 'shipped',
   { created: DaysAgo; changed: DaysAgo; flight: number }

@@ -16,7 +16,7 @@ export type Intake = {
   warehouseId: string;
   courier: CourierCode | null;
   isCustomerKnown: boolean;
-  /** 1 to 59: none of today, none older than 60 days at whatever hour. */
+  /** 1 to 59, so that at any hour no package is from today or older than 60 days. */
   daysAgo: number;
   manifest: 'draft' | 'shipped' | null;
   isAnnounced: boolean;

@@ -13,7 +13,7 @@ const MS_A_DAY = 86_400_000;
 const PENDING = { IEX: 14, HRB: 8 };
 const FIRST_FLAGGED = 201;
 
-/** In all three statuses: awaited parcels, received ones, and numbers that two couriers announced. */
+/** Returns pre-alerts in all three statuses: pending, received, and flagged (two couriers announced the same number). */
 export function demoPrealertRows(packages: PackageRow[], now: Date): Row[] {
   const twiceAnnounced = packages.filter((row) => row.courier_id === null).slice(1, 4);
   return [
@@ -59,7 +59,7 @@ function pendingRow(tenant: TenantSlug, n: number, userCode: string, courier: Co
   };
 }
 
-// The customer announces the shipper's number; the warehouse may have scanned a longer spelling of it.
+// The customer announces the shipper's number. The warehouse may have scanned the longer barcode.
 function receivedRow(row: PackageRow, index: number): Row[] {
   if (!row.prealert_id || !row.courier_id || !row.user_code) return [];
   const random = seededRandom(20_000 + index);

@@ -5,7 +5,7 @@ import { demoId, type TenantSlug } from './values/ids.js';
 import type { Row } from './values/rows.js';
 import { CARRIERS } from './values/tracking-numbers.js';
 
-// Airlines that carry freight out of Miami, by the prefix that IATA gave their air waybills.
+// Airlines with freight from Miami, by the IATA prefix of their air waybills.
 const AIRLINES = {
   '001': 'American Airlines',
   '006': 'Delta Air Lines',

@@ -10,7 +10,7 @@ const GLOBAL_TIERS: Tier[] = [
   { startLb: 15, endLb: 50, feeUsd: '40.00' },
 ];
 
-/** Courier IEX's own; every other courier is billed by the global ones. */
+/** Courier IEX's own tiers. All other couriers are billed by the global tiers. */
 export const IEX_TIERS: Tier[] = [
   { startLb: 0, endLb: 1, feeUsd: '4.50' },
   { startLb: 1, endLb: 10, feeUsd: '12.00' },
@@ -20,13 +20,13 @@ export const IEX_TIERS: Tier[] = [
 export const globalTierRows = (tenant: TenantSlug): Row[] => tierRows(tenant, null, GLOBAL_TIERS);
 export const iexTierRows = (): Row[] => tierRows('demo', 'IEX', IEX_TIERS);
 
-/** Cents for a weight; the lower tier wins at a bound that two share, and no tier means no fee. */
+/** Returns the fee of a weight in cents: by the lower tier at a shared bound, and 0 without a tier. */
 export function feeCents(tiers: Tier[], weightLb: number): number {
   const tier = tiers.find(({ startLb, endLb }) => weightLb >= startLb && weightLb <= endLb);
   return Math.round(Number(tier?.feeUsd ?? 0) * 100);
 }
 
-/** As a bill's line names it; null where no tier covers the weight. */
+/** Returns the tier as a bill's line shows it; null if no tier covers the weight. */
 export function tierLabel(tiers: Tier[], weightLb: number): string | null {
   const tier = tiers.find(({ startLb, endLb }) => weightLb >= startLb && weightLb <= endLb);
   return tier ? `${tier.startLb}-${tier.endLb} lb` : null;

@@ -29,7 +29,7 @@ const USERS_OF_TWO: Record<keyof typeof DEMO.usersOfTwo, Omit<User, 'username'>>
   two: { fullName: 'Two Rivers Couriers', role: 'courier', courier: 'TWO' },
 };
 
-/** What every row of users needs besides the user. */
+/** The values that the rows of all users share. */
 type Enrolment = { passwordHash: string; secrets: Secrets; now: Date };
 
 export function userRows(enrolment: Enrolment): Row[] {

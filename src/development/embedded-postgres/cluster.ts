@@ -20,8 +20,8 @@ export async function readPassword({ home, cluster, account }: Location): Promis
 }
 
 /**
- * The password that the service's own login gets. Every process that uses the cluster reads the same one; a cluster of
- * an older version gets its file here.
+ * Returns the password of the service's own login, which all processes that use the cluster share. Creates it for a cluster
+ * of an older version.
  */
 export async function readServicePassword({ home }: Location): Promise<string> {
   const file = join(home, 'service.password');
@@ -48,7 +48,7 @@ export async function initialise(
   log(`Creating the database cluster in ${cluster}.`);
   const fresh = await mkdtemp(join(home, 'postgres.init-'));
   if (account) await chown(fresh, account.uid, account.gid);
-  // the built-in C.UTF-8 knows the case of accented letters, which the C locale alone does not: lower('É') = 'é'
+  // With the built-in C.UTF-8, lower('É') is 'é'. The C locale does not support the case of accented letters.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const login = [
     '--username=postgres',
@@ -72,6 +72,6 @@ export async function removeLeftovers(home: string): Promise<void> {
     const waiter = await readIfPresent(join(home, name));
     if (waiter !== '' && !(await isAlive(waiter))) partial.push(name);
   }
-  // an initdb that outlived its killed parent may still write there: the next start removes the rest
+  // An initdb whose parent was killed may still write there. The next start removes the rest.
   await Promise.allSettled(partial.map((name) => rm(join(home, name), { recursive: true, force: true })));
 }

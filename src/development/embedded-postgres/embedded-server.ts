@@ -14,16 +14,16 @@ import { throwUnlessPortTaken, spawnPostgres, tail } from './spawn.js';
 const READY_LIMIT_MS = 30_000;
 
 export type EmbeddedServer = {
-  /** of `database`, as the superuser */
+  /** The URL of `database` for the superuser. */
   url: string;
-  /** the password of the service's login, stored beside the cluster */
+  /** The password of the service's login, stored next to the cluster. */
   servicePassword: string;
   port: number;
-  /** the cluster's folder; its log and passwords are beside it */
+  /** The cluster's folder. Its log and passwords are next to it. */
   dataDir: string;
-  /** false: a server that was running already was adopted */
+  /** False if a server that was already running was adopted. */
   started: boolean;
-  /** Stops the server if this process owns it; leaves another's running. Twice does no more than once. */
+  /** Stops the server if this process owns it. A repeated call has no effect. */
   stop(): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export type EmbeddedOptions = {
   dataDir: string;
   database: string;
   log(line: string): void;
-  /** more `-c` settings, such as `{ fsync: 'off' }`; they cannot change address, port or sockets */
+  /** Additional `-c` settings, for example `{ fsync: 'off' }`. They cannot change the address, port or sockets. */
   settings?: Record<string, string>;
 };
 
@@ -96,7 +96,7 @@ async function startOrAdopt(
     await sleep(POLL_MS);
   }
   child?.kill('SIGINT');
-  throw new Error(`PostgreSQL does not answer. Its log ends:\n${await tail(logFile)}`);
+  throw new Error(`PostgreSQL does not respond. Its log ends:\n${await tail(logFile)}`);
 }
 
 /** Takes ownership if no live process has it. Returns the stop function, which does nothing for another owner's server. */

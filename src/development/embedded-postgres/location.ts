@@ -18,7 +18,7 @@ import { dirname, join, relative } from 'node:path';
 /** The account that runs PostgreSQL; undefined if this process can run it itself. */
 export type Account = { uid: number; gid: number } | undefined;
 
-/** `home` holds the cluster and, beside it, its password, log, lock and owner files. Both are real paths. */
+/** `home` contains the cluster and its password, log, lock and owner files. Both are real paths. */
 export type Location = { home: string; cluster: string; account: Account };
 
 export type Binaries = { initdb: string; postgres: string };
@@ -136,10 +136,10 @@ function findPackage(): string {
   }
 }
 
-/** Does what the package's install script does, which npm skips under ignore-scripts. Safe to run twice and at once. */
+/** Does the same as the package's install script, which npm skips with ignore-scripts. Safe to run repeatedly and concurrently. */
 async function makeRunnable(packageDir: string): Promise<Binaries> {
   const list = join(packageDir, 'native', 'pg-symlinks.json');
-  // the package's own file, generated in this shape by its release
+  // The file is part of the package and always has this structure.
   const links = ((await exists(list)) ? JSON.parse(await readFile(list, 'utf8')) : []) as {
     source: string;
     target: string;
@@ -171,7 +171,7 @@ async function copyOnce(packageDir: string, home: string): Promise<string> {
   const copy = join(home, `binaries-${version}`);
   if (await exists(copy)) return copy;
   const partial = await mkdtemp(join(home, 'binaries.partial-'));
-  // verbatim, because cp otherwise turns the relative library links into absolute ones into the unreachable folder
+  // Verbatim, because cp would convert relative links to absolute ones that point to the inaccessible folder.
   await cp(join(packageDir, 'native'), join(partial, 'native'), { recursive: true, verbatimSymlinks: true });
   await openToAll(partial);
   try {

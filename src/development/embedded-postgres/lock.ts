@@ -1,4 +1,4 @@
-// Our own: proper-lockfile takes a lock for stale by its age. This one checks whether the process that holds it is alive.
+// Our own: proper-lockfile considers a lock stale by its age. This one checks whether the owning process is alive.
 import { randomUUID } from 'node:crypto';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
-import type { Caller } from '../../platform/identity/callers.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../platform/db/transaction.js';
+import type { AuditLink, AuditUnsealed } from '../../platform/db/models/types.js';
+import { sql, type Sql } from '../../platform/db/statements.js';
 
 /**
  * SHA-256 of an entry, in hexadecimal. The hashed text contains every column and is unique per content: a
@@ -10,21 +11,22 @@ const digestOf = sql`encode(sha256(convert_to(jsonb_build_array(e.tenant_id, e.i
   (extract(epoch from e.at) * 1000)::bigint, e.actor_kind, e.actor_id, e.action, e.entity, e.entity_id, e.before::text,
   e.after::text, e.remarks, e.request_id)::text, 'UTF8')), 'hex')`;
 
-/** The last link of a chain; no row if the chain is empty. Bigints are text, here and below. */
+/** Bigints are text, and hashes are in hexadecimal, here and below. */
 export type HeadRow = { sequence: string; hash: string };
 
-export const headOfChain = (db: Db, caller: Caller): Sql => sql`
+/** Returns no row if the chain is empty. */
+export const headOfChain = (ctx: RequestContext): Sql<HeadRow> => sql`
   select l.sequence, encode(l.hash, 'hex') as hash from audit_links l
-  where ${tenantRows(db, caller, 'l')} order by l.sequence desc limit 1`;
+  where ${tenantRows(ctx, 'l')} order by l.sequence desc limit 1`;
 
-export const linkAt = (db: Db, caller: Caller, sequence: number): Sql => sql`
+export const linkAt = (ctx: RequestContext, sequence: number): Sql<HeadRow> => sql`
   select l.sequence, encode(l.hash, 'hex') as hash from audit_links l
-  where ${tenantRows(db, caller, 'l')} and l.sequence = ${sequence}::bigint`;
+  where ${tenantRows(ctx, 'l')} and l.sequence = ${sequence}::bigint`;
 
-export const hasUnchained = (db: Db, caller: Caller): Sql => sql`
-  select from audit_unsealed w where ${tenantRows(db, caller, 'w')} limit 1`;
+export const hasUnchained = (ctx: RequestContext): Sql => sql`
+  select from audit_unsealed w where ${tenantRows(ctx, 'w')} limit 1`;
 
-export type UnchainedRow = { entry_id: string; at: Date; digest: string };
+export type UnchainedRow = Pick<AuditUnsealed, 'entryId' | 'at'> & { digest: string };
 
 /**
  * Selects the oldest unchained entries. Returns fewer than `limit` if some were tampered with (the entry is
@@ -32,49 +34,59 @@ export type UnchainedRow = { entry_id: string; at: Date; digest: string };
  * entries are looked up one by one: after a large upload, before the statistics are updated, PostgreSQL chose
  * a nested comparison that exceeded the time limit.
  */
-export const unchainedEntries = (db: Db, caller: Caller, limit: number): Sql => sql`
-  select w.entry_id, w.at, ${digestOf} as digest
+export const unchainedEntries = (ctx: RequestContext, limit: number): Sql<UnchainedRow> => sql`
+  select w.entry_id as "entryId", w.at, ${digestOf} as digest
   from (
-    select w.* from audit_unsealed w where ${tenantRows(db, caller, 'w')} order by w.at, w.entry_id limit ${limit}::int
+    select w.* from audit_unsealed w where ${tenantRows(ctx, 'w')} order by w.at, w.entry_id limit ${limit}::int
   ) w
   cross join lateral (
     select e.* from audit_entries e
-    where ${tenantRows(db, caller, 'e')} and e.tenant_id = w.tenant_id and e.id = w.entry_id limit 1
+    where ${tenantRows(ctx, 'e')} and e.tenant_id = w.tenant_id and e.id = w.entry_id limit 1
   ) e
   left join lateral (
     select true as is_there from audit_links l
-    where ${tenantRows(db, caller, 'l')} and l.tenant_id = w.tenant_id and l.entry_id = w.entry_id limit 1
+    where ${tenantRows(ctx, 'l')} and l.tenant_id = w.tenant_id and l.entry_id = w.entry_id limit 1
   ) l on true
   where l.is_there is null
   order by w.at, w.entry_id`;
 
-export type NewLink = { sequence: number; entryId: string; at: Date; hash: string };
+/**
+ * Disables sequential scans for the transaction. PostgreSQL caches the plan of the foreign key check per connection. A plan made
+ * while the log was short scans the whole log for each link; 20,000 links took more than a minute.
+ */
+export const withoutSequentialScans = sql`set local enable_seqscan = off`;
 
-export const insertLinks = (caller: Caller, links: NewLink[]): Sql => sql`
+/** Disables bitmap scans for the transaction, to avoid sorting all unchained entries to find the first ones. */
+export const withoutBitmapScans = sql`set local enable_bitmapscan = off`;
+
+export type NewLink = Pick<AuditUnsealed, 'entryId' | 'at'> & { sequence: number; hash: string };
+
+export const insertLinks = (ctx: RequestContext, links: NewLink[]): Sql => sql`
   insert into audit_links (tenant_id, sequence, entry_id, hash)
-  select ${caller.tenantId}::uuid, sequence, entry_id, decode(hash, 'hex')
+  select ${ctx.tenantId}::uuid, sequence, entry_id, decode(hash, 'hex')
   from unnest(${links.map(({ sequence }) => sequence)}::bigint[], ${links.map(({ entryId }) => entryId)}::uuid[],
     ${links.map(({ hash }) => hash)}::text[]) as link (sequence, entry_id, hash)`;
 
 /** The links are the oldest unchained entries, so the time of the last one limits the scan. */
-export const deleteUnchained = (db: Db, caller: Caller, links: NewLink[]): Sql => sql`
+export const deleteUnchained = (ctx: RequestContext, links: NewLink[]): Sql => sql`
   delete from audit_unsealed w
   using unnest(${links.map(({ at }) => at)}::timestamptz[], ${links.map(({ entryId }) => entryId)}::uuid[]) as done (at, id)
-  where ${tenantRows(db, caller, 'w')} and w.at <= ${links.at(-1)?.at}::timestamptz
+  where ${tenantRows(ctx, 'w')} and w.at <= ${links.at(-1)?.at}::timestamptz
     and w.at = done.at and w.entry_id = done.id`;
 
 /** A link with its entry's digest, which is null if the entry is gone. */
-export type LinkRow = HeadRow & { entry_id: string; digest: string | null };
+export type LinkRow = HeadRow & Pick<AuditLink, 'entryId'> & { digest: string | null };
 
-export const linksAfter = (db: Db, caller: Caller, after: number, limit: number): Sql => sql`
-  select l.sequence, l.entry_id, encode(l.hash, 'hex') as hash, case when e.id is not null then ${digestOf} end as digest
+export const linksAfter = (ctx: RequestContext, after: number, limit: number): Sql<LinkRow> => sql`
+  select l.sequence, l.entry_id as "entryId", encode(l.hash, 'hex') as hash,
+    case when e.id is not null then ${digestOf} end as digest
   from audit_links l
-  left join audit_entries e on ${tenantRows(db, caller, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id
-  where ${tenantRows(db, caller, 'l')} and l.sequence > ${after}::bigint
+  left join audit_entries e on ${tenantRows(ctx, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id
+  where ${tenantRows(ctx, 'l')} and l.sequence > ${after}::bigint
   order by l.sequence limit ${limit}::int`;
 
 /** The number of entries in a time range that have no link, and the oldest of them. */
-export type StrayRow = { total: number; first_id: string | null };
+export type StrayRow = { total: number; firstId: string | null };
 
 /**
  * Selects entries without a link that are not waiting for one either, between the times of two sequences'
@@ -82,31 +94,31 @@ export type StrayRow = { total: number; first_id: string | null };
  * though entries are not in order of time.
  * @param to null for no upper limit
  */
-export const strayEntries = (db: Db, caller: Caller, after: number, to: number | null): Sql => sql`
+export const strayEntries = (ctx: RequestContext, after: number, to: number | null): Sql<StrayRow> => sql`
   with stray as (
     select e.at, e.id from audit_entries e
     left join lateral (
       select true as is_there from audit_links l
-      where ${tenantRows(db, caller, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id limit 1
+      where ${tenantRows(ctx, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id limit 1
     ) l on true
     left join lateral (
       select true as is_there from audit_unsealed w
-      where ${tenantRows(db, caller, 'w')} and w.tenant_id = e.tenant_id and w.at = e.at and w.entry_id = e.id limit 1
+      where ${tenantRows(ctx, 'w')} and w.tenant_id = e.tenant_id and w.at = e.at and w.entry_id = e.id limit 1
     ) w on l.is_there is null
-    where ${tenantRows(db, caller, 'e')} and e.at > coalesce((${timeAt(db, caller, after)}), '-infinity')
-      and e.at <= ${to === null ? sql`'infinity'::timestamptz` : sql`(${timeAt(db, caller, to)})`}
+    where ${tenantRows(ctx, 'e')} and e.at > coalesce((${timeAt(ctx, after)}), '-infinity')
+      and e.at <= ${to === null ? sql`'infinity'::timestamptz` : sql`(${timeAt(ctx, to)})`}
       and l.is_there is null and w.is_there is null
   )
-  select count(*)::int as total, (select s.id from stray s order by s.at, s.id limit 1) as first_id from stray`;
+  select count(*)::int as total, (select s.id from stray s order by s.at, s.id limit 1) as "firstId" from stray`;
 
 /**
  * Selects when the entry of a sequence was written. If that entry is gone, selects the time of the closest
  * one before it.
  */
-const timeAt = (db: Db, caller: Caller, sequence: number): Sql => sql`
+const timeAt = (ctx: RequestContext, sequence: number): Sql => sql`
   select e.at from audit_links l
-  join audit_entries e on ${tenantRows(db, caller, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id
-  where ${tenantRows(db, caller, 'l')} and l.sequence <= ${sequence}::bigint order by l.sequence desc limit 1`;
+  join audit_entries e on ${tenantRows(ctx, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id
+  where ${tenantRows(ctx, 'l')} and l.sequence <= ${sequence}::bigint order by l.sequence desc limit 1`;
 
-export const countUnchained = (db: Db, caller: Caller): Sql => sql`
-  select count(*)::int as total from audit_unsealed w where ${tenantRows(db, caller, 'w')}`;
+export const countUnchained = (ctx: RequestContext): Sql<{ total: number }> => sql`
+  select count(*)::int as total from audit_unsealed w where ${tenantRows(ctx, 'w')}`;

@@ -4,10 +4,9 @@ import { listEntries } from './audit-log.js';
 import { verifyChain } from './verify-chain.js';
 import { viewEntries, viewVerification } from './view.js';
 
-export function auditLogHandlers({ db, secrets }: Deps) {
-  const appender = { db, secrets };
+export function auditLogHandlers({ secrets }: Pick<Deps, 'secrets'>) {
   return {
-    listAuditLog: async ({ query, caller }) => viewEntries(await listEntries(appender, caller, query)),
-    verifyAuditLog: async ({ body, caller }) => viewVerification(await verifyChain(appender, caller, body)),
+    listAuditLog: async ({ ctx, query }) => viewEntries(await listEntries(ctx, secrets, query)),
+    verifyAuditLog: async ({ ctx, body }) => viewVerification(await verifyChain(ctx, secrets, body)),
   } satisfies Pick<Handlers, 'listAuditLog' | 'verifyAuditLog'>;
 }

@@ -1,50 +1,42 @@
-import type { UserCaller } from '../../platform/identity/callers.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
-import { join, sql, type Db, type Sql } from '../../platform/db/transaction.js';
+import type { AuditEntry } from '../../platform/db/models/types.js';
+import { join, sql, type Sql } from '../../platform/db/statements.js';
 
 export type AuditQuery = QueryOf<'listAuditLog'>;
 
-export type AuditRow = Pick<
-  DataOf<'listAuditLog'>[number],
-  | 'actor_kind'
-  | 'actor_id'
-  | 'actor_name'
-  | 'action'
-  | 'entity'
-  | 'entity_id'
-  | 'before'
-  | 'after'
-  | 'remarks'
-  | 'request_id'
-  | 'hash'
-> & {
-  id: string;
-  at: Date;
-  /** A bigint, as text. */
-  sequence: string | null;
-};
+type Shown = DataOf<'listAuditLog'>[number];
+
+export type AuditRow = Omit<AuditEntry, 'tenantId' | 'actorKind' | 'before' | 'after'> &
+  Pick<Shown, 'before' | 'after' | 'hash'> & {
+    actorKind: Shown['actor_kind'];
+    actorName: string | null;
+    /** A bigint, as text. */
+    sequence: string | null;
+  };
 
 /** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
-export function pageOfEntries(db: Db, caller: UserCaller, query: AuditQuery): Sql {
+export function pageOfEntries(ctx: UserContext, query: AuditQuery): Sql<AuditRow> {
   // The page is cut first, so that names and links are read only for its rows.
   return sql`
-    select e.id, e.at, e.actor_kind, e.actor_id, coalesce(u.username, c.code) as actor_name, e.action, e.entity,
-      e.entity_id, e.before, e.after, e.remarks, e.request_id, l.sequence, encode(l.hash, 'hex') as hash
+    select e.id, e.at, e.actor_kind as "actorKind", e.actor_id as "actorId",
+      coalesce(u.username, c.code) as "actorName", e.action, e.entity, e.entity_id as "entityId", e.before, e.after,
+      e.remarks, e.request_id as "requestId", l.sequence, encode(l.hash, 'hex') as hash
     from (
-      select e.* from audit_entries e where ${matching(db, caller, query)}
+      select e.* from audit_entries e where ${matching(ctx, query)}
       order by e.at desc, e.id desc limit ${query.limit}::int + 1
     ) e
-    left join audit_links l on ${tenantRows(db, caller, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id
-    left join users u on ${tenantRows(db, caller, 'u')} and u.tenant_id = e.tenant_id
+    left join audit_links l on ${tenantRows(ctx, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id
+    left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = e.tenant_id
       and e.actor_kind = 'user' and u.id = e.actor_id
-    left join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = e.tenant_id
+    left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = e.tenant_id
       and e.actor_kind = 'api_key' and c.id = e.actor_id
     order by e.at desc, e.id desc`;
 }
 
-function matching(db: Db, caller: UserCaller, query: AuditQuery): Sql {
-  const conditions = [tenantRows(db, caller, 'e')];
+function matching(ctx: UserContext, query: AuditQuery): Sql {
+  const conditions = [tenantRows(ctx, 'e')];
   if (query.actor_id) conditions.push(sql`e.actor_id = ${query.actor_id}::uuid`);
   if (query.actor_kind) conditions.push(sql`e.actor_kind = ${query.actor_kind}`);
   if (query.entity) conditions.push(sql`e.entity = ${query.entity}`);
@@ -55,7 +47,7 @@ function matching(db: Db, caller: UserCaller, query: AuditQuery): Sql {
   if (query.to) conditions.push(sql`e.at < (${query.to}::date + 1)::timestamp at time zone 'UTC'`);
   if (query.before)
     conditions.push(sql`(e.at, e.id) < ((
-      select b.at from audit_entries b where ${tenantRows(db, caller, 'b')} and b.id = ${query.before}::uuid
+      select b.at from audit_entries b where ${tenantRows(ctx, 'b')} and b.id = ${query.before}::uuid
     ), ${query.before}::uuid)`);
   return join(conditions, ' and ');
 }

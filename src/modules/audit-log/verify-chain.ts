@@ -1,6 +1,6 @@
-import type { Caller } from '../../platform/identity/callers.js';
+import type { Secrets } from '../../platform/access/secrets.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
-import { snapshot } from '../../platform/db/transaction.js';
 import {
   countUnchained,
   headOfChain,
@@ -8,11 +8,10 @@ import {
   linksAfter,
   strayEntries,
   type HeadRow,
-  type LinkRow,
   type StrayRow,
 } from './chain-queries.js';
 import { verifyLinks, type Flaw, type ChainFinding } from './verify-links.js';
-import { EMPTY_CHAIN_HASH, appendBeforeReading, type ChainAppender } from './append-to-chain.js';
+import { EMPTY_CHAIN_HASH, appendBeforeReading } from './append-to-chain.js';
 
 type VerifyRequest = BodyOf<'verifyAuditLog'>;
 
@@ -38,30 +37,27 @@ const BATCH_LINKS = 2_000;
  * transaction: existing links never change, and links appended in the meantime are after the head.
  */
 export async function verifyChain(
-  appender: ChainAppender,
-  caller: Caller,
+  ctx: RequestContext,
+  secrets: Secrets,
   request: VerifyRequest,
 ): Promise<Verification> {
-  const { db } = appender;
   const { after, max_entries: maxEntries, known_head: known } = request;
-  await appendBeforeReading(appender, caller);
-  const [heads, starts, knownRows] = await snapshot(db, caller, [
-    headOfChain(db, caller),
-    linkAt(db, caller, after),
-    linkAt(db, caller, known?.sequence ?? 0),
+  await appendBeforeReading(ctx, secrets);
+  const [[headRow], [start], [knownLink]] = await ctx.read([
+    headOfChain(ctx),
+    linkAt(ctx, after),
+    linkAt(ctx, known?.sequence ?? 0),
   ]);
-  // The statements select exactly these columns.
-  const [[headRow], [start], [knownLink]] = [heads, starts, knownRows] as [HeadRow[], HeadRow[], HeadRow[]];
   const head = { sequence: Number(headRow?.sequence ?? 0), hash: headRow?.hash ?? null };
   const last = Math.min(head.sequence, after + maxEntries);
   const range =
     after > 0 && !start
-      ? await resumeAfterMissing(appender, caller, Math.min(after, head.sequence + 1), after)
-      : await verifyRange(appender, caller, { after, last, hash: start?.hash ?? EMPTY_CHAIN_HASH });
+      ? await resumeAfterMissing(ctx, Math.min(after, head.sequence + 1), after)
+      : await verifyRange(ctx, secrets, { after, last, hash: start?.hash ?? EMPTY_CHAIN_HASH });
   const to = after + range.verified;
   const next = range.flaw ? range.resume : to;
   const nextAfter = next !== null && next < head.sequence ? next : null;
-  const { strays, unsealed } = await readRest(appender, caller, after, nextAfter);
+  const { strays, unsealed } = await readRest(ctx, after, nextAfter);
   const flaw = firstOf(range.flaw, known && flawOfKnown(known, knownLink, head.sequence), flawOf(strays));
   const inserted = strays.total;
   return { verified: range.verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted };
@@ -75,18 +71,15 @@ type ChainRange = { after: number; last: number; hash: string };
 type VerifiedRange = ChainFinding & { resume: number | null };
 
 async function verifyRange(
-  appender: ChainAppender,
-  caller: Caller,
+  ctx: RequestContext,
+  secrets: Secrets,
   { after, last, hash }: ChainRange,
 ): Promise<VerifiedRange> {
-  const { db, secrets } = appender;
   let range: VerifiedRange = { verified: 0, hash, flaw: undefined, resume: null };
   while (after + range.verified < last) {
     const at = after + range.verified;
     const count = Math.min(BATCH_LINKS, last - at);
-    const [rows] = await snapshot(db, caller, [linksAfter(db, caller, at, count)]);
-    // The statement selects exactly these columns.
-    const links = rows as LinkRow[];
+    const [links] = await ctx.read([linksAfter(ctx, at, count)]);
     if (links.length === 0) return { ...range, flaw: missing(at + 1) };
     const finding = verifyLinks(secrets, range.hash, links, at);
     const verified = range.verified + finding.verified;
@@ -101,27 +94,23 @@ async function verifyRange(
  * be verified itself.
  */
 async function resumeAfterMissing(
-  { db }: ChainAppender,
-  caller: Caller,
+  ctx: RequestContext,
   sequence: number,
   after: number,
 ): Promise<VerifiedRange> {
-  const [rows] = await snapshot(db, caller, [linksAfter(db, caller, after, 1)]);
-  // The statement selects exactly these columns.
-  const [next] = rows as LinkRow[];
+  const [[next]] = await ctx.read([linksAfter(ctx, after, 1)]);
   return { verified: 0, hash: '', flaw: missing(sequence), resume: next ? Number(next.sequence) : null };
 }
 
 const missing = (sequence: number): Flaw => ({ sequence, entryId: null, problem: 'missing' });
 
-async function readRest({ db }: ChainAppender, caller: Caller, after: number, to: number | null) {
-  const [strays, unsealed] = await snapshot(db, caller, [
-    strayEntries(db, caller, after, to),
-    countUnchained(db, caller),
-  ]);
-  // The statements select exactly these columns.
-  const [[stray], [count]] = [strays, unsealed] as [StrayRow[], { total: number }[]];
-  return { strays: stray ?? { total: 0, first_id: null }, unsealed: count?.total ?? 0 };
+async function readRest(
+  ctx: RequestContext,
+  after: number,
+  to: number | null,
+): Promise<{ strays: StrayRow; unsealed: number }> {
+  const [[strays], [unchained]] = await ctx.read([strayEntries(ctx, after, to), countUnchained(ctx)]);
+  return { strays: strays ?? { total: 0, firstId: null }, unsealed: unchained?.total ?? 0 };
 }
 
 /**
@@ -137,7 +126,7 @@ function flawOfKnown(
   return { sequence: known.sequence, entryId: null, problem: 'altered' };
 }
 
-const flawOf = ({ first_id: entryId }: StrayRow): Flaw | undefined =>
+const flawOf = ({ firstId: entryId }: StrayRow): Flaw | undefined =>
   entryId === null ? undefined : { sequence: null, entryId, problem: 'inserted' };
 
 /** Returns the problem with the lowest sequence. Problems without a sequence come last. */

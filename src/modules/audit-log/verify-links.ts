@@ -44,7 +44,7 @@ function flawOf(
   sequence: number,
 ): Flaw | undefined {
   if (Number(link.sequence) !== sequence) return { sequence, entryId: null, problem: 'missing' };
-  const { entry_id: entryId, digest } = link;
+  const { entryId, digest } = link;
   if (digest === null) return { sequence, entryId, problem: 'missing' };
   if (secrets.chainHash(previous, digest) === link.hash) return undefined;
   return { sequence, entryId, problem: kindOf(secrets, previous, links, link, digest) };

@@ -13,11 +13,21 @@ export const viewEntries = ({ rows, limit, nextBefore }: AuditPage): Listed => (
   meta: { limit, next_before: nextBefore },
 });
 
-const viewEntry = ({ id, at, sequence, ...rest }: AuditRow): Listed['data'][number] => ({
-  audit_id: id,
-  at: formatDateTime(at),
-  ...rest,
-  sequence: sequence === null ? null : Number(sequence),
+const viewEntry = (row: AuditRow): Listed['data'][number] => ({
+  audit_id: row.id,
+  at: formatDateTime(row.at),
+  actor_kind: row.actorKind,
+  actor_id: row.actorId,
+  actor_name: row.actorName,
+  action: row.action,
+  entity: row.entity,
+  entity_id: row.entityId,
+  before: row.before,
+  after: row.after,
+  remarks: row.remarks,
+  request_id: row.requestId,
+  hash: row.hash,
+  sequence: row.sequence === null ? null : Number(row.sequence),
 });
 
 export function viewVerification(found: Verification): ReplyOf<'verifyAuditLog'> {

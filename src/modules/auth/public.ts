@@ -6,9 +6,9 @@ export { hashPassword } from './credentials/passwords.js';
 export {
   codeThrottle,
   countAttempt,
-  resetFailures as forgetFailures,
+  lockedOutError,
   lockLeft,
-  lockedOutError as lockedOut,
   passwordThrottle,
+  resetFailures,
   resetThrottle,
 } from './credentials/throttle.js';

@@ -1,14 +1,12 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { Deps } from '../dependencies.js';
-import { viewReconciliation } from './reconciliation/view.js';
 import { reconcile } from './reconciliation/reconciliation.js';
-import { viewStatement } from './statement/view.js';
+import { viewReconciliation } from './reconciliation/view.js';
 import { readStatement } from './statement/statement.js';
+import { viewStatement } from './statement/view.js';
 
-export function billingAccountHandlers({ db }: Deps) {
+export function billingAccountHandlers() {
   return {
-    courierStatement: async ({ query, caller }) => viewStatement(await readStatement(db, caller, query)),
-    billingReconciliation: async ({ query, caller }) =>
-      viewReconciliation(await reconcile(db, caller, query)),
+    courierStatement: async ({ ctx, query }) => viewStatement(await readStatement(ctx, query)),
+    billingReconciliation: async ({ ctx, query }) => viewReconciliation(await reconcile(ctx, query)),
   } satisfies Pick<Handlers, 'courierStatement' | 'billingReconciliation'>;
 }

@@ -48,7 +48,7 @@ export async function renameCarrier(
 export async function deleteCarrier(ctx: UserContext, id: string): Promise<CarrierRow> {
   return ctx.transaction(async (tx) => {
     const carrier = await lockCarrier(ctx, tx, id);
-    // A statement of its own: it sees packages that named the carrier before it was locked.
+    // A separate statement: it also sees packages that were committed while the lock was awaited.
     const [found] = await tx.query(isCarrierUsed(ctx, id));
     if (found?.is_used) throw new ApiError('carrier_in_use');
     await tx.models.carrier.deleteMany({ where: { id } });

@@ -15,7 +15,7 @@ export function pageOfCarriers(ctx: UserContext, query: QueryOf<'listCarriers'>)
 export const countOfCarriers = (ctx: UserContext): Sql<{ total: number }> =>
   sql`select count(*)::int as total from carriers ca where ${tenantRows(ctx, 'ca')}`;
 
-/** Locks the carrier until the transaction ends: a package that is about to name it waits. */
+/** Locks the carrier until the transaction ends. Concurrent insertions that refer to it wait. */
 export const lockedCarrier = (ctx: UserContext, id: string): Sql<CarrierRow> =>
   sql`select ca.id, ca.name from carriers ca where ${tenantRows(ctx, 'ca')} and ca.id = ${id}::uuid for update`;
 

@@ -1,12 +1,11 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { Deps } from '../dependencies.js';
 import { previewInvoice } from './invoices.js';
 import { viewPreview } from './view.js';
 
-export function invoiceHandlers({ db }: Deps) {
+export function invoiceHandlers() {
   return {
-    async generateCourierInvoice({ body, caller }) {
-      const data = viewPreview(await previewInvoice(db, caller, body));
+    async generateCourierInvoice({ ctx, body }) {
+      const data = viewPreview(await previewInvoice(ctx, body));
       const total = data.summary.total_packages;
       return {
         statusCode: 200,

@@ -1,6 +1,5 @@
-import type { UserCaller } from '../../platform/identity/callers.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
-import { snapshot, type Db } from '../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { previewStatements, type BilledRow, type FiguresRow, type PartiesRow } from './queries.js';
 
@@ -12,22 +11,16 @@ export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: Billed
  * courier's, existing or not, so that it learns nothing about others
  */
 export async function previewInvoice(
-  db: Db,
-  caller: UserCaller,
+  ctx: UserContext,
   request: BodyOf<'generateCourierInvoice'>,
 ): Promise<Preview> {
   const { courier_id: courierId, start_date: startDate, end_date: endDate } = request;
   if (startDate > endDate) throw invalidFieldError('end_date', 'before', { other: 'start_date' });
-  if (caller.courierId !== null && caller.courierId !== courierId) {
+  if (ctx.caller.courierId !== null && ctx.caller.courierId !== courierId) {
     throw new ApiError('record_forbidden', { variant: 'invoice' });
   }
   const period = { courierId, startDate, endDate };
-  const [parties, figures, billed] = await snapshot(db, caller, previewStatements(db, caller, period));
-  if (!parties?.[0] || !figures?.[0]) throw new ApiError('courier_not_found');
-  // The statements select exactly these columns.
-  return {
-    parties: parties[0] as PartiesRow,
-    figures: figures[0] as FiguresRow,
-    billed: billed as BilledRow[],
-  };
+  const [[parties], [figures], billed] = await ctx.read(previewStatements(ctx, period));
+  if (!parties || !figures) throw new ApiError('courier_not_found');
+  return { parties, figures, billed };
 }

@@ -1,13 +1,13 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export {
-  GAPS,
   airFreightUsd,
-  bandIn,
-  bandsAndCuts,
-  groupPackages as heapsOf,
-  received,
-  sumGroups as sumsOfHeaps,
+  courierTiers,
+  gapsAsJson,
+  groupPackages,
+  receivedInPeriod,
+  sumGroups,
   tierLabel,
-  type Gaps,
+  weightBand,
+  type GapsRow,
   type Period,
-} from './period.js';
+} from './fee-calculation.js';

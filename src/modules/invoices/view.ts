@@ -1,6 +1,6 @@
 import { jsonText } from '../../platform/contract/json-text.js';
 import type { DataOf } from '../../platform/contract/types.js';
-import { wordGap } from '../rates/public.js';
+import { gapWarning } from '../rates/public.js';
 import type { Preview } from './invoices.js';
 import type { FiguresRow, PartiesRow } from './queries.js';
 
@@ -19,38 +19,38 @@ export function viewPreview({ parties, figures, billed }: Preview): InvoicePrevi
     })),
     // listBilled creates exactly the contract's list.
     packages: jsonText(`[${billed.map(({ packages }) => packages).join(',')}]`) as InvoicePreview['packages'],
-    warnings: figures.gaps.map(wordGap),
+    warnings: figures.gaps.map(gapWarning),
   };
 }
 
 const viewWarehouse = (row: PartiesRow): InvoicePreview['warehouse'] => ({
-  name: row.warehouse_name,
-  address: row.warehouse_address ?? '',
-  city: row.warehouse_city,
-  country: row.warehouse_country,
-  phone: row.warehouse_phone,
-  email: row.warehouse_email,
+  name: row.issuerName,
+  address: row.issuerAddress ?? '',
+  city: row.issuerCity,
+  country: row.issuerCountry,
+  phone: row.issuerPhone,
+  email: row.issuerEmail,
 });
 
 const viewCourier = (row: PartiesRow): InvoicePreview['courier'] => ({
-  courier_id: row.courier_id,
-  courier_name: row.courier_name,
-  courier_code: row.courier_code,
-  company_name: row.company_name,
+  courier_id: row.id,
+  courier_name: row.name,
+  courier_code: row.code,
+  company_name: row.companyName,
   email: row.email,
-  phone_number1: row.phone_number1,
+  phone_number1: row.phoneNumber1,
   address1: row.address1,
   address2: row.address2,
-  city_town: row.city_town,
-  parish_province: row.parish_province,
+  city_town: row.cityTown,
+  parish_province: row.parishProvince,
 });
 
 const viewSummary = (row: FiguresRow): InvoicePreview['summary'] => ({
-  total_packages: row.total_packages,
-  total_weight: Number(row.total_weight),
-  total_fees: Number(row.total_fees),
-  air_freight_rate: Number(row.air_freight_rate),
-  air_freight_weight: Number(row.air_freight_weight),
-  total_air_freight: Number(row.total_air_freight),
-  grand_total: Number(row.grand_total),
+  total_packages: row.totalPackages,
+  total_weight: Number(row.totalWeight),
+  total_fees: Number(row.totalFees),
+  air_freight_rate: Number(row.airFreightRate),
+  air_freight_weight: Number(row.airFreightWeight),
+  total_air_freight: Number(row.totalAirFreight),
+  grand_total: Number(row.grandTotal),
 });

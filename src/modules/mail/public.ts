@@ -1,3 +1,4 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { queueAccountMail, type AccountMailKind } from './account-mails/queue-account-mail.js';
+export type { AccountMailKind } from './account-mails/queries.js';
+export { queueAccountMail } from './account-mails/queue-account-mail.js';
 export { queueManifestMails } from './manifest-mails/queue-manifest-mail.js';

@@ -2,20 +2,17 @@ import type { Handlers } from '../../../generated/handlers.js';
 import { limiterKeyOf } from '../../platform/identity/callers.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { ReplyOf } from '../../platform/contract/types.js';
-import type { Deps } from '../dependencies.js';
 import { invalidFieldError } from '../../platform/errors/errors.js';
 import { makeKeyedLimiter } from '../../platform/concurrency/keyed-limiter.js';
-import {
-  exportPage,
-  findPackages,
-  listDispatches,
-  queueDispatch,
-  receivePackage,
-  updatePackage,
-  type PackageQuery,
-} from './packages.js';
+import { listDispatches } from './dispatch/list-dispatches.js';
+import { queueDispatch } from './dispatch/queue-dispatch.js';
 import { viewDispatches } from './dispatch/view.js';
+import { exportPage } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
+import { receivePackage } from './intake/intake.js';
+import type { PackageQuery } from './list/filters.js';
+import { findPackages } from './list/find-packages.js';
+import { updatePackage } from './update/update.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
 /**
@@ -25,13 +22,13 @@ import { viewMeta, viewPackage, viewReceipt } from './view.js';
 const MAX_CONCURRENT_EXPORTS = 2;
 const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
 
-export function packageHandlers({ db }: Deps) {
+export function packageHandlers() {
   const exports = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
 
   return {
-    async receivePackage({ body, caller, requestId }) {
-      const receipt = await receivePackage(db, caller, requestId, body);
+    async receivePackage({ ctx, body }) {
+      const receipt = await receivePackage(ctx, body);
       const data = viewReceipt(receipt);
       if (receipt.isDuplicate) {
         const warning = receipt.isFlagged ? ' A pre-alert of this number is flagged: review it.' : '';
@@ -45,10 +42,10 @@ export function packageHandlers({ db }: Deps) {
       return { statusCode: 201, message: `Package received.${owner}`, data };
     },
 
-    async retrievePackages({ body, caller, requestId }): Promise<ReplyOf<'retrievePackages'>> {
+    async retrievePackages({ ctx, body }): Promise<ReplyOf<'retrievePackages'>> {
       assertNotCombined(body);
       if (body.action) {
-        const { dispatchId, selected, queued } = await queueDispatch(db, caller, requestId, body);
+        const { dispatchId, selected, queued } = await queueDispatch(ctx, body);
         return {
           statusCode: 200,
           message: `A live sync was triggered for ${nPackages(selected)}.`,
@@ -57,22 +54,22 @@ export function packageHandlers({ db }: Deps) {
       }
       if (body.export) {
         const options = { now: new Date(), writeWorkbook };
-        const file = await exports.run(limiterKeyOf(caller), () => exportPage(db, caller, body, options));
+        const file = await exports.run(limiterKeyOf(ctx.caller), () => exportPage(ctx, body, options));
         return { statusCode: 200, file };
       }
-      const found = await findPackages(db, caller, body);
+      const found = await findPackages(ctx, body);
       return {
         statusCode: 200,
-        message: `${nPackages(found.totals.total_count)} found.`,
-        data: await jsonRows(found.rows, (row) => viewPackage(caller, row)),
+        message: `${nPackages(found.totals.totalCount)} found.`,
+        data: await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row)),
         meta: viewMeta(found),
       };
     },
 
-    listDispatches: async ({ query, caller }) => viewDispatches(await listDispatches(db, caller, query)),
+    listDispatches: async ({ ctx, query }) => viewDispatches(await listDispatches(ctx, query)),
 
-    async updatePackage({ body, caller, requestId }) {
-      const fields = await updatePackage(db, caller, requestId, body);
+    async updatePackage({ ctx, body }) {
+      const fields = await updatePackage(ctx, body);
       const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
       return {
         statusCode: 200,

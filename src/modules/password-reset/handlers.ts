@@ -4,22 +4,22 @@ import type { Deps } from '../dependencies.js';
 import { openResetRequests } from './request.js';
 import { resetPassword } from './reset.js';
 
-type Answer = ReplyOf<'resetPassword'>;
+type Reply = ReplyOf<'resetPassword'>;
 
 export function passwordResetHandlers(deps: Deps) {
   const requests = openResetRequests();
   return {
-    resetPassword: ({ body, tenantId, address, userAgent, requestId }) =>
-      byAction<typeof body, Promise<Answer>>(body, {
+    resetPassword: ({ ctx, body, address, userAgent }) =>
+      byAction<typeof body, Promise<Reply>>(body, {
         async request({ username }) {
-          await requests.request(deps, { tenantId, username, address });
+          await requests.request(ctx, { username, address });
           return {
             statusCode: 200,
             message: 'If this user exists and has an e-mail address, a mail will be sent.',
           };
         },
         async reset({ token, new_password: newPassword }) {
-          await resetPassword(deps, { tenantId, token, newPassword, address, userAgent, requestId });
+          await resetPassword(ctx, deps, { token, newPassword, address, userAgent });
           return { statusCode: 200, message: 'Password changed. Log in with it.' };
         },
       }),

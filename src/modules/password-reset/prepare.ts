@@ -1,18 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { SystemCaller } from '../../platform/identity/callers.js';
 import type { Secrets } from '../../platform/access/secrets.js';
-import { transaction, type Db } from '../../platform/db/transaction.js';
+import { BACKGROUND } from '../../platform/audit/audit.js';
+import { makeContext } from '../../platform/context/request-context.js';
+import type { Db } from '../../platform/db/database.js';
 import { queueAccountMail } from '../mail/public.js';
 import type { Jobs } from '../../platform/queue/jobs.js';
-import {
-  deleteOlderRequests,
-  deleteRequest,
-  lockRecipient,
-  lockRequest,
-  storeToken,
-  type RecipientRow,
-  type RequestRow,
-} from './queries.js';
+import { lockRecipient, lockRequest, storeToken } from './queries.js';
 
 const TOKEN_BYTES = 32;
 
@@ -24,22 +17,22 @@ export async function preparePasswordReset(
   { db, secrets }: { db: Db; secrets: Secrets },
   { tenantId, resetId }: Jobs['preparePasswordReset'],
 ): Promise<void> {
-  const caller: SystemCaller = { kind: 'system', tenantId };
-  await transaction(db, caller, async (tx) => {
-    const [request] = await tx.query<RequestRow>(lockRequest(db, caller, resetId));
+  const ctx = makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
+  await ctx.transaction(async (tx) => {
+    const [request] = await tx.query(lockRequest(ctx, resetId));
     if (!request) return;
-    const [user] = request.is_stale
-      ? []
-      : await tx.query<RecipientRow>(lockRecipient(db, caller, request.username));
+    const [user] = request.isStale ? [] : await tx.query(lockRecipient(ctx, request.username));
+    const requests = tx.models.passwordReset;
     if (!user) {
-      await tx.execute(deleteRequest(db, caller, resetId));
+      await requests.deleteMany({ where: { id: resetId } });
       return;
     }
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    await tx.execute(deleteOlderRequests(db, caller, user.id, resetId));
+    // Invalidates older tokens of the user.
+    await requests.deleteMany({ where: { userId: user.id, id: { not: resetId } } });
     const hash = secrets.lookupHash(token, 'password_reset');
-    await tx.execute(storeToken(db, caller, resetId, user, hash));
-    await queueAccountMail(db, tx, {
+    await tx.execute(storeToken(ctx, resetId, user, hash));
+    await queueAccountMail(ctx, tx, {
       userId: user.id,
       kind: 'password_reset_link',
       encrypt: (mailId) => secrets.encrypt(token, { tenantId, rowId: mailId, field: 'mail_secret' }),

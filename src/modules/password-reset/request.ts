@@ -1,16 +1,15 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { networkOf } from '../../platform/values/network-address.js';
-import { countAttempt, lockedOut, lockLeft, resetThrottle } from '../auth/public.js';
-import { transaction, type Rows } from '../../platform/db/transaction.js';
-import type { Deps } from '../dependencies.js';
+import { countAttempt, lockedOutError, lockLeft, resetThrottle } from '../auth/public.js';
+import type { SystemContext } from '../../platform/context/request-context.js';
 import { consume } from '../../platform/access/rate-limit.js';
 import { newId } from '../../platform/values/ids.js';
 import { addJobs } from '../../platform/queue/jobs.js';
 import { insertRequest } from './queries.js';
 
-export type ResetRequest = { tenantId: string; username: string; address: string };
+export type ResetRequest = { username: string; address: string };
 
-export type ResetRequests = { request(deps: Deps, wanted: ResetRequest): Promise<void> };
+export type ResetRequests = { request(ctx: SystemContext, wanted: ResetRequest): Promise<void> };
 
 /** Counted per replica. The limit per user name is counted in the database. */
 const PER_ADDRESS = { points: 20, duration: 15 * 60 };
@@ -22,16 +21,15 @@ const PER_ADDRESS = { points: 20, duration: 15 * 60 };
 export function openResetRequests(): ResetRequests {
   const limiter = new RateLimiterMemory(PER_ADDRESS);
   return {
-    async request({ db }, { tenantId, username, address }) {
+    async request(ctx, { username, address }) {
+      const { tenantId } = ctx;
       await consume(limiter, `${tenantId} ${networkOf(address)}`, 'too_many_attempts');
-      const caller = { kind: 'system', tenantId } as const;
       const throttle = resetThrottle(username);
       const id = newId();
-      await transaction(db, caller, async (tx) => {
-        const counted = await tx.query(countAttempt(caller, throttle));
-        if (counted.length === 0)
-          throw lockedOut(await tx.query<Rows[number]>(lockLeft(db, caller, throttle)));
-        await tx.execute(insertRequest(caller, id, username));
+      await ctx.transaction(async (tx) => {
+        const counted = await tx.query(countAttempt(ctx, throttle));
+        if (counted.length === 0) throw lockedOutError(await tx.query(lockLeft(ctx, throttle)));
+        await tx.execute(insertRequest(ctx, id, username));
         await tx.query(addJobs('preparePasswordReset', [{ tenantId, resetId: id }]));
       });
     },

@@ -1,13 +1,9 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { HandlerRequest } from '../../platform/contract/types.js';
-import type { Deps } from '../dependencies.js';
-import {
-  createPrealert,
-  deletePrealert,
-  listPrealerts,
-  replacePrealert,
-  submitPrealert,
-} from './prealert.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
+import type { BodyOf } from '../../platform/contract/types.js';
+import type { KeyCaller } from '../../platform/identity/callers.js';
+import { listPrealerts } from './list-prealerts.js';
+import { createPrealert, deletePrealert, replacePrealert, submitPrealert } from './prealert.js';
 import { viewPrealert } from './view.js';
 
 type Operations =
@@ -19,21 +15,21 @@ type Operations =
   | 'deletePrealert';
 
 // Two paths share one operation.
-type Submission = Pick<HandlerRequest<'submitPrealert'>, 'body' | 'caller' | 'requestId'>;
+type Submission = { ctx: RequestContext<KeyCaller>; body: BodyOf<'submitPrealert'> };
 
-export function prealertHandlers({ db }: Deps) {
-  const submit = async ({ body, caller, requestId }: Submission) => ({
+export function prealertHandlers() {
+  const submit = async ({ ctx, body }: Submission) => ({
     statusCode: 201 as const,
     message: 'Pre-alert created.',
-    data: { prealert_id: await submitPrealert(db, caller, requestId, body) },
+    data: { prealert_id: await submitPrealert(ctx, body) },
   });
 
   return {
     submitPrealert: submit,
     submitPrealertWithoutSuffix: submit,
 
-    async listPrealerts({ query, caller }) {
-      const { rows, stats } = await listPrealerts(db, caller, query);
+    async listPrealerts({ ctx, query }) {
+      const { rows, stats } = await listPrealerts(ctx, query);
       return {
         statusCode: 200,
         message: `${stats.total} pre-alerts found.`,
@@ -48,18 +44,18 @@ export function prealertHandlers({ db }: Deps) {
       };
     },
 
-    async createPrealert({ body, caller, requestId }) {
-      const id = await createPrealert(db, caller, requestId, body);
+    async createPrealert({ ctx, body }) {
+      const id = await createPrealert(ctx, body);
       return { statusCode: 201, message: 'Pre-alert created.', data: { prealert_id: id } };
     },
 
-    async replacePrealert({ body, caller, requestId }) {
-      const row = await replacePrealert(db, caller, requestId, body);
+    async replacePrealert({ ctx, body }) {
+      const row = await replacePrealert(ctx, body);
       return { statusCode: 200, message: 'Pre-alert replaced.', data: viewPrealert(row) };
     },
 
-    async deletePrealert({ body, caller, requestId }) {
-      await deletePrealert(db, caller, requestId, body.prealert_id);
+    async deletePrealert({ ctx, body }) {
+      await deletePrealert(ctx, body.prealert_id);
       return { statusCode: 200, message: 'Pre-alert deleted.', data: { prealert_id: body.prealert_id } };
     },
   } satisfies Pick<Handlers, Operations>;

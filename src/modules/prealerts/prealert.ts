@@ -1,71 +1,49 @@
-import { auditStatement } from '../../platform/audit/audit.js';
-import type { KeyCaller, UserCaller } from '../../platform/identity/callers.js';
-import type { BodyOf, QueryOf } from '../../platform/contract/types.js';
+import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
+import type { BodyOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
-import { preparedPipeline, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
+import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
 import { trackingKey } from '../tracking-numbers/public.js';
-import { deleteFlagForStaff, lockPrealert, storeFlagForCourier } from './stored-flags.js';
+import { onePrealert, type PrealertRow } from './list-queries.js';
+import { lockPrealert } from './lock-prealert.js';
 import * as queries from './queries.js';
-import type { PrealertRow, PrealertStats } from './queries.js';
+import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 
 /**
  * Creates a pre-alert with a courier's API key, in one round trip to the database. Returns the new id.
  * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
-  db: Db,
-  caller: KeyCaller,
-  requestId: string,
+  ctx: RequestContext<KeyCaller>,
   body: BodyOf<'submitPrealert'>,
 ): Promise<string> {
-  const id = newId();
-  const announcement = {
-    id,
+  const prealert = {
+    id: newId(),
     userCode: body.UserCode,
     ...readTracking(body.TrackingNumber, 'TrackingNumber'),
     vendor: body.Vendor ?? null,
     description: body.Description ?? null,
     reference: body.Reference ?? null,
   };
-  const [, created] = await preparedPipeline(db, caller, [
-    lockParcel(caller.tenantId, announcement.trackingKey),
-    queries.insertPrealertWithKey(db, caller, requestId, announcement),
+  const [, created] = await ctx.preparedPipeline([
+    lockParcel(ctx.tenantId, prealert.trackingKey),
+    queries.insertPrealertWithKey(ctx, prealert),
   ]);
   // The same error for an unknown user code and one of another courier: neither is a customer of this
   // courier.
-  if (created?.length !== 1) throw unknownUserCode('UserCode');
-  return id;
-}
-
-/** Returns one page of pre-alerts and the statistics of all matching ones, in one round trip. */
-export async function listPrealerts(
-  db: Db,
-  caller: UserCaller,
-  query: QueryOf<'listPrealerts'>,
-): Promise<{ rows: PrealertRow[]; stats: PrealertStats }> {
-  const [rows, stats] = await snapshot(db, caller, [
-    queries.pageOfPrealerts(db, caller, query),
-    queries.statsOfPrealerts(db, caller, query),
-  ]);
-  // The two statements select exactly these columns.
-  return { rows: rows as PrealertRow[], stats: stats?.[0] as PrealertStats };
+  if (created.length !== 1) throw unknownUserCode('UserCode');
+  return prealert.id;
 }
 
 /**
  * Creates a pre-alert for a courier's customer. Returns the new id.
- * @throws ApiError courier_not_found, unknown_user_code, 409
+ * @throws ApiError courier_not_found, unknown_user_code, duplicate_tracking_number, validation_failed
  */
-export async function createPrealert(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
-  body: BodyOf<'createPrealert'>,
-): Promise<string> {
-  const courierId = caller.courierId ?? body.courier_id;
+export async function createPrealert(ctx: UserContext, body: BodyOf<'createPrealert'>): Promise<string> {
+  const courierId = ctx.caller.courierId ?? body.courier_id;
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
-  const announcement = {
+  const prealert = {
     id: newId(),
     userCode: body.user_code,
     ...readTracking(body.tracking_number, 'tracking_number'),
@@ -73,52 +51,37 @@ export async function createPrealert(
     description: body.description ?? null,
     reference: null,
   };
-  return transaction(db, caller, async (tx) => {
-    await tx.execute(lockParcel(caller.tenantId, announcement.trackingKey));
-    const [courier] = await tx.query<{ has_customer: boolean }>(
-      queries.courierWithCustomer(db, caller, courierId, body.user_code),
-    );
+  return ctx.transaction(async (tx) => {
+    await tx.execute(lockParcel(ctx.tenantId, prealert.trackingKey));
+    const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, body.user_code));
     if (!courier) throw new ApiError('courier_not_found');
-    if (!courier.has_customer) throw unknownUserCode('user_code');
-    const [created] = await tx.query<Record<string, unknown>>(
-      queries.insertPrealert(caller, courierId, announcement),
-    );
-    await audit(tx, caller, requestId, { action: 'prealert.created', id: announcement.id, after: created });
-    return announcement.id;
+    if (!courier.hasCustomer) throw unknownUserCode('user_code');
+    const [after] = await tx.query(queries.insertPrealert(ctx, courierId, prealert));
+    await tx.audit({ action: 'prealert.created', entity: 'prealert', entityId: prealert.id, after });
+    return prealert.id;
   });
 }
 
 /**
  * Replaces the editable fields. Fields that the body omits are cleared.
- * @throws ApiError 404, 400, 409
+ * @throws ApiError prealert_not_found, unknown_user_code, duplicate_tracking_number, validation_failed
  */
 export async function replacePrealert(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
+  ctx: UserContext,
   body: BodyOf<'replacePrealert'>,
 ): Promise<PrealertRow> {
+  const { prealert_id: id, user_code: userCode, vendor } = body;
   const tracking = readTracking(body.tracking_number, 'tracking_number');
-  return transaction(db, caller, async (tx) => {
-    const ctx = { db, tx, caller };
-    const locked = await lockPrealert(ctx, body.prealert_id, tracking.trackingKey);
+  const fields = { userCode, ...tracking, vendor, description: body.description ?? null };
+  return ctx.transaction(async (tx) => {
+    const locked = await lockPrealert(ctx, tx, id, tracking.trackingKey);
     const before = locked.columns;
-    const [courier] = await tx.query<{ has_customer: boolean }>(
-      queries.courierWithCustomer(db, caller, before.courier_id, body.user_code),
-    );
-    if (!courier?.has_customer) throw unknownUserCode('user_code');
-    if (locked.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, locked);
-    const fields = {
-      userCode: body.user_code,
-      ...tracking,
-      vendor: body.vendor,
-      description: body.description ?? null,
-    };
-    const [after] = await tx.query<Record<string, unknown>>(
-      queries.updatePrealert(db, caller, body.prealert_id, fields),
-    );
-    await audit(tx, caller, requestId, { action: 'prealert.replaced', id: body.prealert_id, before, after });
-    const [row] = await tx.query<PrealertRow>(queries.onePrealert(db, caller, body.prealert_id));
+    const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, userCode));
+    if (!courier?.hasCustomer) throw unknownUserCode('user_code');
+    if (locked.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, tx, locked);
+    const [after] = await tx.query(queries.updatePrealert(ctx, id, fields));
+    await tx.audit({ action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after });
+    const [row] = await tx.query(onePrealert(ctx, id));
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;
   });
@@ -127,63 +90,18 @@ export async function replacePrealert(
 /**
  * Deletes a pre-alert permanently. The audit trail records its content, and a courier's flag stays stored for
  * the number.
- * @throws ApiError 404
+ * @throws ApiError prealert_not_found
  */
-export async function deletePrealert(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
-  id: string,
-): Promise<void> {
-  await transaction(db, caller, async (tx) => {
-    const ctx = { db, tx, caller };
-    const locked = await lockPrealert(ctx, id);
+export async function deletePrealert(ctx: UserContext, id: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const locked = await lockPrealert(ctx, tx, id);
+    const { count } = await tx.models.prealert.deleteMany({ where: { id } });
+    if (count !== 1) throw new Error(`${count} pre-alerts were deleted under one lock.`);
+    await storeFlagForCourier(ctx, tx, locked);
+    await deleteFlagForStaff(ctx, tx, locked);
     const before = locked.columns;
-    const removed = await tx.execute(queries.removePrealert(db, caller, id));
-    if (removed !== 1) throw new Error(`${removed} pre-alerts were deleted under one lock.`);
-    await storeFlagForCourier(ctx, locked);
-    await deleteFlagForStaff(ctx, locked);
-    await audit(tx, caller, requestId, { action: 'prealert.deleted', id, before });
+    await tx.audit({ action: 'prealert.deleted', entity: 'prealert', entityId: id, before });
   });
-}
-
-/**
- * Updates the pre-alerts of a customer whose user code has changed, in the same transaction. A pre-alert
- * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
- * with that code.
- */
-export async function renameOnPrealerts(
-  db: Db,
-  tx: Tx,
-  caller: UserCaller,
-  requestId: string,
-  { courierId, from, to }: { courierId: string; from: string; to: string },
-): Promise<void> {
-  const renamed = await tx.query<{ id: string }>(queries.renameCustomer(db, caller, courierId, from, to));
-  if (renamed.length === 0) return;
-  const states = { before: { user_code: from }, after: { user_code: to } };
-  const facts = renamed.map(({ id }) => ({
-    action: 'prealert.user_code_changed',
-    entity: 'prealert' as const,
-    entityId: id,
-    ...states,
-  }));
-  await tx.execute(auditStatement(caller, requestId, facts));
-}
-
-type Change = {
-  action: string;
-  id: string;
-  before?: Record<string, unknown> | undefined;
-  after?: Record<string, unknown> | undefined;
-};
-
-async function audit(tx: Tx, caller: UserCaller, requestId: string, change: Change): Promise<void> {
-  const { action, id, before, after } = change;
-  const states = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
-  await tx.execute(
-    auditStatement(caller, requestId, [{ action, entity: 'prealert', entityId: id, ...states }]),
-  );
 }
 
 /** Returns the trimmed tracking number and its key. The schema already requires a visible character. */

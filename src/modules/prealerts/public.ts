@@ -1,2 +1,2 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { renameOnPrealerts } from './prealert.js';
+export { renameOnPrealerts } from './rename-customer.js';

@@ -1,11 +1,10 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { Deps } from '../dependencies.js';
 import { reviewPrealert } from './review.js';
 
-export function prealertReviewHandlers({ db }: Deps) {
+export function prealertReviewHandlers() {
   return {
-    async reviewPrealert({ body, caller, requestId }) {
-      const { status, packageId, isAssigned } = await reviewPrealert(db, caller, requestId, body);
+    async reviewPrealert({ ctx, body }) {
+      const { status, packageId, isAssigned } = await reviewPrealert(ctx, body);
       const outcome = isAssigned ? 'The package was assigned to the courier.' : `The pre-alert is ${status}.`;
       return {
         statusCode: 200,

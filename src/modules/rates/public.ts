@@ -1,11 +1,11 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export {
+  applicableTiers,
+  bandBounds,
   bandOf,
-  bandsOf,
-  cutsOf,
+  elementOfTier,
   gapsBetween,
-  tiersOfCourier,
-  tiersOfEachCourier,
-  gapWarning as wordGap,
+  gapWarning,
+  numberedTiers,
   type Gap,
-} from './tiers.js';
+} from './weight-bands.js';

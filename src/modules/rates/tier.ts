@@ -1,14 +1,23 @@
 import type { BodyOf } from '../../platform/contract/types.js';
+import type { RateTier } from '../../platform/db/models/types.js';
 import { ApiError, fieldError, type FieldError } from '../../platform/errors/errors.js';
 
-/**
- * Weights in lb with 3 decimals and a fee in USD with 2 decimals, as text, exactly as the database writes
- * them.
- */
+/** Weights with 3 decimals and a fee with 2, as text, exactly as the database writes them. */
 export type Tier = { startLb: string; endLb: string; feeUsd: string };
-export type StoredTier = Tier & { id: number };
+export type StoredTier = Tier & Pick<RateTier, 'id'>;
 /** A requested tier. Without an id it is new. */
 export type RequestedTier = Tier & { id: number | undefined };
+
+export const toStoredTier = ({ id, startWeight, endWeight, fee }: RateTier): StoredTier => ({
+  id,
+  startLb: startWeight.toFixed(3),
+  endLb: endWeight.toFixed(3),
+  feeUsd: fee.toFixed(2),
+});
+
+/** The order of a table. Floats are only compared: weights of 8 digits have one float each. */
+export const orderByWeight = <Of extends Tier>(tiers: Of[]): Of[] =>
+  tiers.toSorted((a, b) => Number(a.startLb) - Number(b.startLb) || Number(a.endLb) - Number(b.endLb));
 
 type SentTier = Extract<BodyOf<'manageCourierRates'>, { action: 'save_rates' }>['rates'][number];
 
@@ -61,8 +70,8 @@ function overlappingTiers(sent: SentTier[]): FieldError[] {
   const ordered = sent
     .map((tier, index) => ({ ...tier, index }))
     .sort((a, b) => a.startweight - b.startweight || a.endweight - b.endweight);
-  return ordered.flatMap((tier, place) => {
-    const before = ordered[place - 1];
+  return ordered.flatMap((tier, position) => {
+    const before = ordered[position - 1];
     if (!before) return [];
     const isTwin = tier.startweight === before.startweight && tier.endweight === before.endweight;
     if (tier.startweight >= before.endweight && !isTwin) return [];

@@ -1,15 +1,14 @@
 import type { DataOf } from '../../platform/contract/types.js';
 import type { AirFreight } from './air-freight.js';
-import type { RateTables, SavedTable } from './rate-table.js';
+import type { RateTables } from './rate-table.js';
+import type { SavedTable } from './stored-table.js';
 import type { StoredTier } from './tier.js';
 
 type Tables = DataOf<'getCourierRates'>;
 type RateTier = Tables['global_default_rates'][number];
 type Changed = DataOf<'manageCourierRates'>;
 
-/**
- * `isOne`: the request is for one courier, so that the response contains a single table instead of a list.
- */
+/** @param isOne whether the request names a courier; the response then contains one table instead of a list */
 export function viewTables({ couriers, tiers }: RateTables, isOne: boolean): Tables {
   const tables = new Map<string | null, RateTier[]>();
   for (const tier of tiers) {
@@ -17,13 +16,13 @@ export function viewTables({ couriers, tiers }: RateTables, isOne: boolean): Tab
     table.push(viewTier(tier));
     tables.set(tier.courierId, table);
   }
-  const views = couriers.map(({ id, name, code, air_freight_rate }) => {
+  const views = couriers.map(({ id, name, code, airFreightRate }) => {
     const own = tables.get(id) ?? [];
     return {
       courier_id: id,
       courier_name: name,
       courier_code: code,
-      air_freight_rate: Number(air_freight_rate),
+      air_freight_rate: Number(airFreightRate),
       specific_rates: own,
       uses_global_rates: own.length === 0,
     };

@@ -1,17 +1,16 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { Deps } from '../dependencies.js';
 import { changeSettings, readSettings } from './settings.js';
 import { viewSettings } from './view.js';
 
-export function securityHandlers({ db }: Deps) {
+export function securityHandlers() {
   return {
-    async getSecuritySettings({ caller }) {
-      const data = viewSettings(await readSettings(db, caller));
+    async getSecuritySettings({ ctx }) {
+      const data = viewSettings(await readSettings(ctx));
       return { statusCode: 200, message: 'Security settings found.', data };
     },
 
-    async updateSecuritySettings({ body, caller, requestId }) {
-      const { settings, isChanged } = await changeSettings({ db, caller, requestId }, body);
+    async updateSecuritySettings({ ctx, body }) {
+      const { settings, isChanged } = await changeSettings(ctx, body);
       const message = isChanged
         ? 'Security settings changed.'
         : 'The settings already have these values. Nothing was changed.';

@@ -1,24 +1,29 @@
-import type { Role, UserCaller } from '../../platform/identity/callers.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../platform/db/transaction.js';
+import type { SecuritySettings } from '../../platform/db/models/types.js';
+import { sql, type Sql } from '../../platform/db/statements.js';
+import type { Role } from '../../platform/identity/callers.js';
 
-export type SettingsRow = {
-  require_two_factor: Role[];
-  idle_timeout_minutes: number | null;
-  updated_at: Date | null;
+export type SettingsRow = Pick<SecuritySettings, 'idleTimeoutMinutes'> & {
+  requireTwoFactor: Role[];
+  /** Null if the tenant has never changed its settings. */
+  updatedAt: Date | null;
 };
 
 /** Returns no row if the tenant has never changed its settings. */
-export const selectSettings = (db: Db, caller: UserCaller): Sql => sql`
-  select s.require_two_factor, s.idle_timeout_minutes, s.updated_at from security_settings s
-  where ${tenantRows(db, caller, 's')}`;
+export const selectSettings = (ctx: UserContext): Sql<SettingsRow> => sql`
+  select s.require_two_factor as "requireTwoFactor", s.idle_timeout_minutes as "idleTimeoutMinutes",
+    s.updated_at as "updatedAt"
+  from security_settings s where ${tenantRows(ctx, 's')}`;
 
+/** SQL, so that the database's clock dates the change. */
 export const storeSettings = (
-  { tenantId }: UserCaller,
-  { require_two_factor: roles, idle_timeout_minutes: minutes }: Omit<SettingsRow, 'updated_at'>,
-): Sql => sql`
+  { tenantId }: UserContext,
+  { requireTwoFactor: roles, idleTimeoutMinutes: minutes }: Omit<SettingsRow, 'updatedAt'>,
+): Sql<SettingsRow> => sql`
   insert into security_settings (tenant_id, require_two_factor, idle_timeout_minutes)
   values (${tenantId}::uuid, ${roles}::text[], ${minutes}::int)
   on conflict (tenant_id) do update set require_two_factor = excluded.require_two_factor,
     idle_timeout_minutes = excluded.idle_timeout_minutes, updated_at = now()
-  returning require_two_factor, idle_timeout_minutes, updated_at`;
+  returning require_two_factor as "requireTwoFactor", idle_timeout_minutes as "idleTimeoutMinutes",
+    updated_at as "updatedAt"`;

@@ -1,56 +1,58 @@
-import { auditStatement } from '../../platform/audit/audit.js';
-import type { UserCaller } from '../../platform/identity/callers.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockSecuritySettings } from '../../platform/db/locks.js';
-import { transaction, snapshot, type Db } from '../../platform/db/transaction.js';
 import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
 
 /** The settings of a tenant that has never changed them. */
-const DEFAULTS: SettingsRow = { require_two_factor: [], idle_timeout_minutes: null, updated_at: null };
+const DEFAULTS: SettingsRow = { requireTwoFactor: [], idleTimeoutMinutes: null, updatedAt: null };
 
-export async function readSettings(db: Db, caller: UserCaller): Promise<SettingsRow> {
-  const [rows] = await snapshot(db, caller, [selectSettings(db, caller)]);
-  // The statement selects exactly these columns.
-  return (rows?.[0] as SettingsRow | undefined) ?? DEFAULTS;
+export async function readSettings(ctx: UserContext): Promise<SettingsRow> {
+  const [[settings = DEFAULTS]] = await ctx.read([selectSettings(ctx)]);
+  return settings;
 }
-
-type Change = { db: Db; caller: UserCaller; requestId: string };
 
 /**
  * Changes the given settings. The database function enter_as_user applies them to every token as soon as the
  * transaction commits.
  */
 export function changeSettings(
-  { db, caller, requestId }: Change,
+  ctx: UserContext,
   sent: BodyOf<'updateSecuritySettings'>,
 ): Promise<{ settings: SettingsRow; isChanged: boolean }> {
-  return transaction(db, caller, async (tx) => {
-    await tx.execute(lockSecuritySettings(caller.tenantId));
-    const [before = DEFAULTS] = await tx.query<SettingsRow>(selectSettings(db, caller));
-    const next = mergeSettings(before, sent);
-    const { updated_at: _, ...old } = before;
-    if (JSON.stringify(next) === JSON.stringify(old)) return { settings: before, isChanged: false };
-    const [settings] = await tx.query<SettingsRow>(storeSettings(caller, next));
+  return ctx.transaction(async (tx) => {
+    await tx.execute(lockSecuritySettings(ctx.tenantId));
+    const [stored = DEFAULTS] = await tx.query(selectSettings(ctx));
+    const merged = merge(stored, sent);
+    const [before, after] = [auditedFields(stored), auditedFields(merged)];
+    if (JSON.stringify(before) === JSON.stringify(after)) return { settings: stored, isChanged: false };
+    const [settings] = await tx.query(storeSettings(ctx, merged));
     if (!settings) throw new Error('The settings were not stored.');
-    const fact = {
+    const entityId = ctx.tenantId;
+    await tx.audit({
       action: 'tenant.security_settings_changed',
-      entity: 'tenant' as const,
-      entityId: caller.tenantId,
-      before: old,
-      after: next,
-    };
-    await tx.execute(auditStatement(caller, requestId, [fact]));
+      entity: 'tenant',
+      entityId,
+      before,
+      after,
+    });
     return { settings, isChanged: true };
   });
 }
 
-function mergeSettings(
-  before: SettingsRow,
+type Settings = Omit<SettingsRow, 'updatedAt'>;
+
+function merge(
+  stored: SettingsRow,
   { require_two_factor: roles, idle_timeout_minutes: minutes }: BodyOf<'updateSecuritySettings'>,
-): Omit<SettingsRow, 'updated_at'> {
+): Settings {
   return {
-    require_two_factor: [...(roles ?? before.require_two_factor)].sort(),
+    requireTwoFactor: [...(roles ?? stored.requireTwoFactor)].sort(),
     // null is a value: it disables the timeout.
-    idle_timeout_minutes: minutes === undefined ? before.idle_timeout_minutes : minutes,
+    idleTimeoutMinutes: minutes === undefined ? stored.idleTimeoutMinutes : minutes,
   };
 }
+
+const auditedFields = ({ requireTwoFactor, idleTimeoutMinutes }: Settings) => ({
+  require_two_factor: requireTwoFactor,
+  idle_timeout_minutes: idleTimeoutMinutes,
+});

@@ -1,5 +1,5 @@
 import { findPending } from '../../platform/db/migrations/migrate.js';
-import type { Db } from '../../platform/db/transaction.js';
+import type { Db } from '../../platform/db/database.js';
 import { ApiError } from '../../platform/errors/errors.js';
 
 /**

@@ -1,19 +1,18 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
-import type { Deps } from '../dependencies.js';
 import { endAll, endOne, listSessions, logOut } from './manage.js';
 import { viewSession } from './view.js';
 
 type Ended = ReplyOf<'manageSessions'>;
 
-export function sessionHandlers({ db }: Deps) {
+export function sessionHandlers() {
   return {
-    async listSessions({ query, caller }) {
-      const { rows, total } = await listSessions({ db, caller }, query);
+    async listSessions({ ctx, query }) {
+      const { rows, total } = await listSessions(ctx, query);
       return {
         statusCode: 200,
         message: total === 1 ? '1 session found.' : `${total} sessions found.`,
-        data: rows.map((row) => viewSession(row, caller.sessionId)),
+        data: rows.map((row) => viewSession(row, ctx.caller.sessionId)),
         meta: {
           current_page: query.page,
           per_page: query.limit,
@@ -23,14 +22,13 @@ export function sessionHandlers({ db }: Deps) {
       };
     },
 
-    manageSessions({ body, caller, requestId }) {
-      const access = { db, caller, requestId };
+    manageSessions({ ctx, body }) {
       return byAction<typeof body, Promise<Ended>>(body, {
-        logout: async () => reply('Logged out.', await logOut(access)),
+        logout: async () => reply('Logged out.', await logOut(ctx)),
         end: async ({ session_id: sessionId, user_id: userId }) =>
-          replyWithCount(await endOne(access, sessionId, userId)),
+          replyWithCount(await endOne(ctx, sessionId, userId)),
         end_all: async ({ keep_current: keepsCurrent = false, user_id: userId }) =>
-          replyWithCount(await endAll(access, keepsCurrent, userId)),
+          replyWithCount(await endAll(ctx, keepsCurrent, userId)),
       });
     },
   } satisfies Pick<Handlers, 'listSessions' | 'manageSessions'>;

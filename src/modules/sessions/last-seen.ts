@@ -1,5 +1,7 @@
+import { BACKGROUND } from '../../platform/audit/audit.js';
+import { makeContext } from '../../platform/context/request-context.js';
+import type { Db } from '../../platform/db/database.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
-import { pipeline, type Db } from '../../platform/db/transaction.js';
 import { writeLastSeen } from './queries.js';
 
 export type LastSeen = {
@@ -56,10 +58,10 @@ export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSee
   async function write(tenantId: string, ids: string[]): Promise<void> {
     const nowMs = performance.now();
     const seen = ids.map((id) => ({ id, seenAtMs: entries.get(id)?.seenAtMs ?? nowMs }));
-    const caller = { kind: 'system', tenantId } as const;
     const ages = seen.map(({ id, seenAtMs }) => ({ id, ageS: (nowMs - seenAtMs) / 1000 }));
-    const [rows] = await pipeline(db, caller, [writeLastSeen(db, caller, ages)]);
-    const written = new Set(rows?.map(({ id }) => id));
+    const ctx = makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
+    const [rows] = await ctx.pipeline([writeLastSeen(ctx, ages)]);
+    const written = new Set(rows.map(({ id }) => id));
     for (const { id, seenAtMs } of seen) {
       const entry = entries.get(id);
       if (!entry || !written.has(id)) continue;

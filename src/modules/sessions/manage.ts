@@ -1,58 +1,52 @@
-import { auditStatement } from '../../platform/audit/audit.js';
-import type { SystemCaller, UserCaller } from '../../platform/identity/callers.js';
 import { hasPermission } from '../../platform/access/permissions.js';
+import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
-import { assertAdmitted, transaction, snapshot, type Db, type Tx } from '../../platform/db/transaction.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import type { UserCaller } from '../../platform/identity/callers.js';
 import {
   countSessions,
-  deletePreauthTokens,
   endSession,
   endSessions,
   endTokens,
   pageOfSessions,
-  sessionExists,
   userExists,
   type SessionRow,
 } from './queries.js';
 
-/** The context of an operation on sessions. */
-export type SessionAccess = { db: Db; caller: UserCaller; requestId: string };
+// Couriers have no access to the sessions table. Each operation first checks that the caller is admitted, then works in the
+// system's scope (ctx.asSystem).
 
 /**
  * Returns one page of a user's sessions.
  * @throws ApiError permission_denied, user_not_found
  */
 export async function listSessions(
-  { db, caller }: Pick<SessionAccess, 'db' | 'caller'>,
+  ctx: UserContext,
   query: QueryOf<'listSessions'>,
 ): Promise<{ rows: SessionRow[]; total: number }> {
-  const userId = targetUserOf(caller, query.user_id);
-  await assertAdmitted(db, caller);
-  const system = systemOf(caller);
+  const userId = targetUserOf(ctx.caller, query.user_id);
+  await ctx.assertAdmitted();
   const wanted = { userId, isActive: query.is_active, page: query.page, limit: query.limit };
-  const [users, rows, count] = await snapshot(db, system, [
-    userExists(db, system, userId),
-    pageOfSessions(db, system, wanted),
-    countSessions(db, system, wanted),
-  ]);
-  if (users?.length === 0) throw new ApiError('user_not_found');
-  // The statements select exactly these columns.
-  return { rows: rows as SessionRow[], total: Number(count?.[0]?.['total']) };
+  const [users, rows, [counted]] = await ctx
+    .asSystem()
+    .read([userExists(ctx, userId), pageOfSessions(ctx, wanted), countSessions(ctx, wanted)]);
+  if (users.length === 0) throw new ApiError('user_not_found');
+  return { rows, total: counted?.total ?? 0 };
 }
 
 /**
  * Ends the caller's own session and returns the number of ended sessions. A token without a session revokes
- * all tokens of the user.
+ * all tokens of the user. Callers with a one-time password or without a required second factor may log out.
  */
-export async function logOut(access: SessionAccess): Promise<number> {
-  const { db, caller } = access;
-  const { userId, sessionId } = caller;
-  return change(access, async (tx, system) => {
+export async function logOut(ctx: UserContext): Promise<number> {
+  const { userId, sessionId } = ctx.caller;
+  await ctx.assertAdmitted();
+  return ctx.asSystem().transaction(async (tx) => {
     const ended = sessionId
-      ? await tx.query(endSession(db, system, { userId, sessionId, reason: 'logout' }))
-      : await endEverything(db, tx, system, userId);
-    await recordAudit(access, tx, userId, 'user.logged_out', { session_id: sessionId ?? null });
+      ? await tx.query(endSession(ctx, { userId, sessionId, reason: 'logout' }))
+      : await endAllAndTokens(ctx, tx, userId);
+    const after = { session_id: sessionId ?? null };
+    await tx.audit({ action: 'user.logged_out', entity: 'user', entityId: userId, after });
     return ended.length;
   });
 }
@@ -62,17 +56,18 @@ export async function logOut(access: SessionAccess): Promise<number> {
  * @throws ApiError permission_denied, session_not_found
  */
 export async function endOne(
-  access: SessionAccess,
+  ctx: UserContext,
   sessionId: string,
   requestedUserId: string | undefined,
 ): Promise<number> {
-  const { db } = access;
-  const userId = targetUserOf(access.caller, requestedUserId);
-  return change(requireFullAccess(access), async (tx, system) => {
-    const ended = await tx.query(endSession(db, system, { userId, sessionId, reason: 'ended' }));
-    if (ended.length > 0)
-      await recordAudit(access, tx, userId, 'user.session_ended', { session_id: sessionId });
-    else if ((await tx.query(sessionExists(db, system, userId, sessionId))).length === 0)
+  const userId = targetUserOf(ctx.caller, requestedUserId);
+  await ctx.assertFullyAdmitted();
+  return ctx.asSystem().transaction(async (tx) => {
+    const ended = await tx.query(endSession(ctx, { userId, sessionId, reason: 'ended' }));
+    if (ended.length > 0) {
+      const after = { session_id: sessionId };
+      await tx.audit({ action: 'user.session_ended', entity: 'user', entityId: userId, after });
+    } else if ((await tx.models.session.count({ where: { id: sessionId, userId } })) === 0)
       throw new ApiError('session_not_found');
     return ended.length;
   });
@@ -83,49 +78,30 @@ export async function endOne(
  * @throws ApiError permission_denied, user_not_found
  */
 export async function endAll(
-  access: SessionAccess,
+  ctx: UserContext,
   keepsCurrent: boolean,
   requestedUserId: string | undefined,
 ): Promise<number> {
-  const { db, caller } = access;
+  const { caller } = ctx;
   const userId = targetUserOf(caller, requestedUserId);
-  return change(requireFullAccess(access), async (tx, system) => {
-    if ((await tx.query(userExists(db, system, userId))).length === 0) throw new ApiError('user_not_found');
+  await ctx.assertFullyAdmitted();
+  return ctx.asSystem().transaction(async (tx) => {
+    if ((await tx.models.user.count({ where: { id: userId } })) === 0) throw new ApiError('user_not_found');
     const isKept = keepsCurrent && userId === caller.userId;
     const ended = isKept
-      ? await tx.query(endSessions(db, system, userId, caller.sessionId ?? null))
-      : await endEverything(db, tx, system, userId);
-    await tx.execute(deletePreauthTokens(db, system, userId));
-    await recordAudit(access, tx, userId, 'user.sessions_ended', {
-      sessions: ended.length,
-      kept_current: isKept,
-    });
+      ? await tx.query(endSessions(ctx, userId, caller.sessionId ?? null))
+      : await endAllAndTokens(ctx, tx, userId);
+    await tx.models.preauthToken.deleteMany({ where: { userId } });
+    const after = { sessions: ended.length, kept_current: isKept };
+    await tx.audit({ action: 'user.sessions_ended', entity: 'user', entityId: userId, after });
     return ended.length;
   });
 }
 
-async function endEverything(db: Db, tx: Tx, system: SystemCaller, userId: string): Promise<unknown[]> {
-  const ended = await tx.query(endSessions(db, system, userId, null));
-  await tx.execute(endTokens(db, system, userId));
+async function endAllAndTokens(ctx: UserContext, tx: ContextTx, userId: string): Promise<{ id: string }[]> {
+  const ended = await tx.query(endSessions(ctx, userId, null));
+  await tx.execute(endTokens(ctx, userId));
   return ended;
-}
-
-/**
- * Checks that the caller may act, then writes in the system's scope, because couriers have no access to the
- * sessions table.
- */
-async function change(
-  { db, caller }: SessionAccess,
-  work: (tx: Tx, system: SystemCaller) => Promise<number>,
-): Promise<number> {
-  await assertAdmitted(db, caller);
-  const system = systemOf(caller);
-  return transaction(db, system, (tx) => work(tx, system));
-}
-
-/** Requires a changed password and an enrolled second factor. Only logging out is allowed without them. */
-function requireFullAccess(access: SessionAccess): SessionAccess {
-  return { ...access, caller: { ...access.caller, changesPassword: false, enrolsFactor: false } };
 }
 
 /**
@@ -139,16 +115,3 @@ function targetUserOf(caller: UserCaller, requestedUserId: string | undefined): 
     throw new ApiError('permission_denied', { args: { permission } });
   return requestedUserId;
 }
-
-async function recordAudit(
-  { caller, requestId }: SessionAccess,
-  tx: Tx,
-  userId: string,
-  action: string,
-  after: Record<string, unknown>,
-): Promise<void> {
-  const fact = { action, entity: 'user' as const, entityId: userId, after };
-  await tx.execute(auditStatement(caller, requestId, [fact]));
-}
-
-const systemOf = ({ tenantId }: UserCaller): SystemCaller => ({ kind: 'system', tenantId });

@@ -1,2 +1,3 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { beginSession, recordLoginNetwork as noteLoginNetwork } from './session.js';
+export { beginSession, recordLoginNetwork, type Client } from './session.js';
+export type { StartedBy } from './queries.js';

@@ -5,19 +5,19 @@ import type { SessionRow } from './queries.js';
 export function viewSession(
   row: SessionRow,
   currentId: string | undefined,
-): components['schemas']['Session'] {
+): components['schemas']['LoginSession'] {
   return {
     session_id: row.id,
-    user_id: row.user_id,
+    user_id: row.userId,
     is_current: row.id === currentId,
-    is_active: row.end_reason === null,
-    started_by: row.started_by,
+    is_active: row.endReason === null,
+    started_by: row.startedBy,
     address: row.address,
-    user_agent: row.user_agent,
-    created_at: formatDateTime(row.created_at),
-    last_seen_at: formatDateTime(row.last_seen_at),
-    expires_at: formatDateTime(row.expires_at),
-    ended_at: row.ended_at && formatDateTime(row.ended_at),
-    end_reason: row.end_reason,
+    user_agent: row.userAgent,
+    created_at: formatDateTime(row.createdAt),
+    last_seen_at: formatDateTime(row.lastSeenAt),
+    expires_at: formatDateTime(row.expiresAt),
+    ended_at: row.endedAt && formatDateTime(row.endedAt),
+    end_reason: row.endReason,
   };
 }

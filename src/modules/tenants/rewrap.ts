@@ -1,30 +1,21 @@
-import { auditStatement } from '../../platform/audit/audit.js';
-import type { SystemCaller } from '../../platform/identity/callers.js';
-import type { EncryptionContext, Secrets } from '../../platform/access/secrets.js';
-import { tenantRows } from '../../platform/db/filters.js';
-import { pipeline, raw, snapshot, sql, type Db, type Sql } from '../../platform/db/transaction.js';
+import type { Secrets } from '../../platform/access/secrets.js';
+import { makeContext, type SystemContext } from '../../platform/context/request-context.js';
+import type { Db } from '../../platform/db/database.js';
 import { newId } from '../../platform/values/ids.js';
-
-/** A column that contains encrypted secrets. */
-type Column = {
-  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
-  column: string;
-  field: EncryptionContext['field'];
-};
-
-const COLUMNS: Column[] = [
-  { table: 'couriers', column: 'api_key_cipher', field: 'api_key' },
-  { table: 'couriers', column: 'api_token_cipher', field: 'api_token' },
-  { table: 'couriers', column: 'webhook_secret_cipher', field: 'webhook_secret' },
-  { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
-  { table: 'users', column: 'totp_secret', field: 'totp_secret' },
-  { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
-  { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer' },
-  { table: 'account_mails', column: 'secret_cipher', field: 'mail_secret' },
-];
+import {
+  countKeyVersions,
+  SECRET_COLUMNS,
+  selectSecrets,
+  updateSecrets,
+  type ReencryptedSecret,
+  type SecretColumn,
+  type StoredSecret,
+} from './secret-columns.js';
 
 const BATCH_ROWS = 500;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+type Print = (line: string) => void;
 
 export type Rewrapped = {
   /** The number of secrets that no configured key can decrypt. Table and row of each were printed. */
@@ -42,19 +33,21 @@ export async function rewrapSecrets(
   db: Db,
   secrets: Secrets,
   tenantIds: string[],
-  print: (line: string) => void,
+  print: Print,
 ): Promise<Rewrapped> {
   const total = { unopened: 0, stale: 0 };
-  for (const column of COLUMNS) {
+  for (const column of SECRET_COLUMNS) {
     const done = { unopened: 0, rewrapped: 0 };
     const versions = new Map<string, number>();
     for (const tenantId of tenantIds) {
-      const caller: SystemCaller = { kind: 'system', tenantId };
-      const { unopened, rewrapped } = await rewrapColumn({ db, secrets, caller, column, print });
+      // One context per batch, because a context has only one writing transaction.
+      const newContext = () => makeContext(db, { kind: 'system', tenantId }, `rewrap ${newId()}`);
+      const { unopened, rewrapped } = await rewrapColumn(newContext, secrets, column, print);
       done.unopened += unopened;
       done.rewrapped += rewrapped;
-      for (const { version, count } of await countVersions(db, caller, column))
-        versions.set(version, (versions.get(version) ?? 0) + count);
+      const ctx = newContext();
+      const [counts] = await ctx.read([countKeyVersions(ctx, column)]);
+      for (const { version, count } of counts) versions.set(version, (versions.get(version) ?? 0) + count);
     }
     const counts = [...versions].sort().map(([version, count]) => `${version} ${count}`);
     print(
@@ -66,26 +59,21 @@ export async function rewrapSecrets(
   return total;
 }
 
-type Work = {
-  db: Db;
-  secrets: Secrets;
-  caller: SystemCaller;
-  column: Column;
-  print: (line: string) => void;
-};
-type StoredSecret = { id: string; cipher: string };
-
-async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: number }> {
-  const { db, caller, column } = work;
+async function rewrapColumn(
+  newContext: () => SystemContext,
+  secrets: Secrets,
+  column: SecretColumn,
+  print: Print,
+): Promise<{ unopened: number; rewrapped: number }> {
   const done = { unopened: 0, rewrapped: 0 };
   for (let after = FIRST_ID, isMore = true; isMore;) {
-    const [rows] = await snapshot(db, caller, [selectBatch(db, caller, column, after)]);
-    // The statement selects exactly these columns.
-    const batch = (rows ?? []) as StoredSecret[];
-    const opened = batch.map((stored) => reencrypt(work, stored));
+    const ctx = newContext();
+    const [batch] = await ctx.read([selectSecrets(ctx, column, { after, limit: BATCH_ROWS })]);
+    const opened = batch.map((stored) => reencrypt(ctx, secrets, column, stored, print));
     done.unopened += opened.filter((each) => each === undefined).length;
     done.rewrapped += await storeBatch(
-      work,
+      ctx,
+      column,
       opened.flatMap((each) => each ?? []),
     );
     after = batch.at(-1)?.id ?? after;
@@ -94,72 +82,42 @@ async function rewrapColumn(work: Work): Promise<{ unopened: number; rewrapped: 
   return done;
 }
 
-type ReencryptedSecret = StoredSecret & { renewed: string };
-
 /**
  * Returns the secret encrypted with the newest key, an empty array if it is already, or undefined if it
  * cannot be decrypted.
  */
 function reencrypt(
-  { secrets, caller, column, print }: Work,
+  { tenantId }: SystemContext,
+  secrets: Secrets,
+  { table, column, field }: SecretColumn,
   stored: StoredSecret,
+  print: Print,
 ): ReencryptedSecret[] | undefined {
-  const context = { tenantId: caller.tenantId, rowId: stored.id, field: column.field };
+  const context = { tenantId, rowId: stored.id, field };
   try {
     const plain = secrets.decrypt(stored.cipher, context);
     const isCurrent = secrets.isNewest(stored.cipher) && secrets.isBoundTo(stored.cipher, context);
     return isCurrent ? [] : [{ ...stored, renewed: secrets.encrypt(plain, context) }];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    print(`${column.table} ${stored.id}: ${column.column} cannot be decrypted (${why})`);
+    print(`${table} ${stored.id}: ${column} cannot be decrypted (${why})`);
     return undefined;
   }
 }
 
-/** Updates the secrets that were not changed since they were read. Returns the number of updated rows. */
-async function storeBatch({ db, caller, column }: Work, batch: ReencryptedSecret[]): Promise<number> {
+/** Returns the number of updated rows. */
+async function storeBatch(
+  ctx: SystemContext,
+  column: SecretColumn,
+  batch: ReencryptedSecret[],
+): Promise<number> {
   if (batch.length === 0) return 0;
   const fact = {
     action: 'tenant.secrets_rewrapped',
     entity: 'tenant' as const,
-    entityId: caller.tenantId,
+    entityId: ctx.tenantId,
     after: { column: `${column.table}.${column.column}`, up_to: batch.length },
   };
-  const [written] = await pipeline(db, caller, [
-    updateBatch(db, caller, column, batch),
-    auditStatement(caller, `rewrap ${newId()}`, [fact]),
-  ]);
-  return written?.length ?? 0;
-}
-
-function selectBatch(db: Db, caller: SystemCaller, { table, column }: Column, after: string): Sql {
-  return sql`select t.id, t.${raw(column)} as cipher from ${raw(table)} t
-    where ${tenantRows(db, caller, 't')} and t.${raw(column)} is not null and t.id > ${after}::uuid
-    order by t.id limit ${BATCH_ROWS}::int`;
-}
-
-function updateBatch(
-  db: Db,
-  caller: SystemCaller,
-  { table, column }: Column,
-  batch: ReencryptedSecret[],
-): Sql {
-  return sql`update ${raw(table)} t set ${raw(column)} = w.renewed
-    from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ cipher }) => cipher)}::text[],
-      ${batch.map(({ renewed }) => renewed)}::text[]) as w (id, cipher, renewed)
-    where ${tenantRows(db, caller, 't')} and t.id = w.id and t.${raw(column)} = w.cipher
-    returning t.id`;
-}
-
-async function countVersions(
-  db: Db,
-  caller: SystemCaller,
-  { table, column }: Column,
-): Promise<{ version: string; count: number }[]> {
-  const [rows] = await snapshot(db, caller, [
-    sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t
-      where ${tenantRows(db, caller, 't')} and t.${raw(column)} is not null group by 1 order by 1`,
-  ]);
-  // The statement selects exactly these columns.
-  return (rows ?? []) as { version: string; count: number }[];
+  const [updated] = await ctx.pipeline([updateSecrets(ctx, column, batch), ctx.auditStatement([fact])]);
+  return updated.length;
 }

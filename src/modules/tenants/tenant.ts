@@ -16,8 +16,8 @@ export type NewTenant = {
 
 /** Returns true if the password is allowed for an administrator with these names, otherwise the problem. */
 export async function checkPassword(password: string, names: string[] = []): Promise<true | string> {
-  const fault = await validatePassword(password, names);
-  return fault ? describeProblem('The password', ...fault).message : true;
+  const problem = await validatePassword(password, names);
+  return problem ? describeProblem('The password', ...problem).message : true;
 }
 
 /**

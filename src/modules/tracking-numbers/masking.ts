@@ -1,5 +1,6 @@
+import type { Package } from '../../platform/db/models/types.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
-import { raw, sql, type Sql } from '../../platform/db/transaction.js';
+import { raw, sql, type Sql } from '../../platform/db/statements.js';
 
 const SHOWN_CHARACTERS = 4;
 
@@ -25,6 +26,5 @@ export function maskedTrackingNumber(alias: string): Sql {
 /** Returns the tracking number of a package, masked if the caller may not see all of it. */
 export const shownTrackingNumber = (
   { courierId }: UserCaller,
-  { tracking_number, user_code }: { tracking_number: string; user_code: string | null },
-): string =>
-  courierId !== null && user_code === null ? maskTrackingNumber(tracking_number) : tracking_number;
+  { trackingNumber, userCode }: Pick<Package, 'trackingNumber' | 'userCode'>,
+): string => (courierId !== null && userCode === null ? maskTrackingNumber(trackingNumber) : trackingNumber);

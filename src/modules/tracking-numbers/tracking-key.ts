@@ -38,6 +38,6 @@ function keyOfFedex34(label: string): string {
  */
 function hasFedexCheckDigit(digits: string): boolean {
   const [check, ...others] = Array.from(digits, Number).reverse();
-  const sum = others.reduce((total, digit, place) => total + digit * ([1, 3, 7][place % 3] ?? 0), 0);
+  const sum = others.reduce((total, digit, index) => total + digit * ([1, 3, 7][index % 3] ?? 0), 0);
   return (sum % 11) % 10 === check;
 }

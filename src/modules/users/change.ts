@@ -1,86 +1,87 @@
-import type { Role } from '../../platform/identity/callers.js';
-import { assertUsable, validateEmail } from '../../platform/values/contact.js';
+import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
-import { transaction } from '../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import { queueAccountMail } from '../mail/public.js';
-import { record, type Change, type Ctx } from './context.js';
-import {
-  courierExists,
-  deletePreauthTokens,
-  hasOtherAdmin,
-  lockUser,
-  selectUser,
-  setActive,
-  setContact,
-  setRole,
-  type LockedUser,
-  type UserRow,
-} from './queries.js';
-import { courierOf } from './user.js';
+import { lockedUser, userById, type LockedUser, type UserRow } from './queries.js';
+import { courierOf, type RequestedRole } from './user.js';
 
 /** The user after a change. `isChanged` is false if it already had the requested state. */
 export type Changed = { user: UserRow; isChanged: boolean };
 
 /** The contact fields to change. An undefined field is not changed. */
-export type Contact = { full_name?: string | undefined; email?: string | null | undefined };
+export type Contact = { fullName: string | undefined; email: string | null | undefined };
 
 /**
  * Changes a user's name or e-mail address.
  * @throws ApiError validation_failed, user_not_found
  */
-export function updateUser(change: Change, userId: string, sent: Contact): Promise<Changed> {
-  if (sent.full_name === undefined && sent.email === undefined)
+export function updateUser(ctx: UserContext, userId: string, sent: Contact): Promise<Changed> {
+  if (sent.fullName === undefined && sent.email === undefined)
     throw invalidFieldError('full_name', 'contact_required');
   if (typeof sent.email === 'string') assertUsable({ email: validateEmail(sent.email) });
-  return changeUser(change, userId, async (ctx, before) => {
-    const wanted = {
-      full_name: sent.full_name ?? before.full_name,
-      email: sent.email === undefined ? before.email : sent.email,
-    };
-    const fields = (['full_name', 'email'] as const).filter((name) => wanted[name] !== before[name]);
-    if (fields.length === 0) return false;
-    await setContact(ctx, userId, wanted);
-    const only = (from: Pick<LockedUser, 'full_name' | 'email'>) =>
-      Object.fromEntries(fields.map((name) => [name, from[name]]));
-    await record(ctx, userId, { action: 'user.updated', before: only(before), after: only(wanted) });
-    if (fields.includes('email')) await notifyBothAddresses(ctx, userId, [before.email, wanted.email]);
+  return changeUser(ctx, userId, async (tx, stored) => {
+    const email = sent.email === undefined ? stored.email : sent.email;
+    const wanted = { fullName: sent.fullName ?? stored.fullName, email };
+    const [before, after] = differences(stored, wanted);
+    if (Object.keys(after).length === 0) return false;
+    await tx.models.user.updateMany({ where: { id: userId }, data: { ...wanted, updatedAt: stored.now } });
+    await tx.audit({ action: 'user.updated', entity: 'user', entityId: userId, before, after });
+    if (email !== stored.email) await notifyBothAddresses(ctx, tx, userId, [stored.email, email]);
     return true;
   });
 }
 
+type StoredContact = Pick<UserRow, 'fullName' | 'email'>;
+
+/** Returns the fields that differ, as they were and as they become. */
+function differences(stored: StoredContact, wanted: StoredContact) {
+  const fieldsOf = (contact: StoredContact) => ({
+    ...(stored.fullName === wanted.fullName ? {} : { full_name: contact.fullName }),
+    ...(stored.email === wanted.email ? {} : { email: contact.email }),
+  });
+  return [fieldsOf(stored), fieldsOf(wanted)] as const;
+}
+
 /** The old address is notified too: the new one may not belong to the user. */
 async function notifyBothAddresses(
-  { db, tx }: Ctx,
+  ctx: UserContext,
+  tx: ContextTx,
   userId: string,
   recipients: (string | null)[],
 ): Promise<void> {
   for (const recipient of recipients)
-    if (recipient !== null) await queueAccountMail(db, tx, { userId, kind: 'email_changed', recipient });
+    if (recipient !== null) await queueAccountMail(ctx, tx, { userId, kind: 'email_changed', recipient });
+}
+
+/** The part of an update that revokes all tokens of the user. */
+export const REVOKE_TOKENS = { tokenVersion: { increment: 1 } };
+
+/**
+ * Deletes the tokens issued after a correct password, before the second factor. They must not remain valid
+ * after the account changes.
+ */
+export async function deletePreauthTokens(tx: ContextTx, userId: string): Promise<void> {
+  await tx.models.preauthToken.deleteMany({ where: { userId } });
 }
 
 /**
  * Changes a user's role and, for the role courier, its courier.
  * @throws ApiError validation_failed, user_not_found, courier_not_found, last_admin
  */
-export function changeRole(
-  change: Change,
-  userId: string,
-  role: Role,
-  requestedCourierId: string | undefined,
-): Promise<Changed> {
-  const courierId = courierOf({ role, courierId: requestedCourierId });
-  return changeUser(change, userId, async (ctx, before) => {
-    if (before.role === role && before.courier_id === courierId) return false;
-    await assertOneAdminRemains(ctx, before);
-    if (courierId !== null) await assertCourier(ctx, courierId);
-    await setRole(ctx, userId, role, courierId);
-    await deletePreauthTokens(ctx, userId);
-    await record(ctx, userId, {
-      action: 'user.role_changed',
-      before: { role: before.role, courier_id: before.courier_id },
-      after: { role, courier_id: courierId },
-    });
+export function changeRole(ctx: UserContext, userId: string, requested: RequestedRole): Promise<Changed> {
+  const { role } = requested;
+  const courierId = courierOf(requested);
+  return changeUser(ctx, userId, async (tx, stored) => {
+    if (stored.role === role && stored.courierId === courierId) return false;
+    await assertOneAdminRemains(tx, stored);
+    if (courierId !== null) await assertCourierExists(tx, courierId);
+    const data = { role, courierId, ...REVOKE_TOKENS, updatedAt: stored.now };
+    await tx.models.user.updateMany({ where: { id: userId }, data });
+    await deletePreauthTokens(tx, userId);
+    const before = { role: stored.role, courier_id: stored.courierId };
+    const after = { role, courier_id: courierId };
+    await tx.audit({ action: 'user.role_changed', entity: 'user', entityId: userId, before, after });
     return true;
   });
 }
@@ -89,17 +90,16 @@ export function changeRole(
  * Enables or disables a user.
  * @throws ApiError user_not_found, last_admin
  */
-export function setUserActive(change: Change, userId: string, isActive: boolean): Promise<Changed> {
-  return changeUser(change, userId, async (ctx, before) => {
-    if (before.is_active === isActive) return false;
-    if (!isActive) await assertOneAdminRemains(ctx, before);
-    await setActive(ctx, userId, isActive);
-    await deletePreauthTokens(ctx, userId);
-    await record(ctx, userId, {
-      action: isActive ? 'user.enabled' : 'user.disabled',
-      before: { is_active: !isActive },
-      after: { is_active: isActive },
-    });
+export function setUserActive(ctx: UserContext, userId: string, isActive: boolean): Promise<Changed> {
+  return changeUser(ctx, userId, async (tx, stored) => {
+    if (stored.isActive === isActive) return false;
+    if (!isActive) await assertOneAdminRemains(tx, stored);
+    const data = { isActive, ...REVOKE_TOKENS, updatedAt: stored.now };
+    await tx.models.user.updateMany({ where: { id: userId }, data });
+    await deletePreauthTokens(tx, userId);
+    const action = isActive ? 'user.enabled' : 'user.disabled';
+    const [before, after] = [{ is_active: !isActive }, { is_active: isActive }];
+    await tx.audit({ action, entity: 'user', entityId: userId, before, after });
     return true;
   });
 }
@@ -110,20 +110,19 @@ export function setUserActive(change: Change, userId: string, isActive: boolean)
  * @throws ApiError user_not_found
  */
 export function changeUser(
-  change: Change,
+  ctx: UserContext,
   userId: string,
-  work: (ctx: Ctx, before: LockedUser) => Promise<boolean>,
-  first: (ctx: Ctx) => Promise<unknown> = () => Promise.resolve(),
+  work: (tx: ContextTx, stored: LockedUser) => Promise<boolean>,
+  first: (tx: ContextTx) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Changed> {
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
+  return ctx.transaction(async (tx) => {
     // Locked before any user, so that two administrators who remove each other run one after the other.
-    await tx.execute(lockAdministrators(change.caller.tenantId));
-    await first(ctx);
-    const before = await lockUser(ctx, userId);
-    if (!before) throw new ApiError('user_not_found');
-    const isChanged = await work(ctx, before);
-    const user = await selectUser(ctx, userId);
+    await tx.execute(lockAdministrators(ctx.tenantId));
+    await first(tx);
+    const [stored] = await tx.query(lockedUser(ctx, userId));
+    if (!stored) throw new ApiError('user_not_found');
+    const isChanged = await work(tx, stored);
+    const [user] = await tx.query(userById(ctx, userId));
     if (!user) throw new Error('The user was not found in the transaction that wrote it.');
     return { user, isChanged };
   });
@@ -133,12 +132,15 @@ export function changeUser(
  * Throws if the user is the only enabled administrator.
  * @throws ApiError last_admin
  */
-async function assertOneAdminRemains(ctx: Ctx, user: LockedUser): Promise<void> {
-  if (user.role !== 'admin' || !user.is_active) return;
-  if (!(await hasOtherAdmin(ctx, user.id))) throw new ApiError('last_admin');
+async function assertOneAdminRemains(tx: ContextTx, user: LockedUser): Promise<void> {
+  if (user.role !== 'admin' || !user.isActive) return;
+  const others = await tx.models.user.count({
+    where: { role: 'admin', isActive: true, id: { not: user.id } },
+  });
+  if (others === 0) throw new ApiError('last_admin');
 }
 
-async function assertCourier({ db, caller, tx }: Ctx, courierId: string): Promise<void> {
-  const found = await tx.query(courierExists(db, caller, courierId));
-  if (found.length === 0) throw new ApiError('courier_not_found');
+async function assertCourierExists(tx: ContextTx, courierId: string): Promise<void> {
+  const found = await tx.models.courier.count({ where: { id: courierId } });
+  if (found === 0) throw new ApiError('courier_not_found');
 }

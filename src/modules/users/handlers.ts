@@ -9,10 +9,10 @@ import { viewIssuedCredential, viewUser } from './view.js';
 
 type Managed = ReplyOf<'manageUsers'>;
 
-export function userHandlers({ db, loginLimiter }: Deps) {
+export function userHandlers({ loginLimiter }: Deps) {
   return {
-    async listUsers({ query, caller }) {
-      const { rows, total } = await listUsers(db, caller, query);
+    async listUsers({ ctx, query }) {
+      const { rows, total } = await listUsers(ctx, query);
       return {
         statusCode: 200,
         message: total === 1 ? '1 user found.' : `${total} users found.`,
@@ -26,27 +26,27 @@ export function userHandlers({ db, loginLimiter }: Deps) {
       };
     },
 
-    manageUsers({ body, caller, requestId }) {
-      const change = { db, loginLimiter, caller, requestId };
+    manageUsers({ ctx, body }) {
       return byAction<typeof body, Promise<Managed>>(body, {
         create: async ({ username, full_name: fullName, email, role, courier_id: courierId }) => {
-          const created = await createUser(change, { username, fullName, email, role, courierId });
+          const input = { username, fullName, email, role, courierId };
+          const created = await createUser(ctx, loginLimiter, input);
           return replyWithCredential('User created. The password is shown only once.', created);
         },
-        update: async (sent) => replyWithUser('User changed.', await updateUser(change, sent.user_id, sent)),
+        update: async ({ user_id: id, full_name: fullName, email }) =>
+          replyWithUser('User changed.', await updateUser(ctx, id, { fullName, email })),
         change_role: async ({ user_id: id, role, courier_id: courierId }) =>
-          replyWithUser('Role changed.', await changeRole(change, id, role, courierId)),
+          replyWithUser('Role changed.', await changeRole(ctx, id, { role, courierId })),
         disable: async ({ user_id: id }) =>
-          replyWithUser('User disabled.', await setUserActive(change, id, false)),
-        enable: async ({ user_id: id }) =>
-          replyWithUser('User enabled.', await setUserActive(change, id, true)),
+          replyWithUser('User disabled.', await setUserActive(ctx, id, false)),
+        enable: async ({ user_id: id }) => replyWithUser('User enabled.', await setUserActive(ctx, id, true)),
         reset_password: async ({ user_id: id }) =>
           replyWithCredential(
             'New one-time password created. It is shown only once.',
-            await resetPassword(change, id),
+            await resetPassword(ctx, loginLimiter, id),
           ),
         reset_two_factor: async ({ user_id: id }) =>
-          replyWithUser('Second factor turned off.', await resetTwoFactor(change, id)),
+          replyWithUser('Second factor turned off.', await resetTwoFactor(ctx, id)),
       });
     },
   } satisfies Pick<Handlers, 'listUsers' | 'manageUsers'>;
@@ -57,8 +57,8 @@ function replyWithUser(message: string, { user, isChanged }: Changed): Managed {
   return { statusCode: 200, message: isChanged ? message : unchanged, data: viewUser(user) };
 }
 
-const replyWithCredential = (message: string, handover: IssuedCredential): Managed => ({
+const replyWithCredential = (message: string, credential: IssuedCredential): Managed => ({
   statusCode: 200,
   message,
-  data: viewIssuedCredential(handover),
+  data: viewIssuedCredential(credential),
 });

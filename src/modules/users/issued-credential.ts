@@ -1,5 +1,6 @@
 import { newOneTimePassword, hashPassword } from '../auth/public.js';
-import type { Change } from './context.js';
+import type { LoginLimiter } from '../../platform/access/login-limiter.js';
+import type { UserCaller } from '../../platform/identity/callers.js';
 
 /** A one-time password to be given to its user. It is stored only as a hash. */
 export type IssuedCredential = { userId: string; username: string; password: string; expiresAt: Date };
@@ -8,11 +9,11 @@ export type IssuedCredential = { userId: string; username: string; password: str
  * Returns a new password and its hash. Hashing shares the limit of logins, because a hash takes a fifth of a
  * second of CPU time.
  */
-export async function issuePassword({
-  loginLimiter,
-  caller,
-}: Change): Promise<{ password: string; passwordHash: string }> {
+export async function issuePassword(
+  { tenantId, userId }: UserCaller,
+  loginLimiter: LoginLimiter,
+): Promise<{ password: string; passwordHash: string }> {
   const password = newOneTimePassword();
   const hash = () => hashPassword(password);
-  return { password, passwordHash: await loginLimiter.withLimit(caller.tenantId, caller.userId, hash) };
+  return { password, passwordHash: await loginLimiter.withLimit(tenantId, userId, hash) };
 }

@@ -1,80 +1,94 @@
-import { ONE_TIME_PASSWORD_DAYS, codeThrottle, forgetFailures, passwordThrottle } from '../auth/public.js';
-import { snapshot } from '../../platform/db/transaction.js';
+import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures } from '../auth/public.js';
+import type { LoginLimiter } from '../../platform/access/login-limiter.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
-import { changeUser, type Changed } from './change.js';
-import { record, type Change, type Ctx } from './context.js';
+import { changeUser, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
 import { issuePassword, type IssuedCredential } from './issued-credential.js';
-import {
-  clearSecondFactor,
-  deleteBackupCodes,
-  deletePreauthTokens,
-  setOneTimePassword,
-  userExists,
-} from './queries.js';
+import { userExists } from './queries.js';
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Sets a new one-time password.
  * @throws ApiError own_account, user_not_found, overloaded
  */
-export async function resetPassword(change: Change, userId: string): Promise<IssuedCredential> {
-  assertAnother(change, userId);
-  await assertUserExists(change, userId);
-  const { password, passwordHash } = await issuePassword(change);
-  const { user } = await changeUser(change, userId, async (ctx, { username }) => {
-    await setOneTimePassword(ctx, userId, passwordHash, ONE_TIME_PASSWORD_DAYS);
-    await deletePreauthTokens(ctx, userId);
+export async function resetPassword(
+  ctx: UserContext,
+  loginLimiter: LoginLimiter,
+  userId: string,
+): Promise<IssuedCredential> {
+  assertAnother(ctx, userId);
+  await assertUserExists(ctx, userId);
+  const { password, passwordHash } = await issuePassword(ctx.caller, loginLimiter);
+  const { user } = await changeUser(ctx, userId, async (tx, { username, now }) => {
+    const passwordExpiresAt = new Date(now.getTime() + ONE_TIME_PASSWORD_DAYS * DAY_MS);
+    const data = { passwordHash, mustChangePassword: true, passwordExpiresAt, ...REVOKE_TOKENS };
+    await tx.models.user.updateMany({ where: { id: userId }, data: { ...data, updatedAt: now } });
+    await deletePreauthTokens(tx, userId);
     // Failed attempts with the old password must not lock out the user with the new one.
-    await ctx.tx.execute(forgetFailures(ctx.db, ctx.caller, passwordThrottle(username)));
-    await record(ctx, userId, { action: 'user.password_reset', after: { must_change_password: true } });
-    await queueAccountMail(ctx.db, ctx.tx, { userId, kind: 'password_reset_by_admin' });
+    await tx.execute(resetFailures(ctx, passwordThrottle(username)));
+    const after = { must_change_password: true };
+    await tx.audit({ action: 'user.password_reset', entity: 'user', entityId: userId, after });
+    await queueAccountMail(ctx, tx, { userId, kind: 'password_reset_by_admin' });
     return true;
   });
-  const { username, password_expires_at: expiresAt } = user;
+  const { username, passwordExpiresAt: expiresAt } = user;
   if (!expiresAt) throw new Error('The one-time password does not expire.');
   return { userId, username, password, expiresAt };
 }
+
+const NO_SECOND_FACTOR = {
+  twoFactorEnabled: false,
+  totpSecret: null,
+  totpLastStep: null,
+  totpPendingSecret: null,
+  totpPendingExpiresAt: null,
+};
 
 /**
  * Turns off a user's second factor.
  * @throws ApiError own_account, user_not_found
  */
-export function resetTwoFactor(change: Change, userId: string): Promise<Changed> {
-  assertAnother(change, userId);
-  // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.
-  const forgetCodes = ({ tx, db, caller }: Ctx) =>
-    tx.execute(forgetFailures(db, caller, codeThrottle(userId)));
+export function resetTwoFactor(ctx: UserContext, userId: string): Promise<Changed> {
+  assertAnother(ctx, userId);
   return changeUser(
-    change,
+    ctx,
     userId,
-    async (ctx, before) => {
-      if (!before.two_factor_enabled && !before.is_setting_up) return false;
-      await clearSecondFactor(ctx, userId);
-      await deleteBackupCodes(ctx, userId);
-      await deletePreauthTokens(ctx, userId);
-      await record(ctx, userId, {
+    async (tx, stored) => {
+      const wasEnabled = stored.twoFactorEnabled;
+      if (!wasEnabled && !stored.isSettingUpFactor) return false;
+      const data = { ...NO_SECOND_FACTOR, ...REVOKE_TOKENS, updatedAt: stored.now };
+      await tx.models.user.updateMany({ where: { id: userId }, data });
+      await tx.models.backupCode.deleteMany({ where: { userId } });
+      await deletePreauthTokens(tx, userId);
+      const before = { two_factor_enabled: wasEnabled };
+      const after = { two_factor_enabled: false };
+      await tx.audit({
         action: 'user.two_factor_disabled',
-        before: { two_factor_enabled: before.two_factor_enabled },
-        after: { two_factor_enabled: false },
+        entity: 'user',
+        entityId: userId,
+        before,
+        after,
       });
-      if (before.two_factor_enabled)
-        await queueAccountMail(ctx.db, ctx.tx, { userId, kind: 'two_factor_reset_by_admin' });
+      if (wasEnabled) await queueAccountMail(ctx, tx, { userId, kind: 'two_factor_reset_by_admin' });
       return true;
     },
-    forgetCodes,
+    // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.
+    (tx) => tx.execute(resetFailures(ctx, codeThrottle(userId))),
   );
 }
 
 /**
- * Users must change their own account with their password. This operation does not ask for it, so a stolen
+ * Users must change their own account with their password. This operation does not require it, so a stolen
  * token could misuse it.
  */
-function assertAnother({ caller }: Change, userId: string): void {
+function assertAnother({ caller }: UserContext, userId: string): void {
   if (caller.userId === userId) throw new ApiError('own_account');
 }
 
 /** Checked before the expensive hash. */
-async function assertUserExists({ db, caller }: Change, userId: string): Promise<void> {
-  const [found] = await snapshot(db, caller, [userExists(db, caller, userId)]);
-  if (found?.length === 0) throw new ApiError('user_not_found');
+async function assertUserExists(ctx: UserContext, userId: string): Promise<void> {
+  const [found] = await ctx.read([userExists(ctx, userId)]);
+  if (found.length === 0) throw new ApiError('user_not_found');
 }

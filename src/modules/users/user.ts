@@ -1,26 +1,21 @@
-import type { Role, UserCaller } from '../../platform/identity/callers.js';
 import { insertUser } from '../auth/public.js';
-import { assertUsable, validateEmail } from '../../platform/values/contact.js';
+import type { LoginLimiter } from '../../platform/access/login-limiter.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
-import { transaction, snapshot, type Db } from '../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
+import type { Role } from '../../platform/identity/callers.js';
+import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
-import { record, type Change } from './context.js';
 import { issuePassword, type IssuedCredential } from './issued-credential.js';
 import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 
 /** Returns one page of users and the total number, in one round trip. */
 export async function listUsers(
-  db: Db,
-  caller: UserCaller,
+  ctx: UserContext,
   query: QueryOf<'listUsers'>,
 ): Promise<{ rows: UserRow[]; total: number }> {
-  const [rows, count] = await snapshot(db, caller, [
-    pageOfUsers(db, caller, query),
-    countUsers(db, caller, query),
-  ]);
-  // The two statements select exactly these columns.
-  return { rows: rows as UserRow[], total: Number(count?.[0]?.['total']) };
+  const [rows, [counted]] = await ctx.read([pageOfUsers(ctx, query), countUsers(ctx, query)]);
+  return { rows, total: counted?.total ?? 0 };
 }
 
 export type NewUserInput = {
@@ -35,46 +30,45 @@ export type NewUserInput = {
  * Creates a user with a one-time password.
  * @throws ApiError validation_failed, courier_not_found, duplicate_username, overloaded
  */
-export async function createUser(change: Change, input: NewUserInput): Promise<IssuedCredential> {
+export async function createUser(
+  ctx: UserContext,
+  loginLimiter: LoginLimiter,
+  input: NewUserInput,
+): Promise<IssuedCredential> {
   const { fullName, role, email = null } = input;
   if (email !== null) assertUsable({ email: validateEmail(email) });
   const courierId = courierOf(input);
   // The contract allows only ASCII, for which JavaScript and PostgreSQL have the same lower case.
   const username = input.username.toLowerCase();
-  await assertCreatable(change, username, courierId);
-  const { password, passwordHash } = await issuePassword(change);
+  await assertCreatable(ctx, username, courierId);
+  const { password, passwordHash } = await issuePassword(ctx.caller, loginLimiter);
   const id = newId();
-  const expiresAt = await transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
+  const expiresAt = await ctx.transaction(async (tx) => {
     const user = { id, username, fullName, email, role, courierId, passwordHash };
-    const expires = await insertUser(tx, change.caller, user);
+    const expires = await insertUser(ctx, tx, user);
     const after = { username, full_name: fullName, email, role, courier_id: courierId };
-    await record(ctx, id, { action: 'user.created', after });
+    await tx.audit({ action: 'user.created', entity: 'user', entityId: id, after });
     return expires;
   });
   return { userId: id, username, password, expiresAt };
 }
 
 /** Checks the conditions of the insertion before the expensive hash. */
-async function assertCreatable(
-  { db, caller }: Change,
-  username: string,
-  courierId: string | null,
-): Promise<void> {
-  const courierStatements = courierId === null ? [] : [courierExists(db, caller, courierId)];
-  const [taken, couriers] = await snapshot(db, caller, [
-    usernameExists(db, caller, username),
-    ...courierStatements,
-  ]);
+async function assertCreatable(ctx: UserContext, username: string, courierId: string | null): Promise<void> {
+  const courierStatements = courierId === null ? [] : [courierExists(ctx, courierId)];
+  const [taken, couriers] = await ctx.read([usernameExists(ctx, username), ...courierStatements]);
   if (courierId !== null && couriers?.length === 0) throw new ApiError('courier_not_found');
-  if (taken?.length !== 0) throw new ApiError('duplicate_username');
+  if (taken.length > 0) throw new ApiError('duplicate_username');
 }
+
+/** A role, and the courier that the role courier needs. */
+export type RequestedRole = Pick<NewUserInput, 'role' | 'courierId'>;
 
 /**
  * Returns the courier id of a new role. The role courier requires one, other roles must not have one.
  * @throws ApiError validation_failed
  */
-export function courierOf({ role, courierId }: Pick<NewUserInput, 'role' | 'courierId'>): string | null {
+export function courierOf({ role, courierId }: RequestedRole): string | null {
   if (role === 'courier' && courierId === undefined)
     throw invalidFieldError('courier_id', 'required_for_couriers');
   if (role !== 'courier' && courierId !== undefined) throw invalidFieldError('courier_id', 'couriers_only');

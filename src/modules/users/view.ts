@@ -7,17 +7,17 @@ export function viewUser(row: UserRow): components['schemas']['ManagedUser'] {
   return {
     user_id: row.id,
     username: row.username,
-    full_name: row.full_name,
+    full_name: row.fullName,
     email: row.email,
     role: row.role,
-    courier_id: row.courier_id,
-    courier_code: row.courier_code,
-    is_active: row.is_active,
-    two_factor_enabled: row.two_factor_enabled,
-    must_change_password: row.must_change_password,
-    password_expires_at: row.password_expires_at && formatDateTime(row.password_expires_at),
-    created_at: formatDateTime(row.created_at),
-    updated_at: formatDateTime(row.updated_at),
+    courier_id: row.courierId,
+    courier_code: row.courierCode,
+    is_active: row.isActive,
+    two_factor_enabled: row.twoFactorEnabled,
+    must_change_password: row.mustChangePassword,
+    password_expires_at: row.passwordExpiresAt && formatDateTime(row.passwordExpiresAt),
+    created_at: formatDateTime(row.createdAt),
+    updated_at: formatDateTime(row.updatedAt),
   };
 }
 

@@ -6,7 +6,7 @@ import { raw, sql, type Sql } from '../../platform/db/statements.js';
 
 export type WarehouseRow = Omit<Warehouse, 'tenantId'>;
 
-/** What staff may set of a warehouse. */
+/** The fields of a warehouse that staff may set. */
 export type WarehouseFields = Omit<WarehouseRow, 'id' | 'isPrimary' | 'createdAt'>;
 
 const COLUMNS = raw(
@@ -23,11 +23,11 @@ export function pageOfWarehouses(ctx: UserContext, query: QueryOf<'listWarehouse
 export const countOfWarehouses = (ctx: UserContext): Sql<{ total: number }> =>
   sql`select count(*)::int as total from warehouses w where ${tenantRows(ctx, 'w')}`;
 
-/** Locks the warehouse until the transaction ends: a package or manifest that is about to name it waits. */
+/** Locks the warehouse until the transaction ends. Concurrent insertions that refer to it wait. */
 export const lockedWarehouse = (ctx: UserContext, id: string): Sql<WarehouseRow> =>
   sql`select ${COLUMNS} from warehouses w where ${tenantRows(ctx, 'w')} and w.id = ${id}::uuid for update`;
 
-/** Used before a deletion alone, which is too rare for an index of packages by warehouse that every intake would pay for. */
+/** Only deletions use it. They are too rare for an index of packages by warehouse, which would slow down every intake. */
 export const isWarehouseUsed = (ctx: UserContext, id: string): Sql<{ is_used: boolean }> =>
   sql`select exists (
       select from packages p where ${tenantRows(ctx, 'p')} and p.warehouse_id = ${id}::uuid

@@ -13,7 +13,7 @@ import {
   type WarehouseRow,
 } from './queries.js';
 
-/** What a body may hold of a warehouse. */
+/** The fields of a warehouse in a request body. */
 export type SentFields = { [Name in keyof WarehouseFields]?: string };
 
 const OPTIONAL = ['address', 'city', 'country', 'phone', 'email'] as const;
@@ -26,7 +26,7 @@ export async function listWarehouses(
   return { rows, total: counted?.total ?? 0 };
 }
 
-/** The tenant's first warehouse is primary. @throws ApiError validation_failed, duplicate_warehouse_name */
+/** Creates a warehouse. The tenant's first one is primary. @throws ApiError validation_failed, duplicate_warehouse_name */
 export async function createWarehouse(
   ctx: UserContext,
   sent: SentFields & { name: string },
@@ -44,7 +44,7 @@ export async function createWarehouse(
   });
 }
 
-/** Changes what is sent and differs. @throws ApiError validation_failed, warehouse_not_found, duplicate_warehouse_name */
+/** Changes the given fields that differ. @throws ApiError validation_failed, warehouse_not_found, duplicate_warehouse_name */
 export async function updateWarehouse(
   ctx: UserContext,
   id: string,
@@ -75,7 +75,7 @@ export async function makePrimary(
     const row = await lockWarehouse(ctx, tx, id);
     if (row.isPrimary) return { row, isChanged: false };
     const { warehouse } = tx.models;
-    // In this order: an index allows one primary warehouse.
+    // In this order, because a unique index allows only one primary warehouse.
     const previous = await warehouse.findFirst({ where: { isPrimary: true }, select: { id: true } });
     await warehouse.updateMany({ where: { isPrimary: true }, data: { isPrimary: false } });
     await warehouse.updateMany({ where: { id }, data: { isPrimary: true } });
@@ -92,7 +92,7 @@ export async function deleteWarehouse(ctx: UserContext, id: string): Promise<War
     await tx.query(lockWarehouses(ctx.tenantId));
     const row = await lockWarehouse(ctx, tx, id);
     if (row.isPrimary) throw new ApiError('warehouse_is_primary');
-    // A statement of its own: it sees what named the warehouse before it was locked.
+    // A separate statement: it also sees rows that were committed while the lock was awaited.
     const [found] = await tx.query(isWarehouseUsed(ctx, id));
     if (found?.is_used) throw new ApiError('warehouse_in_use');
     await tx.models.warehouse.deleteMany({ where: { id } });
@@ -105,7 +105,7 @@ export async function deleteWarehouse(ctx: UserContext, id: string): Promise<War
 
 const NOTHING = { address: null, city: null, country: null, phone: null, email: null };
 
-/** The stored fields with the sent ones in their place; blank text clears an optional one. The contract refuses a blank name. */
+/** Returns the stored fields, overwritten by the sent ones. A blank text clears an optional field. The contract rejects a blank name. */
 function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
   const { address, city, country, phone, email } = stored;
   const merged = { name: sent.name ?? stored.name, address, city, country, phone, email };

@@ -1,5 +1,5 @@
 import type { Caller } from '../identity/callers.js';
-import { sql, type Sql } from '../db/transaction.js';
+import { sql, type Sql } from '../db/statements.js';
 import { newId } from '../values/ids.js';
 
 export type AuditFact = {
@@ -19,17 +19,17 @@ export type AuditFact = {
     | 'carrier'
     | 'tenant';
   entityId: string;
-  /** What changed, as the columns were; absent on creation. */
+  /** The previous values of the changed columns; absent for a creation. */
   before?: Record<string, unknown>;
-  /** What it became; absent on deletion. */
+  /** Their new values; absent for a deletion. */
   after?: Record<string, unknown>;
   remarks?: string | undefined;
 };
 
-/** Stands for the request of what no request asked for. */
+/** The request id of background jobs and scripts, which serve no request. */
 export const BACKGROUND = 'background';
 
-/** The statement that appends facts to the audit trail; run it in the transaction of the change. */
+/** Returns the statement that appends facts to the audit trail. Run it in the transaction of the change. */
 export function auditStatement(caller: Caller, requestId: string, facts: AuditFact[]): Sql {
   const rows = facts.map(({ action, entity, entityId, before, after, remarks }) => ({
     id: newId(),
@@ -49,7 +49,7 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
 }
 
 /**
- * The same for facts that a query finds: for changes of many rows in one statement.
+ * The same for facts that a query selects, for bulk changes.
  *
  * @param facts selects id, action, entity, entity_id, before, after, remarks
  */
@@ -63,6 +63,6 @@ export function appendFacts(caller: Caller, requestId: string, facts: Sql): Sql 
 
 const actorKind = (caller: Caller) => ({ user: 'user', key: 'api_key', system: 'system' })[caller.kind];
 
-/** The user; for a key, the courier that the scope was narrowed to. */
+/** Returns the user; for an API key, its courier, which is the courier of the transaction's scope. */
 const actorId = (caller: Caller) =>
   caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;

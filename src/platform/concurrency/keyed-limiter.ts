@@ -1,4 +1,4 @@
-// Our own: p-queue and bottleneck have no fair turns between keys and no bounded queue that drops a task of the key with most tasks.
+// Our own: p-queue and bottleneck have neither round-robin between keys nor a bounded queue that drops a task of the key with most tasks.
 import { ApiError } from '../errors/errors.js';
 
 export type KeyedLimiter = {

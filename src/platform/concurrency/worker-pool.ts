@@ -3,17 +3,17 @@ import { Piscina } from 'piscina';
 import { projectRoot } from '../../config/project-root.js';
 import type { WorkerTask } from './worker-task.js';
 
-/** Starting a thread takes about half as long as a task. An idle thread occupies its heap. */
+/** Starting a thread takes about half as long as a task, but an idle thread keeps its memory. */
 const IDLE_MS = 10_000;
 /** Starting a thread takes half a second, and ten times that on an overloaded machine. */
 const STARTING_MS = 30_000;
 
 export type WorkerPoolOptions = {
-  /** The caller's limiter admits no more tasks at once. */
+  /** At least the number of concurrent tasks that the caller's limiter allows. */
   maxThreads: number;
-  /** A thread that needs more ends, and the service does not. */
+  /** A thread that exceeds it is terminated; the process continues. */
   maxHeapMb: number;
-  /** Begins when the thread has loaded. */
+  /** The time limit of a task. It starts when the thread has loaded. */
   timeoutMs: number;
   /** How long a thread waits for another task before it ends. */
   idleMs?: number;
@@ -44,7 +44,7 @@ export class WorkerTaskError extends Error {
 /**
  * A pool of threads for work that takes long and cannot be interrupted. Each thread runs one task at a time.
  *
- * @param file below dist/src: always the built one, because a thread starts without the compiler of the tests
+ * @param file the path below dist/src. Always the built file, because a thread has no compiler, even in tests
  */
 export function makeWorkerPool<Message, Result>(
   file: string,
@@ -55,9 +55,9 @@ export function makeWorkerPool<Message, Result>(
     minThreads: 0,
     maxThreads,
     idleTimeout: idleMs,
-    // Tasks are asynchronous, and Atomics.wait would stop what a library still does after one.
+    // Atomics.wait would block asynchronous work that a library continues after a task.
     atomics: 'disabled',
-    // The threads get none of our secrets and none of our own flags.
+    // Threads must not get the process's secrets and flags.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
@@ -65,7 +65,7 @@ export function makeWorkerPool<Message, Result>(
   const unstarted = new Map<number, TimeLimit>();
   let lastId = 0;
   pool.on('message', (id: number) => unstarted.get(id)?.start());
-  // Piscina reports a thread that fails while it loads here, and would let the tasks wait for ever.
+  // Piscina only emits this event if a thread fails while it loads; its tasks would wait forever.
   pool.on('error', (error) => {
     for (const limit of unstarted.values()) limit.fail(notStarted(file, error));
   });
@@ -99,7 +99,7 @@ function toTaskError(cause: unknown): WorkerTaskError {
 
 type TimeLimit = { signal: AbortSignal; start(): void; fail(reason: Error): void; end(): void };
 
-/** Limits first the start of a task, and from then on its time. */
+/** Limits the time until a task starts, and then the time of the task itself. */
 function makeTimeLimit(timeoutMs: number, tooLateError: Error, onStart: () => void): TimeLimit {
   const aborting = new AbortController();
   const fail = (reason: Error) => aborting.abort(reason);

@@ -1,11 +1,11 @@
 import { parentPort } from 'node:worker_threads';
 
-/** What a worker pool sends to a thread. */
+/** The message that a worker pool sends to a thread. */
 export type WorkerTask<Message> = { id: number; message: Message };
 
 /**
- * Makes the default export of a thread's file, which piscina calls for each task. An error ends the thread, because it may
- * have left the libraries in use in an unusable state.
+ * Returns the default export of a thread's file, which piscina calls for each task. An error ends the thread, because the
+ * libraries in use may be in an inconsistent state.
  */
 export function makeWorkerTask<Message, Result>(work: (message: Message) => Result | Promise<Result>) {
   return async ({ id, message }: WorkerTask<Message>): Promise<Result> => {
@@ -19,7 +19,7 @@ export function makeWorkerTask<Message, Result>(work: (message: Message) => Resu
   };
 }
 
-/** Outside of the promise chain, where piscina would answer with the error and keep the thread. */
+/** Throws outside of the promise chain. Otherwise piscina would return the error and keep the thread. */
 function endThread(error: unknown): Promise<never> {
   setImmediate(() => {
     throw error;

@@ -8,7 +8,7 @@ import {
   runPlain,
   sendTogether,
   SNAPSHOT,
-  untilUnbroken,
+  retryDeadlocks,
 } from '../db/run.js';
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
 import type { UnitOfWork } from '../db/unit-of-work.js';
@@ -33,11 +33,11 @@ export type ContextTx = Tx & Audited;
 export type BulkTx = PlainTx & Audited;
 
 /**
- * Everything that a handler may do with the database, on behalf of one caller. A request opens at most one writing
- * transaction (`transaction`, `bulkTransaction` or `pipeline`), reads only before it or in it, and nests none; a call
- * that breaks a rule throws. See decision 0036.
+ * A handler's access to the database, on behalf of one caller. A request opens at most one writing transaction
+ * (`transaction`, `bulkTransaction` or `pipeline`), reads only before it or in it, and nests none. A call that breaks a
+ * rule throws. See decision 0036.
  *
- * Every method throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the database does not
+ * Every method throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not
  * admit the caller.
  */
 export type RequestContext<Who extends Caller = Caller> = {
@@ -48,26 +48,28 @@ export type RequestContext<Who extends Caller = Caller> = {
   readonly applicationFilters: boolean;
   /** Whether the database has admitted the caller during this request. */
   readonly isAdmitted: boolean;
-  /** Asks only whether the caller may enter. */
+  /** Only checks the caller's account. */
   assertAdmitted(): Promise<void>;
-  /** Reads in one flush; all statements see the database as it was at one moment. */
+  /** As assertAdmitted, but also refuses a one-time password and a missing second factor where the operation allows them. */
+  assertFullyAdmitted(): Promise<void>;
+  /** Reads in one flush. All statements see the same snapshot of the database. */
   read<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
-  /** Reads in parts what is too much for one result; all parts see the database as it was at one moment. */
+  /** Reads in several steps what is too much for one result. All steps see the same snapshot of the database. */
   snapshotTransaction<Result>(timeoutMs: number, work: (tx: PlainTx) => Promise<Result>): Promise<Result>;
   /**
-   * Writes in one transaction, and again when PostgreSQL ended it to break a deadlock. `work` must have no effect outside
-   * the transaction.
+   * Writes in one transaction. It runs again if PostgreSQL aborted it to resolve a deadlock, so `work` must have no effect
+   * outside of it.
    */
   transaction<Result>(work: (tx: ContextTx) => Promise<Result>): Promise<Result>;
   /**
-   * As transaction, without Prisma: it hands a parameter over as JSON, and 8 MB of it stopped the event loop for 60 ms.
+   * Like transaction, without Prisma: it passes parameters as JSON, and 8 MB of it blocked the event loop for 60 ms.
    *
-   * @param timeoutMs when a statement is given up, instead of at the pool's own limit
+   * @param timeoutMs the statement timeout, instead of the pool's own
    */
   bulkTransaction<Result>(timeoutMs: number, work: (tx: BulkTx) => Promise<Result>): Promise<Result>;
   /** Writes in one flush, for hot paths. The statements of a refused caller find and change nothing. */
   pipeline<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
-  /** As pipeline, for statements whose text never changes: they are prepared. */
+  /** Like pipeline, with prepared statements. Their texts must never change. */
   preparedPipeline<const Statements extends readonly Sql[]>(
     statements: Statements,
   ): Promise<RowsOf<Statements>>;
@@ -76,15 +78,15 @@ export type RequestContext<Who extends Caller = Caller> = {
   /** The same for facts that a query selects; see appendFacts. */
   auditSelected(facts: Sql): Sql;
   /**
-   * A context whose writing transaction commits by itself, even if the request is refused later. Not available once the
+   * A context whose writing transaction commits independently, even if the request is refused later. Not available once the
    * request's own writing transaction has begun. A repetition with the same Idempotency-Key may run it again.
    *
-   * @param reason why one transaction is not enough, for the reader
+   * @param reason why one transaction is not enough; documents the call
    */
   independent(reason: string): RequestContext<Who>;
   /** The same request in the scope of the whole tenant. The audit trail still names the caller. */
   asSystem(): SystemContext;
-  /** Makes the writing transaction commit together with a stored response (decision 0020). For platform/idempotency. */
+  /** Makes the writing transaction commit together with a stored response (decision 0020). Only platform/idempotency uses it. */
   attachUnitOfWork(unit: UnitOfWork): void;
 };
 
@@ -92,7 +94,7 @@ export type UserContext = RequestContext<UserCaller>;
 export type SystemContext = RequestContext<SystemCaller>;
 
 /**
- * The context of a request; a background job or a script makes one for its own scope, with BACKGROUND as the request.
+ * Creates the context of a request. A background job or a script creates one for its own scope, with BACKGROUND as the request.
  */
 export const makeContext = <Who extends Caller>(
   db: Db,
@@ -100,7 +102,7 @@ export const makeContext = <Who extends Caller>(
   requestId: string,
 ): RequestContext<Who> => contextOf({ db, caller, actor: caller, requestId, state: newState() });
 
-/** `actor` is who the audit trail names; it differs from `caller` in asSystem alone. */
+/** The audit trail names the `actor`. It differs from `caller` only after asSystem. */
 type Parts<Who> = { db: Db; caller: Who; actor: Caller; requestId: string; state: RequestState };
 
 function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
@@ -128,15 +130,22 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
   };
 }
 
-type Readers = Pick<RequestContext, 'assertAdmitted' | 'read' | 'snapshotTransaction'>;
+type Readers = Pick<
+  RequestContext,
+  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'snapshotTransaction'
+>;
 
 function readersOf(parts: Parts<Caller>): Readers {
-  const { state } = parts;
+  const { state, caller } = parts;
   const session = sessionOf(parts);
   return {
     async assertAdmitted() {
       assertMayOpen(state);
       await flush(session, SNAPSHOT, []);
+    },
+    async assertFullyAdmitted() {
+      assertMayOpen(state);
+      await flush({ ...session, caller: withoutExemptions(caller) }, SNAPSHOT, []);
     },
     async read(statements) {
       assertMayOpen(state);
@@ -144,10 +153,13 @@ function readersOf(parts: Parts<Caller>): Readers {
     },
     snapshotTransaction: (timeoutMs, work) =>
       whileOpen(state, () =>
-        untilUnbroken(() => runPlain(session, (tx) => limited(tx, timeoutMs, () => work(tx)), SNAPSHOT)),
+        retryDeadlocks(() => runPlain(session, (tx) => limited(tx, timeoutMs, () => work(tx)), SNAPSHOT)),
       ),
   };
 }
+
+const withoutExemptions = (caller: Caller): Caller =>
+  caller.kind === 'user' ? { ...caller, changesPassword: false, enrolsFactor: false } : caller;
 
 type Writers = Pick<RequestContext, 'transaction' | 'bulkTransaction' | 'pipeline' | 'preparedPipeline'>;
 
@@ -168,11 +180,11 @@ function writersOf(parts: Parts<Caller>): Writers {
   return {
     transaction: (work) =>
       runWrite(state, (around, unit) =>
-        untilUnbroken(() => runModels(session, (tx) => around(tx, () => work(audited(tx)))), unit),
+        retryDeadlocks(() => runModels(session, (tx) => around(tx, () => work(audited(tx)))), unit),
       ),
     bulkTransaction: (timeoutMs, work) =>
       runWrite(state, (around, unit) =>
-        untilUnbroken(
+        retryDeadlocks(
           () => runPlain(session, (tx) => limited(tx, timeoutMs, () => around(tx, () => work(audited(tx))))),
           unit,
         ),
@@ -182,7 +194,7 @@ function writersOf(parts: Parts<Caller>): Writers {
   };
 }
 
-/** One flush; inside a unit of work, whose opening is judged first, one flush after it. */
+/** Sends the statements in one flush. In a unit of work, the flush follows the unit's first step. */
 function pipelineOf(
   { state }: Parts<Caller>,
   session: Session,
@@ -196,16 +208,16 @@ function pipelineOf(
   );
 }
 
-/** Without a unit of work nothing is sent around a pipeline. */
+/** Without a unit of work, a pipeline has no first and no last step. */
 const NO_TX = {
-  query: () => Promise.reject(new Error('A pipeline has no transaction to send more to.')),
+  query: () => Promise.reject(new Error('A pipeline without a unit of work takes no further statement.')),
 };
 
 const sessionOf = ({ db, caller, actor, state }: Parts<Caller>): Session => ({
   db,
   caller,
   noteAdmitted() {
-    // The scope of the system says nothing about the caller's account.
+    // In the scope of the system, the caller's account is not checked.
     if (caller === actor) noteAdmission(state);
   },
 });
@@ -215,6 +227,6 @@ async function limited<Result>(tx: PlainTx, timeoutMs: number, work: () => Promi
   return work();
 }
 
-/** The row types belong to the statements, whose authors claim them. */
+/** The authors of the statements state the row types. */
 const toTypedRows = <Statements extends readonly Sql[]>(_statements: Statements, rows: unknown[]) =>
   rows as RowsOf<Statements>;

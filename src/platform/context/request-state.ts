@@ -8,10 +8,10 @@ export type RequestState = {
   /** Set for a request with an Idempotency-Key: its writing transaction commits together with the stored response. */
   unitOfWork: UnitOfWork | undefined;
   isAdmitted: boolean;
-  /** Transactions that run code of a handler right now. */
+  /** The number of open transactions that run code of a handler. */
   openCount: number;
   hasWritten: boolean;
-  /** The state that an independent context was made from. */
+  /** The state of the context that this independent context was made from. */
   parent: RequestState | undefined;
 };
 
@@ -28,17 +28,17 @@ export function noteAdmission(state: RequestState): void {
   if (state.parent) noteAdmission(state.parent);
 }
 
-/** @throws when a transaction of the request is open, or its writing transaction has begun */
+/** @throws Error if a transaction of the request is open, or its writing transaction has begun */
 export function assertMayOpen(state: RequestState): void {
-  // A second connection per request starves the pool under load, and waits for the first one's locks for ever.
+  // With a second connection per request, the pool starves under load, and the second waits for the first one's locks.
   if (state.openCount > 0) throw new Error('A transaction was opened inside another.');
-  // What is not committed yet is invisible elsewhere. Without a key the same rule holds, so that a key changes nothing.
+  // Other transactions do not see uncommitted rows. The rule also applies without an Idempotency-Key, so that requests behave the same with and without one.
   if (state.hasWritten || state.unitOfWork?.transaction)
     throw new Error('A transaction was opened after the writing transaction of the request.');
   if (state.parent) assertMayOpen(state.parent);
 }
 
-/** Runs work in a transaction, so that nothing else may be opened meanwhile. */
+/** Runs a transaction and forbids others until it has ended. */
 export async function whileOpen<Result>(state: RequestState, run: () => Promise<Result>): Promise<Result> {
   assertMayOpen(state);
   mark(state, 1);
@@ -54,10 +54,10 @@ function mark(state: RequestState, step: 1 | -1): void {
   if (state.parent) mark(state.parent, step);
 }
 
-/** How a transaction is run, with what goes around its work. */
+/** Runs a transaction, with the first and last step around its work. */
 export type RunWrite<Result> = (around: InUnitOfWork<Result>, unit?: UnitOfWork) => Promise<void>;
 
-/** Runs the writing transaction of a request. One that fails leaves nothing, so that the handler may try again. */
+/** Runs the writing transaction of a request. A failed one has no effect, so the handler may try again. */
 export function runWrite<Result>(state: RequestState, run: RunWrite<Result>): Promise<Result> {
   return whileOpen(state, async () => {
     const { unitOfWork } = state;

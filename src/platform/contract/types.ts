@@ -115,7 +115,7 @@ type CallerOf<Id extends OperationId> = {
   none: undefined;
 }[(typeof operations)[Id]['credential']];
 
-/** Whose context a handler gets; an operation without a credential works in the scope of the tenant. */
+/** The context that a handler gets. An operation without a credential works in the scope of the tenant. */
 type ContextOf<Id extends OperationId> = RequestContext<
   CallerOf<Id> extends infer Who extends UserCaller | KeyCaller ? Who : SystemCaller
 >;

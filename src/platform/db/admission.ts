@@ -5,13 +5,13 @@ import { STATEMENT_TIMEOUT_MS } from './connections/pool.js';
 import type { Db } from './database.js';
 import { empty, sql, type Sql } from './statements.js';
 
-/** Whose transaction it is, and who is told that the database has admitted the caller. */
+/** The caller of a transaction. `noteAdmitted` is called once the database has admitted it. */
 export type Session = { db: Db; caller: Caller; noteAdmitted(): void };
 
-/** `courier_id` is the owner of a key. */
+/** `courier_id` is the owner of an API key. */
 export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
 
-/** @throws ApiError token_invalid, token_expired, account_disabled or key_invalid when the caller may not enter */
+/** @throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not admit the caller */
 export function admit({ db, caller, noteAdmitted }: Session, [row]: Admission[]): Admission {
   if (!row) throw new Error('The scope statement returned no row.');
   if (row.outcome !== 'ok') throw new ApiError(row.outcome);
@@ -23,17 +23,17 @@ export function admit({ db, caller, noteAdmitted }: Session, [row]: Admission[])
 
 const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
 
-/** What a session behind a pooler cannot keep; elsewhere pool.ts sets it once per connection. */
-const SESSION = sql`, set_config('timezone', 'UTC', true),
+/** Settings that a session behind a pooler does not keep. Without a pooler, pool.ts sets them once per connection. */
+const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
   set_config('statement_timeout', ${TIMEOUT}, true)`;
 
 export const enterWith = ({ db, caller }: Session): Sql<Admission> =>
-  enterScope(caller, db.isBehindPooler ? SESSION : empty);
+  enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : empty);
 
 /**
- * Sets the scope and asks, in one statement, whether the caller may still enter.
+ * Sets the scope of the transaction and checks the caller's account, in one statement.
  *
- * @param also selected beside the outcome
+ * @param also selected in addition to the outcome
  */
 export function enterScope(caller: Caller, also: Sql = empty): Sql<Admission> {
   switch (caller.kind) {
@@ -54,17 +54,17 @@ export type Prepare = (statement: Sql) => QueryConfig;
 
 export const toQuery: Prepare = ({ text, values }) => ({ text, values });
 
-/** Parsed and planned once per connection: planning took as long as the work of a submitted pre-alert. */
+/** Prepared once per connection, because planning took as long as executing a submitted pre-alert. */
 const toPrepared: Prepare = (statement) => ({ ...toQuery(statement), name: nameOf(statement.text) });
 
-/** How statements of a fixed text are sent: a pooler's sessions know nothing of what another has prepared. */
+/** Prepares statements of a fixed text, except behind a pooler, whose sessions do not share prepared statements. */
 export const preparing = (db: Db): Prepare => (db.isBehindPooler ? toQuery : toPrepared);
 
 const names = new Map<string, string>();
 
 /**
- * PostgreSQL's name of a prepared statement, made of its text, so that all users of a session mean the same by it. Only
- * for texts that are fixed, because each is kept for ever.
+ * Returns PostgreSQL's name of a prepared statement. It is a hash of the text, so that all users of a session give a
+ * statement the same name. Only for fixed texts, because names are never removed.
  */
 function nameOf(text: string): string {
   const name = names.get(text) ?? `crossdock_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;

@@ -5,10 +5,10 @@ import type { ConnectionShares } from './connections/connection-shares.js';
 export type Db = {
   pool: pg.Pool;
   prisma: PrismaClient;
-  /** Who may have how many of the pool's connections; every transaction asks. */
+  /** Limits the connections per courier and tenant; every transaction takes a permit. */
   connectionShares: ConnectionShares;
   /** False only in the tests that prove row-level security alone; see ownRows. */
   applicationFilters: boolean;
-  /** Nothing outlives a transaction: settings are made in each, and no statement is prepared. */
+  /** Settings are made in each transaction and no statement is prepared, because sessions are shared. */
   isBehindPooler: boolean;
 };

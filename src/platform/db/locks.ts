@@ -1,4 +1,4 @@
-import { sql, type Sql } from './transaction.js';
+import { sql, type Sql } from './statements.js';
 
 /** Takes the advisory lock of a name until the end of the transaction. */
 const lock = (name: string): Sql => sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;

@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../generated/prisma/client.js';
 import { createPool, type PoolOptions } from './connections/pool.js';
 import { makeConnectionShares } from './connections/connection-shares.js';
-import type { Db } from './transaction.js';
+import type { Db } from './database.js';
 
 /** Opens the database with one pool, which scoped SQL statements and Prisma share. */
 export function openDb(options: PoolOptions): Db & { close(): Promise<void> } {

@@ -2,23 +2,23 @@ import type pg from 'pg';
 import { admit, enterWith, preparing, toQuery, type Prepare, type Session } from './admission.js';
 import { extend, scopedClient } from './models/scoped-client.js';
 import { raw, sql, type PlainTx, type Rows, type Sql, type Tx } from './statements.js';
-import { inTransaction, type UnitOfWork } from './unit-of-work.js';
+import type { UnitOfWork } from './unit-of-work.js';
 import { isRetryable } from './violations.js';
 
-// The four ways to run statements in a caller's scope. They know no rule about how many transactions a request may
-// open: request-context.ts does.
+// The ways to run statements in a caller's scope. Only request-context.ts uses them: it enforces the rules about the
+// transactions of a request.
 
 export const SNAPSHOT = 'begin isolation level repeatable read, read only';
 
 const MAX_ATTEMPTS = 3;
 
-/** Runs a transaction again when PostgreSQL ended it to break a deadlock. */
-export async function untilUnbroken<Result>(run: () => Promise<Result>, unit?: UnitOfWork): Promise<Result> {
+/** Runs a transaction again if PostgreSQL aborted it to resolve a deadlock. */
+export async function retryDeadlocks<Result>(run: () => Promise<Result>, unit?: UnitOfWork): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await run();
     } catch (error) {
-      // The result of the work is in use once the unit of work waits.
+      // Once the unit of work waits, the result of the work is already in use.
       if (attempt === MAX_ATTEMPTS || unit?.isWaiting || !isRetryable(error)) throw error;
     }
   }
@@ -26,11 +26,11 @@ export async function untilUnbroken<Result>(run: () => Promise<Result>, unit?: U
 
 /** Prisma's interactive transaction, with models. */
 export const runModels = <Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  session.db.connectionShares.run(session.caller, () => inTransaction(() => runModelsSeated(session, work)));
+  session.db.connectionShares.run(session.caller, () => runModelsWithPermit(session, work));
 
-function runModelsSeated<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const { db, caller } = session;
-  // A key's courier is known once the database has admitted it. Until then no row has the empty id.
+  // The courier of an API key is known once the database has admitted it. Until then, no row has the empty id.
   const scope = { tenantId: caller.tenantId, courierId: caller.kind === 'key' ? '' : courierOf(caller) };
   const client = caller.kind === 'key' ? extend(db, () => scope) : scopedClient(db, scope);
   return client.$transaction(
@@ -48,15 +48,15 @@ function runModelsSeated<Result>(session: Session, work: (tx: Tx) => Promise<Res
 const courierOf = (caller: Exclude<Session['caller'], { kind: 'key' }>) =>
   caller.kind === 'user' ? caller.courierId : null;
 
-/** A transaction on a connection of its own, without Prisma. */
+/** A transaction on one connection, without Prisma. */
 export const runPlain = <Result>(
   session: Session,
   work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
   begin = 'begin',
 ): Promise<Result> =>
-  session.db.connectionShares.run(session.caller, () => runPlainSeated(session, work, begin));
+  session.db.connectionShares.run(session.caller, () => runPlainWithPermit(session, work, begin));
 
-async function runPlainSeated<Result>(
+async function runPlainWithPermit<Result>(
   session: Session,
   work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
   begin: string,
@@ -64,16 +64,14 @@ async function runPlainSeated<Result>(
   const client = await session.db.pool.connect();
   try {
     await client.query(begin);
-    const result = await inTransaction(async () => {
-      const tx = toPlainTx(client, session);
-      admit(session, await tx.query(enterWith(session)));
-      return work(tx, client);
-    });
+    const tx = toPlainTx(client, session);
+    admit(session, await tx.query(enterWith(session)));
+    const result = await work(tx, client);
     await client.query('commit');
     client.release();
     return result;
   } catch (error) {
-    // A connection that cannot roll back is not fit for the next request.
+    // A connection that cannot roll back must not be used for the next request.
     client.release(
       await client.query('rollback').then(
         () => false,
@@ -86,7 +84,7 @@ async function runPlainSeated<Result>(
 
 const toPlainTx = (client: pg.PoolClient, { caller }: Session): PlainTx => ({
   caller,
-  // The row type belongs to the statement, whose author claims it.
+  // The statement's author states the row type.
   query: async <Row>(statement: Sql<Row>) => (await client.query(toQuery(statement))).rows as Row[],
   execute: async (statement) => (await client.query(toQuery(statement))).rowCount ?? 0,
 });
@@ -101,9 +99,9 @@ export const flush = (
   statements: readonly Sql[],
   prepare: Prepare = toQuery,
 ): Promise<Rows[]> =>
-  session.db.connectionShares.run(session.caller, () => flushSeated(session, begin, statements, prepare));
+  session.db.connectionShares.run(session.caller, () => flushWithPermit(session, begin, statements, prepare));
 
-async function flushSeated(
+async function flushWithPermit(
   session: Session,
   begin: string,
   statements: readonly Sql[],
@@ -114,7 +112,7 @@ async function flushSeated(
     const enter = preparing(session.db)(enterWith(session));
     const queries = [begin, enter, ...statements.map(prepare), 'commit'];
     const [, entered, ...rest] = await sendTogether(client, queries);
-    // The columns that enterScope selects.
+    // enterScope selects these columns.
     admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
     return rest.slice(0, -1);
   } finally {
@@ -122,9 +120,9 @@ async function flushSeated(
   }
 }
 
-/** Sends queries without waiting for each other's results. @throws the error of the first that failed */
+/** Sends queries without waiting for each other's results. @throws the error of the first one that failed */
 export async function sendTogether(client: pg.PoolClient, queries: (string | object)[]): Promise<Rows[]> {
-  // pg takes text or a query object alike; its overloads do not.
+  // pg accepts text and query objects, but has no overload for a union of them.
   const sent = queries.map((query) => client.query<Record<string, unknown>>(query as string));
   const settled = await Promise.allSettled(sent);
   const failed = settled.find((result) => result.status === 'rejected');

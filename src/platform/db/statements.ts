@@ -6,35 +6,28 @@ declare const ROW: unique symbol;
 /** A statement and the type of the rows that it returns. */
 export type Sql<Row = unknown> = Prisma.Sql & { readonly [ROW]?: Row };
 
-/** Makes a statement of a template. The row type is a claim of its author: it states what the statement selects. */
+/** Makes a statement of a template. Its author states the type of the rows that it returns. */
 export const sql = <Row = unknown>(strings: readonly string[], ...values: readonly unknown[]): Sql<Row> =>
   Prisma.sql(strings, ...values);
 
 export const { join, empty, raw } = Prisma;
 
-/** Rows as the driver returns them. The statement's author knows their columns. */
+/** Rows as the driver returns them. */
 export type Rows = Record<string, unknown>[];
 
-/** What each of several statements returns, in their order. */
+/** The rows of several statements, in their order. */
 export type RowsOf<Statements extends readonly Sql[]> = {
   -readonly [Index in keyof Statements]: Statements[Index] extends Sql<infer Row> ? Row[] : never;
 };
 
-/** Prisma's models, with the caller's filters; SQL goes through `query` and `execute`. */
+/** Prisma's models, with the caller's filters. */
 export type Models = Pick<Prisma.TransactionClient, Uncapitalize<Prisma.ModelName>>;
-
-type Query = {
-  <Row>(statement: Sql<Row>): Promise<Row[]>;
-  /** For modules that still name the rows where the statement is run. */
-  // eslint-disable-next-line @typescript-eslint/unified-signatures -- goes with the last of those modules
-  <Row>(statement: Sql): Promise<Row[]>;
-};
 
 /** A transaction in a caller's scope, with Prisma's models and raw SQL. */
 export type Tx = {
   models: Models;
   caller: Caller;
-  query: Query;
+  query<Row>(statement: Sql<Row>): Promise<Row[]>;
   /** Returns the number of rows written. */
   execute(statement: Sql): Promise<number>;
 };

@@ -1,5 +1,5 @@
 import type { SystemCaller } from '../identity/callers.js';
-import type { Db } from './transaction.js';
+import type { Db } from './database.js';
 
 /** Returns one system caller per tenant, for background jobs that process all tenants. */
 export async function systemCallers(db: Db): Promise<SystemCaller[]> {

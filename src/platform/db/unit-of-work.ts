@@ -1,117 +1,96 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { PlainTx, Rows, Sql } from './statements.js';
+import type { PlainTx } from './statements.js';
 
-/** A statement whose rows the unit of work looks at by name. */
-type Asked = Sql<Record<string, unknown>>;
+type QueryTx = Pick<PlainTx, 'query'>;
 
 /**
- * What is done in the transaction that some work writes in, around the work: all of it is committed, or nothing
- * (decision 0020).
+ * The first and the last step of the transaction that some work writes in. The transaction commits all of it or nothing
+ * (decision 0020). An error of a step rolls it back.
  */
 export type UnitOfWorkSteps<Result> = {
-  /** Sent when the caller has entered. */
-  opening: Asked[];
-  /** Judges their answers; what it throws undoes the transaction. */
-  assertMayWork(answers: Rows[]): void;
-  /** What is sent last, or undefined where nothing is. Asked only when the work has written. */
-  closing(result: Result): FinalStatement | undefined;
+  /** Runs once the caller is admitted, before the statements of the work. */
+  open(tx: QueryTx): Promise<void>;
+  /** Runs when the whole work has succeeded. */
+  close(tx: QueryTx, result: Result): Promise<void>;
 };
-
-/** A statement, and a judge of its answer that undoes the transaction by throwing. */
-export type FinalStatement = { statement: Asked; assertClosed(rows: Rows): void };
 
 /** The one transaction that some work writes in, while it is not committed yet. */
-export type UnitOfWork = Pick<UnitOfWorkSteps<never>, 'opening' | 'assertMayWork'> & {
-  /** Settles when the transaction has ended; undefined before it begins. */
+export type UnitOfWork = {
+  open(tx: QueryTx): Promise<void>;
+  /** Settles when the transaction has ended; undefined before it begins, and after it failed before its work was done. */
   transaction?: Promise<void> | undefined;
-  /** The statements of the work are done; the transaction waits to be told how it ends. */
+  /** Whether the transaction has run the statements of the work and waits for `lastStep`. */
   isWaiting: boolean;
-  closing: Promise<FinalStatement | undefined>;
+  /** Resolves when the whole work has succeeded; rejects when it has failed. */
+  lastStep: Promise<(tx: QueryTx) => Promise<void>>;
 };
 
-/** One store for both: every further one is paid for by each promise of the process. */
-const surroundings = new AsyncLocalStorage<{ held: UnitOfWork | undefined; isInTransaction: boolean }>();
-
-/** What holds the transaction that is about to be opened; undefined when it is to commit by itself. */
-export const currentUnitOfWork = (): UnitOfWork | undefined => surroundings.getStore()?.held;
-
-export const inTransaction = <Result>(work: () => Promise<Result>): Promise<Result> =>
-  surroundings.run({ held: currentUnitOfWork(), isInTransaction: true }, work);
-
-export const isInTransaction = (): boolean => surroundings.getStore()?.isInTransaction ?? false;
-
-const heldBy = <Result>(held: UnitOfWork, work: () => Promise<Result>): Promise<Result> =>
-  surroundings.run({ held, isInTransaction: isInTransaction() }, work);
-
 /**
- * Runs work whose writing transaction is committed only when the whole work has succeeded, together with the bracket.
- * Work that writes nothing is not touched. What the work throws undoes what it wrote.
+ * Runs work whose writing transaction commits only when the whole work has succeeded. An error of the work rolls back what
+ * it wrote. Work that writes nothing runs no step.
  *
- * @param work is told whether it has written by now
- * @param attach tells the request's context of the unit of work
+ * @param work receives a function that returns whether the work has written
+ * @param attach gives the unit of work to the context that the work uses
  */
 export async function inUnitOfWork<Result>(
-  bracket: UnitOfWorkSteps<Result>,
+  steps: UnitOfWorkSteps<Result>,
   work: (hasWritten: () => boolean) => Promise<Result>,
-  attach: (unit: UnitOfWork) => void = () => undefined,
+  attach: (unit: UnitOfWork) => void,
 ): Promise<Result> {
-  let close: (closing: FinalStatement | undefined) => void = () => undefined;
-  let undo: (error: unknown) => void = () => undefined;
-  const closing = new Promise<FinalStatement | undefined>((resolve, reject) => {
-    close = resolve;
-    undo = reject;
-  });
-  // nobody may be waiting for it
-  closing.catch(() => undefined);
-  const { opening, assertMayWork } = bracket;
-  const held: UnitOfWork = { opening, assertMayWork, isWaiting: false, closing };
-  attach(held);
+  const lastStep = makeDeferred<(tx: QueryTx) => Promise<void>>();
+  // Without a transaction nothing waits for it.
+  lastStep.promise.catch(() => undefined);
+  const unit: UnitOfWork = { open: steps.open, isWaiting: false, lastStep: lastStep.promise };
+  attach(unit);
   try {
-    const result = await heldBy(held, () => work(() => held.isWaiting));
-    if (held.transaction) close(bracket.closing(result));
-    await held.transaction;
+    const result = await work(() => unit.isWaiting);
+    lastStep.resolve((tx) => steps.close(tx, result));
+    await unit.transaction;
     return result;
   } catch (error) {
-    undo(error);
-    await held.transaction?.catch(() => undefined);
+    lastStep.reject(error);
+    await unit.transaction?.catch(() => undefined);
     throw error;
   }
 }
 
-/** Answers what the transaction's work answered, while the transaction itself waits. */
+/** Runs work inside a transaction that has admitted the caller, with the steps before and after it. */
+export type InUnitOfWork<Result> = (tx: QueryTx, work: () => Promise<Result>) => Promise<void>;
+
+/** Returns the result of the transaction's work while the transaction itself waits for its last step. */
 export function runInUnitOfWork<Result>(
-  held: UnitOfWork,
-  run: (work: InUnitOfWork<Result>) => Promise<void>,
+  unit: UnitOfWork,
+  run: (inUnit: InUnitOfWork<Result>) => Promise<void>,
 ): Promise<Result> {
-  assertNoUnitOfWork(held);
-  let offer: (result: Result) => void = () => undefined;
-  const offered = new Promise<Result>((resolve) => (offer = resolve));
+  const worked = makeDeferred<Result>();
   const transaction = run(async (tx, work) => {
-    const answers: Rows[] = [];
-    for (const statement of held.opening) answers.push(await tx.query(statement));
-    held.assertMayWork(answers);
+    await unit.open(tx);
     const result = await work();
-    held.isWaiting = true;
-    offer(result);
-    const closing = await held.closing;
-    if (closing) closing.assertClosed(await tx.query(closing.statement));
+    unit.isWaiting = true;
+    worked.resolve(result);
+    const lastStep = await unit.lastStep;
+    await lastStep(tx);
   });
-  held.transaction = transaction;
+  unit.transaction = transaction;
   transaction.catch(() => {
-    // undone before its work was done: the work may try again in another
-    if (!held.isWaiting) held.transaction = undefined;
+    // Rolled back before its work was done: the work may try again in another transaction.
+    if (!unit.isWaiting) unit.transaction = undefined;
   });
-  // before it has offered anything a transaction ends by failing alone
-  return Promise.race([offered, transaction.then(() => offered)]);
+  // Before its work is done, a transaction can only end by failing.
+  return Promise.race([worked.promise, transaction.then(() => worked.promise)]);
 }
 
-/** Runs work inside a transaction that the caller has entered, with what goes around it. */
-export type InUnitOfWork<Result> = (tx: Pick<PlainTx, 'query'>, work: () => Promise<Result>) => Promise<void>;
+type Deferred<Value> = {
+  promise: Promise<Value>;
+  resolve: (value: Value) => void;
+  reject: (error: unknown) => void;
+};
 
-/**
- * What is held is seen by nobody else, and whoever waits for its rows waits for ever: a handler writes in one
- * transaction, and reads in it what it has written.
- */
-export function assertNoUnitOfWork(held: UnitOfWork | undefined): void {
-  if (held?.transaction) throw new Error('A transaction was opened while another waits to be committed.');
+function makeDeferred<Value>(): Deferred<Value> {
+  let resolve: Deferred<Value>['resolve'] = () => undefined;
+  let reject: Deferred<Value>['reject'] = () => undefined;
+  const promise = new Promise<Value>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
 }

@@ -12,7 +12,7 @@ export type FailureCode = components['schemas']['FailureCode'];
 
 declare const isWorded: unique symbol;
 
-/** One entry of `errors`. Only this file makes one, so that every message comes from openapi/errors.yaml. */
+/** One entry of `errors`. Only this file creates entries, so that every message comes from openapi/errors.yaml. */
 export type FieldError = components['schemas']['FieldError'] & { readonly [isWorded]: true };
 
 export type ApiErrorDetail = { errors?: FieldError[]; retryAfterSeconds?: number };
@@ -20,7 +20,7 @@ export type ApiErrorDetail = { errors?: FieldError[]; retryAfterSeconds?: number
 type Args = Record<string, string | number>;
 type Options = ApiErrorDetail & { variant?: string; args?: Args };
 
-/** A failure with a code of openapi/errors.yaml. Only http/replies/error-handler.ts makes a reply of it. */
+/** A failure with a code of openapi/errors.yaml. Only http/replies/error-handler.ts converts it to a response. */
 export class ApiError extends Error {
   readonly code: FailureCode;
   readonly httpStatus: number;

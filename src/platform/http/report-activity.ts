@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { UserCaller } from '../identity/callers.js';
-import { isAdmitted } from '../db/transaction.js';
 
 /** Calls `record` after each response to a user whose account the database has accepted. */
 export function reportActivity(app: FastifyInstance, record: (caller: UserCaller) => void): void {
   app.addHook('onResponse', async ({ caller, context }) => {
-    if (caller?.kind === 'user' && (context?.isAdmitted || isAdmitted(caller))) record(caller);
+    if (caller?.kind === 'user' && context?.isAdmitted) record(caller);
   });
 }

@@ -5,7 +5,7 @@ import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
 import type { Operation } from '../contract/types.js';
 import { makeContext, type RequestContext } from '../context/request-context.js';
-import type { Db } from '../db/transaction.js';
+import type { Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
 import {
   admitBeforeLargeBody,
@@ -27,7 +27,7 @@ declare module 'fastify' {
     operation?: Operation;
     tenantId?: string;
     caller?: UserCaller | KeyCaller | undefined;
-    /** Of the caller; of the tenant as a whole where the operation takes no credential. */
+    /** The caller's context; the tenant's if the operation takes no credential. */
     context?: RequestContext;
   }
 }
@@ -74,7 +74,7 @@ export function makePreValidationHook(operation: Operation, { secrets }: Pick<Ho
     }
     assertActionDeclared(request, sentMediaType(request), operation);
     if (operation.takesIdempotencyKey)
-      request.repeatable = await readIdempotencyKey(request, operation, secrets);
+      request.idempotencyKey = await readIdempotencyKey(request, operation, secrets);
   };
 }
 

@@ -19,7 +19,7 @@ import { runIdempotent } from '../idempotency/idempotent-request.js';
 import { logSecretReads } from './log-secret-reads.js';
 import { withUploads } from './bodies/uploads.js';
 
-/** Makes a route of every operation of the contract. @throws when an operation has no handler */
+/** Registers a route for every operation of the contract. @throws if an operation has no handler */
 export async function registerRoutes(
   app: FastifyInstance,
   bundle: Bundle,
@@ -32,7 +32,7 @@ export async function registerRoutes(
     const operation = operations[id];
     route.onRequest = makeAuthorizationHook(operation, parts);
     route.preValidation = makePreValidationHook(operation, parts);
-    // for a body of undeclared length, which is measured while it is read
+    // Limits a body without Content-Length, whose size is known only once it is read.
     route.bodyLimit = bodyBytesOf(operation);
   });
   await app.register(openapiGlue, {
@@ -40,7 +40,7 @@ export async function registerRoutes(
     operationResolver: (id: string) => toRouteHandler(id, handlers, parts),
   });
   const refuse = makeNotFoundHandler();
-  // before the body is read, so that the path is told first and costs nothing
+  // Before the body is read: an unknown path is the first reason to refuse a request.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(request, reply) : undefined));
   app.setNotFoundHandler(refuse);
 }
@@ -48,7 +48,7 @@ export async function registerRoutes(
 type AnyHandler = (request: unknown) => Promise<HandlerResult>;
 
 function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDeps) {
-  // as: one loop serves every operation; the generated type has checked each handler against its own
+  // One function serves every operation. The generated type has checked each handler against its own operation.
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -65,26 +65,23 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDep
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];
     const work = async (): Promise<HttpResponse> => {
-      const bare = await withUploads(request, () =>
+      const result = await withUploads(request, () =>
         handle({ ctx, body, mediaType, query, path, caller, tenantId, requestId, address, userAgent }),
       );
-      if (bare.document) return toDocumentResponse(bare.document, request.headers);
-      return toHttpResponse(id, bare, new Date());
+      if (result.document) return toDocumentResponse(result.document, request.headers);
+      return toHttpResponse(id, result, new Date());
     };
-    const { operation, repeatable } = request;
-    const answer =
-      operation && repeatable && caller && ctx
-        ? await runIdempotent(
-            { ctx, db, secrets, key: { caller, ...repeatable }, operation, requestId },
-            work,
-          )
+    const { operation, idempotencyKey } = request;
+    const response =
+      operation && idempotencyKey && caller && ctx
+        ? await runIdempotent({ ctx, db, secrets, key: { caller, ...idempotencyKey }, operation }, work)
         : await work();
-    if (operation) logSecretReads(request, operation, answer);
-    return sendHttpResponse(reply, answer);
+    if (operation) logSecretReads(request, operation, response);
+    return sendHttpResponse(reply, response);
   };
 }
 
-/** 405 with Allow for a path of the contract, 404 for any other. */
+/** Responds with 405 and Allow to a path of the contract, with 404 to any other. */
 function makeNotFoundHandler() {
   const allowed = new Map<string, string[]>();
   for (const { path, method } of Object.values(operations)) {
@@ -92,8 +89,8 @@ function makeNotFoundHandler() {
   }
   const templates = [...allowed].map(([path, methods]) => ({ pattern: patternOf(path), methods }));
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const asked = request.url.split('?')[0] ?? '';
-    const methods = templates.find(({ pattern }) => pattern.test(asked))?.methods;
+    const path = request.url.split('?')[0] ?? '';
+    const methods = templates.find(({ pattern }) => pattern.test(path))?.methods;
     if (!methods) return sendError(new ApiError('route_not_found'), request, reply);
     const supported = methods.join(', ');
     void reply.header('allow', supported);
@@ -101,7 +98,7 @@ function makeNotFoundHandler() {
   };
 }
 
-/** What a path template matches: `{name}` is one segment. */
+/** Returns the pattern of a path template; `{name}` matches one segment. */
 function patternOf(template: string): RegExp {
   const literal = (text: string) => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
   return new RegExp(

@@ -36,9 +36,9 @@ export async function makeServer(
       timeouts,
       forwarding,
       unread,
-      onSocketResponse: (answer) => {
-        meter?.recordSocketResponse(answer.status, answer.socket);
-        app.log.info(describeSocketResponse(answer), 'request refused');
+      onSocketResponse: (response) => {
+        meter?.recordSocketResponse(response.status, response.socket);
+        app.log.info(describeSocketResponse(response), 'request refused');
       },
       onPipelineOverflow: (socket) => logClosedConnection(socket, 'pipelining'),
       onConnectionRefused: (address) =>

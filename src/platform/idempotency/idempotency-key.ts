@@ -9,22 +9,23 @@ import { MULTIPART, sentMediaType } from '../http/bodies/forms.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the request may be a repetition of another. */
-    repeatable?: IdempotencyKey | undefined;
+    /** Set if the request has an Idempotency-Key and its operation accepts one. */
+    idempotencyKey?: IdempotencyKey | undefined;
   }
 }
 
-/** Keyed hashes of a request's Idempotency-Key, and of everything that it asks for with it. */
+/** Keyed hashes of a request's Idempotency-Key, and of the request itself. */
 export type IdempotencyKey = { keyHash: string; requestHash: string };
 
 const HEADER = 'idempotency-key';
 
 /**
- * What a request is known again by. Taken before defaults are filled in: a later version of the service may have
- * others. Two requests are the same when operation, query and fields are, however they are spelt; a credential is no
- * part of what is asked for. A file is its content: clients name it anew with each request.
+ * Returns the hashes that identify a request. Two requests are the same if their operation, query and fields are equal,
+ * in any order and notation. The credential is not compared. A file is compared by its content, because clients may name it
+ * differently in each attempt. The request is hashed before defaults are filled in, because a later version of the service
+ * may have other defaults.
  *
- * The hash is keyed because bodies hold passwords, which a plain one would let be guessed.
+ * The hash is keyed: bodies contain passwords, which could be guessed from a plain hash.
  */
 export async function readIdempotencyKey(
   request: FastifyRequest,
@@ -33,14 +34,14 @@ export async function readIdempotencyKey(
 ): Promise<IdempotencyKey | undefined> {
   const key = request.headers[HEADER];
   if (typeof key !== 'string') return undefined;
-  // as: the query parser makes an object
+  // The query parser returns an object.
   const { api_key: _, ...query } = request.query as Record<string, unknown>;
   const mediaType = sentMediaType(request);
   const body = mediaType === MULTIPART ? await withFileHashes(request.body as object) : request.body;
-  const asked = stringify({ operation: operation.id, query, mediaType, body });
+  const canonical = stringify({ operation: operation.id, query, mediaType, body });
   return {
     keyHash: secrets.lookupHash(key, 'idempotency_key'),
-    requestHash: secrets.lookupHash(asked ?? '', 'idempotent_request'),
+    requestHash: secrets.lookupHash(canonical ?? '', 'idempotent_request'),
   };
 }
 
@@ -48,7 +49,7 @@ async function withFileHashes(form: object): Promise<[string, unknown][]> {
   const fields = Object.entries(form) as [string, string | UploadedFile][];
   const hashed = fields.map(async ([name, value]): Promise<[string, unknown]> => [
     name,
-    // in a list of its own: no text field is one
+    // An array, so that no text field has the same form.
     typeof value === 'string' ? value : [await hashFile(value.path)],
   ]);
   return (await Promise.all(hashed)).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -3,22 +3,22 @@ import { tenantRows, type FilterScope } from '../db/filters.js';
 import { sql, type Sql } from '../db/statements.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 
-/** A request's key and whose it is: one user's, or one courier's that sends its API key. */
+/** A request's key and its owner: a user, or the courier of an API key. */
 export type OwnedKey = { caller: UserCaller | KeyCaller } & IdempotencyKey;
 
-/** Source: the contract, "Repeating a request". Pruned after the same time. */
+/** Source: the contract, "Repeating a request". The retention job deletes the rows after the same time. */
 const LIFETIME = sql`interval '24 hours'`;
 
 const kindOf = ({ caller }: OwnedKey) => (caller.kind === 'user' ? 'user' : 'courier');
 
-/** For an API key, the courier that the scope was narrowed to. */
+/** For an API key, its courier, which is the courier of the transaction's scope. */
 const idOf = ({ caller }: OwnedKey) =>
   caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
 
-/** Holds the key to the end of the transaction; answers false, at once, where another holds it. */
-export const tryLockKey = (key: OwnedKey): Sql<{ is_held: boolean }> => sql`
+/** Locks the key until the end of the transaction. Returns false at once if another transaction has locked it. */
+export const tryLockKey = (key: OwnedKey): Sql<{ is_locked: boolean }> => sql`
   select pg_try_advisory_xact_lock(hashtextextended(
-    ${`idempotency key ${key.caller.tenantId} ${kindOf(key)} ${key.keyHash} `} || ${idOf(key)}::text, 0)) as is_held`;
+    ${`idempotency key ${key.caller.tenantId} ${kindOf(key)} ${key.keyHash} `} || ${idOf(key)}::text, 0)) as is_locked`;
 
 type Scope = FilterScope<{ tenantId: string }>;
 
@@ -29,13 +29,13 @@ export const findStoredResponse = (scope: Scope, key: OwnedKey): Sql<StoredRespo
   where ${tenantRows(scope, 'k')} and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}
     and k.key_hash = ${key.keyHash} and k.created_at > now() - ${LIFETIME}`;
 
-/** Not the scope's for a user: what users do to themselves may be written in the system's. */
+/** For a user, not the scope's courier: some requests of users write in the scope of the system. */
 const courierOf = ({ caller }: OwnedKey) =>
   caller.kind === 'user' ? sql`${caller.courierId}::uuid` : sql`app_courier()`;
 
 export type NewStoredResponse = { id: string; operationId: string; answerCipher: string };
 
-/** Answers one row, or none where an answer is kept already. */
+/** Returns one row, or none if a response is already stored. */
 export const insertStoredResponse = (
   key: OwnedKey,
   { id, operationId, answerCipher }: NewStoredResponse,

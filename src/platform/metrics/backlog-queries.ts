@@ -1,4 +1,4 @@
-import { sql, type Sql } from '../db/transaction.js';
+import { sql, type Sql } from '../db/statements.js';
 
 /** The backlog of background work over all tenants. Ages are in seconds, and 0 if nothing waits. */
 export type BacklogRow = {

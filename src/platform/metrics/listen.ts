@@ -6,7 +6,7 @@ import { closeUnreadConnections, type UnreadReplies } from '../http/connections/
 import { METRICS_TYPE, type Metrics } from './metrics.js';
 
 export type Listener = {
-  /** The port that was free, if the settings ask for port 0. */
+  /** The port in use. If the setting is 0, the system has chosen a free one. */
   port: number;
   close(): Promise<void>;
 };
@@ -46,7 +46,7 @@ export async function listenForScrapes(
   };
 }
 
-/** Fastify with the service's limits on pipelined requests and unread replies. It answers GET alone and reads no body. */
+/** Fastify with the service's limits on pipelined requests and unread responses. It accepts only GET and reads no body. */
 function makeMetricsServer(unread: UnreadReplies): FastifyInstance {
   const app: FastifyInstance = Fastify({
     serverFactory: (handle) =>

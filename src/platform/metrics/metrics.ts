@@ -11,7 +11,7 @@ import { countRequests, type RequestMetrics } from './requests.js';
 
 /**
  * The metrics of a process. Every label has a small fixed set of values. Tenants, couriers, addresses and persons are never
- * labels: they would be too many time series, and personal data.
+ * labels: they would create too many time series, and some are personal data.
  */
 export type Metrics = RequestMetrics &
   OutboundMetrics & {

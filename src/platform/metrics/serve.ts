@@ -6,10 +6,10 @@ import { makeMetrics, type Metrics } from './metrics.js';
 export type ServedMetrics = Metrics & Listener;
 
 /**
- * Makes a process's metrics, and serves them until they are closed.
+ * Serves a process's metrics until they are closed.
  *
- * @param connection the application's; one more of its kind is opened
- * @throws ConfigError when the address cannot be listened on
+ * @param connection the application's connection; the metrics open a separate one of the same kind
+ * @throws ConfigError if it cannot listen on the address
  */
 export async function serveMetrics(
   address: { host: string; port: number },

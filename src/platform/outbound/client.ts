@@ -64,7 +64,7 @@ function findInvalidHeader(headers: Record<string, string>): string | undefined 
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'a header has a name that cannot be sent';
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      return `the header ${name} holds characters that cannot be sent`;
+      return `the header ${name} contains characters that cannot be sent`;
   }
   return undefined;
 }

@@ -15,7 +15,7 @@ export function exchange(connections: Connections, request: OutboundRequest): Pr
     let status: number | undefined;
 
     const timer = setTimeout(() => {
-      const what = controller ? 'no answer' : 'no connection';
+      const what = controller ? 'no response' : 'no connection';
       stop(reply(new TargetError('timeout', `${what} within ${request.timeoutMs / 1000} s`)));
     }, request.timeoutMs);
 

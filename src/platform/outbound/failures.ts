@@ -21,22 +21,22 @@ const MESSAGES: Partial<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
-  UND_ERR_SOCKET: 'the connection was closed before an answer came',
+  UND_ERR_SOCKET: 'the connection was closed before a response arrived',
   EHOSTUNREACH: 'the host could not be reached',
   ENETUNREACH: 'the host could not be reached',
   EADDRNOTAVAIL: 'the host could not be reached',
   ETIMEDOUT: 'the host could not be reached',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'what it answered is not HTTP',
-  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too long",
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  CERT_REVOKED: 'its certificate has been revoked',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not publicly trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate comes without the intermediate ones',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes without the intermediate ones',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without the intermediate ones',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response is not HTTP',
+  UND_ERR_HEADERS_OVERFLOW: 'the response headers are too long',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  CERT_REVOKED: 'the certificate has been revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is from an authority that is not publicly trusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'the intermediate certificates are missing',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the intermediate certificates are missing',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the intermediate certificates are missing',
 };
 
 export const codeOf = (error: unknown) =>
@@ -48,8 +48,8 @@ export function describeFailure(error: unknown): string {
   const code = codeOf(error);
   if (MESSAGES[code]) return MESSAGES[code];
   // Errors of undici's parser have no code from the table.
-  if (error instanceof errors.HTTPParserError) return 'what it answered is not HTTP';
-  if (/CERT|SIGNATURE|PURPOSE|CHAIN/.test(code)) return 'its certificate is not trusted';
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'TLS could not be agreed on';
+  if (error instanceof errors.HTTPParserError) return 'the response is not HTTP';
+  if (/CERT|SIGNATURE|PURPOSE|CHAIN/.test(code)) return 'the certificate is not trusted';
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'the TLS handshake failed';
   return 'the request failed';
 }

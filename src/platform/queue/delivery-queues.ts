@@ -1,4 +1,4 @@
-import { sql, type Sql } from '../db/transaction.js';
+import { sql, type Sql } from '../db/statements.js';
 
 /** The courier's URL that an event is sent to. */
 export type Endpoint = 'add_package' | 'update_package';

@@ -1,4 +1,4 @@
-import { sql, type Sql } from '../db/transaction.js';
+import { sql, type Sql } from '../db/statements.js';
 import type { DeliveryQueue } from './delivery-queues.js';
 
 /** The kinds of jobs and their payloads. A payload contains only ids; the task reads the rows in the tenant's scope. */

@@ -107,7 +107,7 @@ const SELF_SERVICE_CALLERS: Partial<Record<OperationId, FuzzCaller[]>> = {
   changePassword: ['spare-1'],
   manageTwoFactor: ['spare-2'],
   manageSessions: ['spare-2'],
-  // No administrator, because these settings could lock everybody out.
+  // No administrator, because these settings could lock all callers out.
   updateSecuritySettings: ['manager', 'iex'],
 };
 

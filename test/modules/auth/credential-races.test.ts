@@ -165,7 +165,7 @@ const CHANGES_DURING_REQUEST: [string, () => Columns][] = [
   ['the user’s tokens are ended', () => ({ token_version: 7 })],
 ];
 
-describe('changes of the own account', () => {
+describe("changes of the caller's own account", () => {
   test.each(CHANGES_DURING_REQUEST)('rejects a password change if meanwhile %s', async (_what, columns) => {
     const user = await makeUser();
     const body = { current_password: DEMO.password, new_password: 'seven parcels on a wet quay' };

@@ -2,12 +2,14 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeLoginLimiter } from '../../../src/platform/access/login-limiter.js';
 import { countAttempt, passwordThrottle } from '../../../src/modules/auth/credentials/throttle.js';
-import { pipeline } from '../../../src/platform/db/transaction.js';
+import { BACKGROUND } from '../../../src/platform/audit/audit.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { networkOf } from '../../../src/platform/values/network-address.js';
+import { rounds } from '../../support/harness/effort.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-const CALLERS = 200;
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 
@@ -60,7 +62,7 @@ async function codeOfNow(): Promise<string> {
   return String(word % 1_000_000).padStart(6, '0');
 }
 
-test('of 200 callers with one preauth token and the right code, one is logged in', async () => {
+test(`of ${CALLERS} callers with one preauth token and the right code, one is logged in`, async () => {
   await resetGuarded();
   const [token = ''] = await makePreauthTokens(1);
   const code = await codeOfNow();
@@ -69,7 +71,7 @@ test('of 200 callers with one preauth token and the right code, one is logged in
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 callers with one authenticator code and a preauth token each, one is logged in', async () => {
+test(`of ${CALLERS} callers with one authenticator code and a preauth token each, one is logged in`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const code = await codeOfNow();
@@ -78,7 +80,7 @@ test('of 200 callers with one authenticator code and a preauth token each, one i
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 callers with one backup code and a preauth token each, one is logged in', async () => {
+test(`of ${CALLERS} callers with one backup code and a preauth token each, one is logged in`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', DEMO_BACKUP_CODES[0] ?? ''));
@@ -86,7 +88,7 @@ test('of 200 callers with one backup code and a preauth token each, one is logge
   expect(count(replies, 500)).toBe(0);
 });
 
-test('of 200 simultaneous wrong codes, at most five are verified', async () => {
+test(`of ${CALLERS} simultaneous wrong codes, at most five are verified`, async () => {
   await resetGuarded();
   const tokens = await makePreauthTokens(CALLERS);
   const replies = await times(CALLERS, (index) => verify(tokens[index] ?? '', 'AAAA-AAAA'));
@@ -94,7 +96,7 @@ test('of 200 simultaneous wrong codes, at most five are verified', async () => {
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
 });
 
-test('of 200 simultaneous wrong passwords for one user name, at most five are hashed', async () => {
+test(`of ${CALLERS} simultaneous wrong passwords for one user name, at most five are hashed`, async () => {
   const replies = await times(CALLERS, () => logIn('warehouse', 'not-the-password'));
   expect(count(replies, 401)).toBeLessThanOrEqual(5);
   expect(count(replies, 401) + count(replies, 429) + count(replies, 503)).toBe(CALLERS);
@@ -108,8 +110,11 @@ test('of 200 simultaneous wrong passwords for one user name, at most five are ha
 test('of 1,000 simultaneous attempts counted in the database, five are admitted across replicas', async () => {
   const caller = { kind: 'system', tenantId: DEMO.tenants.demo } as const;
   const throttle = passwordThrottle('Somebody');
-  const counted = await times(1_000, () => pipeline(service.db, caller, [countAttempt(caller, throttle)]));
-  const failures = counted.flatMap(([rows]) => rows ?? []).map((row) => row['failures']);
+  const counted = await times(1_000, () => {
+    const ctx = makeContext(service.db, caller, BACKGROUND);
+    return ctx.pipeline([countAttempt(ctx, throttle)]);
+  });
+  const failures = counted.flatMap(([rows]) => rows).map((row) => row.failures);
   expect(failures.sort()).toEqual([1, 2, 3, 4, 5]);
 });
 

@@ -8,7 +8,7 @@ import { newId } from '../../../src/platform/values/ids.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
-/** The hash of everybody's password at bcrypt's lowest cost, because most tests do not measure the time of a hash. */
+/** The hash of the demo users' password at bcrypt's lowest cost, because most tests do not measure the time of a hash. */
 let cheapHash: string;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ const uniqueName = (stem: string) => `${stem}-${randomBytes(4).toString('hex')}`
 
 type User = { id: string; username: string };
 
-/** Creates a manager of tenant demo with everybody's password, so that no test locks another test's user. */
+/** Creates a manager of tenant demo with the demo users' password, so that no test locks another test's user. */
 async function makeUser(stem: string, changes: Record<string, unknown> = {}): Promise<User> {
   const user = { id: newId(), username: uniqueName(stem) };
   await service.owner.query(

@@ -8,6 +8,7 @@ import { otpauthUri } from '../../../src/modules/auth/credentials/totp.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { projectRoot } from '../../../src/config/project-root.js';
+import { rounds } from '../../support/harness/effort.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -267,12 +268,14 @@ describe('enable', () => {
     expect((await status(user)).enabled).toBe(false);
   });
 
-  test('of 100 callers with one code, one enables it and receives the stored backup codes', async () => {
+  const CALLERS = rounds(40, 100);
+
+  test(`of ${CALLERS} callers with one code, one enables it and receives the stored backup codes`, async () => {
     const user = await makeUser();
     const { secret } = (await setUp(user)).body['data'];
     const code = await codeOf(secret);
     const replies = await Promise.all(
-      Array.from({ length: 100 }, () => untilAdmitted(() => enable(user, code))),
+      Array.from({ length: CALLERS }, () => untilAdmitted(() => enable(user, code))),
     );
     const won = replies.filter((reply) => reply.status === 200);
     expect(won).toHaveLength(1);

@@ -530,7 +530,7 @@ describe('download errors and access', () => {
     }
   });
 
-  test('answers each of 60 simultaneous downloads with the file or with 503 and Retry-After', async () => {
+  test('responds to each of 60 simultaneous downloads with the file or with 503 and Retry-After', async () => {
     const replies = await Promise.all(
       Array.from({ length: 60 }, () => download('admin', DEMO.bills.paid, 'csv')),
     );
@@ -550,19 +550,19 @@ describe('PDF worker', () => {
   const party = (name: string) => ({ name, address: [], phone: null, email: null });
   const invoiceTo = (name: string): Invoice => ({
     bill: {
-      ...{ id: UNKNOWN_ID, invoice_number: 'INV-1', sequence_number: 1, courier_id: IEX, courier_name: name },
-      ...{ courier_code: 'IEX', service_type: 'Air', start_date: '2026-10-01', end_date: '2026-10-31' },
+      ...{ id: UNKNOWN_ID, invoiceNumber: 'INV-1', sequenceNumber: 1, courierId: IEX, courierName: name },
+      ...{ courierCode: 'IEX', serviceType: 'Air', startDate: '2026-10-01', endDate: '2026-10-31' },
       ...{
-        total_packages: 0,
-        tax_rate: '0',
+        totalPackages: 0,
+        taxRate: '0',
         subtotal: '0',
-        tax_amount: '0',
-        total_amount: '0',
-        paid_amount: '0',
+        taxAmount: '0',
+        totalAmount: '0',
+        paidAmount: '0',
         balance: '0',
       },
-      ...{ status: 'published' as const, remarks: null, bill_from: party('From'), bill_to: party(name) },
-      ...{ created_at: '2026-11-01T00:00:00.000Z', published_at: '2026-11-01T00:00:00.000Z' },
+      ...{ status: 'published' as const, remarks: null, billFrom: party('From'), billTo: party(name) },
+      ...{ createdAt: '2026-11-01T00:00:00.000Z', publishedAt: '2026-11-01T00:00:00.000Z' },
     },
     lines: [],
     payments: [],

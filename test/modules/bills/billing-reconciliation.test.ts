@@ -454,7 +454,7 @@ test('accepts a period of 366 days in any year', async () => {
     expect((await reconcile({ from, to })).status).toBe(200);
 });
 
-test('reconciles and lists on the statement what the API drafted, adjusted, published and paid', async () => {
+test('reconciliation and statement agree for a bill that the API drafted, adjusted, published and paid', async () => {
   const courierId = await newCourier();
   for (const weight of ['10', '10.001', '50']) await receive(courierId, weight);
   const manage = async (body: object) => {

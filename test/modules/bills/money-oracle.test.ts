@@ -8,8 +8,8 @@ import { startService, type Reply, type Service } from '../../support/service/se
 // rounding. Compares it with the preview and with the drafted bill.
 
 // Every ten rounds include tables of 500 tiers, tables with the largest fees, and default tables.
-const ROUNDS = rounds(15, 50);
-const PACKAGES_EACH = 2_000;
+const ROUNDS = rounds(10, 50);
+const PACKAGES_EACH = rounds(600, 2_000);
 const MAX_TIERS = 500;
 const MAX_LB = 99_999_999n;
 const MAX_CENTS = 9_999_999_999n;
@@ -92,7 +92,7 @@ const tierOf = (tiers: Tier[], weight: bigint) =>
 
 const post = async (path: string, body: object): Promise<Reply['body']> => {
   const reply = await service.request('POST', path, { as: 'admin', body });
-  if (reply.status >= 300) throw new Error(`${path} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+  if (reply.status >= 300) throw new Error(`${path} returned ${reply.status}: ${JSON.stringify(reply.body)}`);
   return reply.body;
 };
 

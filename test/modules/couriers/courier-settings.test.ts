@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import {
   startService,
@@ -231,24 +232,26 @@ describe('updating the profile', () => {
     for (const field of fields) expect(body['data'][field]).toBe(`at once ${field}`);
   });
 
-  test('the audit entries of 200 concurrent updates form an unbroken chain', async () => {
+  const UPDATES = rounds(50, 200);
+
+  test(`the audit entries of ${UPDATES} concurrent updates form an unbroken chain`, async () => {
     await updateIex({ address1: 'start' });
     const start = (await auditOf(IEX)).length;
     const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, n) => untilAdmitted(() => updateIex({ address1: `at once ${n}` }))),
+      Array.from({ length: UPDATES }, (_, n) => untilAdmitted(() => updateIex({ address1: `at once ${n}` }))),
     );
-    expect(replies.filter(({ status }) => status === 200)).toHaveLength(200);
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(UPDATES);
     // The update of an address is audited with these fields.
     const entries = (await auditOf(IEX)).slice(start) as {
       before: { address1: string };
       after: { address1: string };
     }[];
-    expect(entries).toHaveLength(200);
+    expect(entries).toHaveLength(UPDATES);
     const next = new Map(entries.map(({ before, after }) => [before.address1, after.address1]));
     let [at, steps] = ['start', 0];
     for (let after = next.get(at); after !== undefined; after = next.get(at))
       [at, steps] = [after, steps + 1];
-    expect([steps, at]).toEqual([200, (await rowOf(IEX))['address1']]);
+    expect([steps, at]).toEqual([UPDATES, (await rowOf(IEX))['address1']]);
   });
 
   test('stores tokens encrypted with the newest key and bound to their row', async () => {

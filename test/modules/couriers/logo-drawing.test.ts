@@ -98,7 +98,7 @@ describe('reported filter attack', () => {
     const other = await timed(download('hrb', billOfHrb));
     expect([other.reply.status, (await own).reply.status]).toEqual([200, 200]);
     print(
-      `Another courier's bill: ${calm.tookMs} ms when all is calm, ${other.tookMs} ms during the attack; its upload took ${stored.tookMs} ms, its own bill ${(await own).tookMs} ms.`,
+      `Another courier's bill: ${calm.tookMs} ms without load, ${other.tookMs} ms during the attack; its upload took ${stored.tookMs} ms, its own bill ${(await own).tookMs} ms.`,
     );
     // A bill takes less than a second. Before the fix it was rejected after 15 s.
     expect(other.tookMs).toBeLessThan(10_000);
@@ -115,21 +115,25 @@ describe('reported filter attack', () => {
 });
 
 describe('endless rendering', () => {
-  test.each([
-    ['strokes', STROKE_BOMB],
-    ['nested clip paths', CLIP_BOMB],
-  ])("by %s is rejected in time while another courier's logo is accepted", async (_what, bomb) => {
-    const before = await storedRendering();
-    const refused = timed(upload(bomb));
-    const taken = await timed(upload(svg(`<circle r="${randomBytes(1)[0] ?? 1}"/>`), 'hrb'));
-    const { reply, tookMs, endedMs } = await refused;
-    expect([reply.status, reply.body['code']]).toEqual([400, 'logo_not_acceptable']);
-    expect(taken.reply.status).toBe(200);
-    expect(await storedRendering()).toEqual(before);
-    print(
-      `Refused after ${tookMs} ms; another courier's logo took ${taken.tookMs} ms (${Math.round(endedMs - taken.endedMs)} ms earlier).`,
-    );
-  });
+  // Each takes the CPU for the whole time limit. The next test stores the strokes.
+  const BOMBS: [string, string][] = [['nested clip paths', CLIP_BOMB]];
+  if (rounds(0, 1) === 1) BOMBS.push(['strokes', STROKE_BOMB]);
+
+  test.each(BOMBS)(
+    "by %s is rejected in time while another courier's logo is accepted",
+    async (_what, bomb) => {
+      const before = await storedRendering();
+      const refused = timed(upload(bomb));
+      const taken = await timed(upload(svg(`<circle r="${randomBytes(1)[0] ?? 1}"/>`), 'hrb'));
+      const { reply, tookMs, endedMs } = await refused;
+      expect([reply.status, reply.body['code']]).toEqual([400, 'logo_not_acceptable']);
+      expect(taken.reply.status).toBe(200);
+      expect(await storedRendering()).toEqual(before);
+      print(
+        `Rejected after ${tookMs} ms; another courier's logo took ${taken.tookMs} ms (${Math.round(endedMs - taken.endedMs)} ms earlier).`,
+      );
+    },
+  );
 
   test('of a stored logo is tried once, then omitted from the bill, and delays no other courier', async () => {
     await plant(STROKE_BOMB);
@@ -147,7 +151,7 @@ describe('endless rendering', () => {
     const second = await timed(download('iex', DEMO.bills.published));
     expect(second.reply.bytes.equals(first.reply.bytes)).toBe(true);
     print(
-      `Undrawable: ${first.tookMs} ms, then ${second.tookMs} ms; another courier meanwhile ${others[0].tookMs} ms.`,
+      `A logo that cannot be rendered: ${first.tookMs} ms, then ${second.tookMs} ms; another courier's bill meanwhile: ${others[0].tookMs} ms.`,
     );
     // A new logo is rendered again.
     expect((await upload(svg())).status).toBe(200);
@@ -229,7 +233,7 @@ test("the demo logo's PNG equals the service's rendering of its SVG", async () =
 
 describe('bill rendering limit per courier', () => {
   test("twelve long bills requested by two users of one courier do not delay another courier's bill", async () => {
-    const lines = rounds(1_000, 3_000);
+    const lines = rounds(400, 3_000);
     const bill = await plantBill(service.owner, {
       courierId: IEX,
       start: '2024-07-01',
@@ -262,7 +266,7 @@ describe('bill rendering limit per courier', () => {
       expect(all.every(({ reply }) => reply.status === 200 || reply.status === 503)).toBe(true);
       const before = all.filter(({ reply, endedMs }) => reply.status === 200 && endedMs < other.endedMs);
       print(
-        `Another courier's bill took ${other.tookMs} ms; ${before.length} of the flood's bills were done by then.`,
+        `Another courier's bill took ${other.tookMs} ms; ${before.length} bills of the other users were complete by then.`,
       );
       drawnBefore.push(before.length);
     }

@@ -1,12 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
 import { answerWith, startSyncRig, type SyncRig } from '../../support/builders/customer-sync.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
 import { auditMark, customersAudited } from '../../support/builders/bulk-audit.js';
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 
 const { IEX } = DEMO.couriers;
+const CALLERS = rounds(50, 200);
+const SCHEDULE_ROUNDS = rounds(8, 20);
+const MIXED_ROUNDS = rounds(2, 5);
+const RECORDS = rounds(500, 1_000);
 
 let service: Service;
 let since = '';
@@ -33,9 +38,9 @@ const records = (count: number, first_name: string) =>
 
 const auditsOf = (kind: 'created' | 'updated') => customersAudited(service.owner, kind, since);
 
-test('200 simultaneous requests create one run, one job and one audit entry, and all return that run', async () => {
+test(`${CALLERS} simultaneous requests create one run, one job and one audit entry, and all return that run`, async () => {
   const replies = await Promise.all(
-    Array.from({ length: 200 }, (_, n) =>
+    Array.from({ length: CALLERS }, (_, n) =>
       untilAdmitted(() =>
         n % 2
           ? service.call('syncCustomers', { as: 'iex' })
@@ -54,8 +59,8 @@ test('200 simultaneous requests create one run, one job and one audit entry, and
   expect(rows).toEqual([{ entity_id: runId }]);
 }, 60_000);
 
-test('requests and the schedule at the same time create one run per courier, in 20 rounds', async () => {
-  for (let round = 0; round < 20; round += 1) {
+test(`requests and the schedule at the same time create one run per courier, in ${SCHEDULE_ROUNDS} rounds`, async () => {
+  for (let round = 0; round < SCHEDULE_ROUNDS; round += 1) {
     await Promise.all([
       ...Array.from({ length: 5 }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
       scheduleCustomerSyncs({ db: service.db }),
@@ -80,7 +85,7 @@ test('each request during finishing runs returns a run, and no two runs are open
     }
   })();
   const replies = await Promise.all(
-    Array.from({ length: 200 }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
+    Array.from({ length: CALLERS }, () => untilAdmitted(() => service.call('syncCustomers', { as: 'iex' }))),
   ).finally(() => (state.isOver = true));
   await working;
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
@@ -89,7 +94,7 @@ test('each request during finishing runs returns a run, and no two runs are open
   expect(queued.map(({ body }) => String(body['data'].run_id)).sort()).toEqual(rows.map(({ id }) => id));
 }, 120_000);
 
-/** With 200 callers a job may find no free connection and fail. The queue retries it, and so does the loop above. */
+/** With many callers a job may find no free connection and fail. The queue retries it, and so does the loop above. */
 function ignoreConnectionTimeout(error: unknown): void {
   if (!/timeout exceeded when trying to connect/.test(String(error))) throw error;
 }
@@ -111,11 +116,11 @@ test('three workers on the same run store and count it once', async () => {
 }, 60_000);
 
 test('concurrent synchronisations, uploads and single creations do not deadlock and are all counted', async () => {
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < MIXED_ROUNDS; round += 1) {
     await service.owner.query("delete from customers where user_code like 'RACE-%'");
     since = await auditMark(service.owner);
-    rig.receiver.answer = answerWith(records(1_000, 'Sync').reverse());
-    const file = ['h', ...records(1_000, 'Upload').map(({ user_code }) => `${user_code},Upload,Race`)].join(
+    rig.receiver.answer = answerWith(records(RECORDS, 'Sync').reverse());
+    const file = ['h', ...records(RECORDS, 'Upload').map(({ user_code }) => `${user_code},Upload,Race`)].join(
       '\n',
     );
     const single = (n: number) => ({ user_code: `RACE-${n}`, first_name: 'Single', last_name: 'Race' });
@@ -123,17 +128,17 @@ test('concurrent synchronisations, uploads and single creations do not deadlock 
       rig.sync(),
       untilAdmitted(() => service.call('uploadCustomers', { as: 'iex', form: { file: { file } } })),
       ...Array.from({ length: 20 }, (_, n) =>
-        untilAdmitted(() => service.call('createCustomer', { as: 'iex', body: single(n * 50) })),
+        untilAdmitted(() => service.call('createCustomer', { as: 'iex', body: single(n * (RECORDS / 20)) })),
       ),
     ]);
-    expect(run).toMatchObject({ status: 'succeeded', received: 1_000, skipped: 0 });
+    expect(run).toMatchObject({ status: 'succeeded', received: RECORDS, skipped: 0 });
     expect(upload.status).toBe(200);
     for (const { status } of singles) expect([200, 409]).toContain(status);
     const createdSingly = singles.filter(({ status }) => status === 200).length;
     const uploaded = upload.body['data'];
-    expect(run['created'] + uploaded.created + createdSingly).toBe(1_000);
+    expect(run['created'] + uploaded.created + createdSingly).toBe(RECORDS);
     // Audit entries of the single creations contain one customer each.
-    expect((await auditsOf('created')) + createdSingly).toBe(1_000);
+    expect((await auditsOf('created')) + createdSingly).toBe(RECORDS);
     expect(await auditsOf('updated')).toBe(run['updated'] + uploaded.updated);
   }
 }, 120_000);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { makeContext } from '../../../src/platform/context/request-context.js';
 import { failAbandonedRuns, scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
@@ -641,12 +642,12 @@ describe('failing targets', () => {
   test.each([
     [301, /301.*Redirects are not followed/],
     [302, /302.*Redirects are not followed/],
-    [400, /400\. Look into the log/],
+    [400, /400\. Look for the error in the log/],
     [401, /401.*api_token/],
     [403, /403.*api_token/],
     [404, /404.*api_url_get_customers/],
-    [500, /500\. Look into the log/],
-    [503, /503\. Look into the log/],
+    [500, /500\. Look for the error in the log/],
+    [503, /503\. Look for the error in the log/],
   ])('HTTP %s fails the run with a message that says what to change', async (status, words) => {
     rig.receiver.answer = (_request, response) =>
       response.writeHead(status, { location: `${rig.receiver.url}/elsewhere` }).end('[]');
@@ -759,6 +760,9 @@ describe('run and job', () => {
     expect(await customer('JOB-1')).toBeUndefined();
   });
 
+  const failAbandoned = (tenantId: string) =>
+    failAbandonedRuns(makeContext(service.db, { kind: 'system', tenantId }, 'a-job'));
+
   test('runs that are open for more than an hour are abandoned, and a new one can start', async () => {
     const { run_id: runId } = (await requestSync()).body['data'];
     const open = async (status: string, minutes: number, isStarted: boolean) => {
@@ -767,12 +771,12 @@ describe('run and job', () => {
            started_at = case when $3 then now() - make_interval(mins => $2) end`,
         [status, minutes, isStarted],
       );
-      return failAbandonedRuns(service.db, DEMO.tenants.demo);
+      return failAbandoned(DEMO.tenants.demo);
     };
     expect(await open('queued', 59, false)).toBe(0);
     expect(await open('running', 59, true)).toBe(0);
     expect(await open('succeeded', 90, true)).toBe(0);
-    expect(await failAbandonedRuns(service.db, DEMO.tenants.two)).toBe(0);
+    expect(await failAbandoned(DEMO.tenants.two)).toBe(0);
     for (const [status, isStarted] of [
       ['queued', false],
       ['running', true],
@@ -788,7 +792,7 @@ describe('run and job', () => {
     await service.owner.query(
       "update customer_sync_runs set status = 'running', created_at = now() - interval '2 hours', started_at = now()",
     );
-    expect(await failAbandonedRuns(service.db, DEMO.tenants.demo)).toBe(0);
+    expect(await failAbandoned(DEMO.tenants.demo)).toBe(0);
     await service.owner.query("update customer_sync_runs set status = 'failed'");
     expect((await requestSync()).body['message']).toBe('Synchronisation queued.');
   });

@@ -5,7 +5,8 @@ import {
   pageOfCustomers,
   totalOfCustomers,
 } from '../../../src/modules/customers/crud/list-queries.js';
-import { snapshot, sql, type Sql } from '../../../src/platform/db/transaction.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
+import { sql, type Sql } from '../../../src/platform/db/statements.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -68,26 +69,31 @@ async function isAllVisible(): Promise<boolean> {
   return rows[0]?.is_all === true;
 }
 
+type Explained = { 'QUERY PLAN': [{ Plan: Record<string, number> }] };
+
+const contextOf = (who: keyof typeof CALLERS) => makeContext(service.db, CALLERS[who], 'a-request');
+
 /** Returns the number of blocks a statement reads. Unlike time, it does not depend on the load of the machine. */
 async function blocksOf(who: keyof typeof CALLERS, statement: Sql): Promise<number> {
-  const explained = sql`explain (analyze, buffers, format json) ${statement}`;
-  const [rows] = await snapshot(service.db, CALLERS[who], [explained]);
-  // EXPLAIN returns this shape.
-  const [{ Plan: plan }] = rows?.[0]?.['QUERY PLAN'] as [{ Plan: Record<string, number> }];
+  const explained = sql<Explained>`explain (analyze, buffers, format json) ${statement}`;
+  const [[row]] = await contextOf(who).read([explained]);
+  if (!row) throw new Error('EXPLAIN returned no row.');
+  const plan = row['QUERY PLAN'][0].Plan;
   return (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
 }
 
 async function blocksOfAll(): Promise<Map<string, number>> {
   const blocks = new Map<string, number>();
   for (const who of ['staff', 'courier'] as const) {
+    const ctx = contextOf(who);
     for (const filters of QUERIES) {
       const query = { page: 1, limit: 20, sort_by: 'first_name', sort_dir: 'ASC', ...filters } as const;
-      const page = pageOfCustomers(service.db, CALLERS[who], query);
-      const total = totalOfCustomers(service.db, CALLERS[who], query);
+      const page = pageOfCustomers(ctx, query);
+      const total = totalOfCustomers(ctx, query);
       const sum = (await blocksOf(who, page)) + (await blocksOf(who, total));
       blocks.set(`${who} ${JSON.stringify(filters)}`, sum);
     }
-    blocks.set(`${who} branches`, await blocksOf(who, branchNames(service.db, CALLERS[who], undefined)));
+    blocks.set(`${who} branches`, await blocksOf(who, branchNames(ctx, undefined)));
   }
   return blocks;
 }

@@ -367,6 +367,17 @@ describe('POST /api/ManageCustomers.php', () => {
     expect(await stored(blank.courier_customer_id)).toMatchObject({ branch: null, email: null });
   });
 
+  test("takes its times from the database's clock, as the audit trail does", async () => {
+    const { courier_customer_id: id } = await makeOne();
+    await update({ courier_customer_id: id, first_name: 'Later' });
+    const { rows } = await service.owner.query(
+      `select c.created_at = min(e.at) as is_created_at, c.updated_at = max(e.at) as is_updated_at
+       from customers c join audit_entries e on e.entity_id = c.id where c.id = $1 group by c.created_at, c.updated_at`,
+      [id],
+    );
+    expect(rows).toEqual([{ is_created_at: true, is_updated_at: true }]);
+  });
+
   test('rejects a code that the courier already has with 409, but accepts other cases and codes of siblings', async () => {
     const body = valid();
     expect((await create(body)).status).toBe(200);

@@ -35,8 +35,9 @@ beforeEach(async () => {
   await service.owner.query("delete from customers where user_code like 'RACE-%'");
 });
 
-/** Rows of the file that twenty callers upload at once. */
-const SHUFFLED = rounds(1_000, 5_000);
+/** Rows of the file that all callers upload at once. */
+const SHUFFLED = rounds(500, 5_000);
+const SHUFFLED_UPLOADS = rounds(8, 20);
 
 const HEADER = 'user_code,first_name,last_name,branch';
 const codes = (count: number) => Array.from({ length: count }, (_, n) => `RACE-${n}`);
@@ -96,26 +97,25 @@ const totalOf = (replies: { text: string }[], key: string) =>
     return total + (data[key] ?? 0);
   }, 0);
 
-test(`20 simultaneous uploads of the same ${SHUFFLED} shuffled rows on separate replicas do not deadlock and leave the rows of one upload`, async () => {
-  const UPLOADS = 20;
+test(`${SHUFFLED_UPLOADS} simultaneous uploads of the same ${SHUFFLED} shuffled rows on separate replicas do not deadlock and leave the rows of one upload`, async () => {
   since = await auditMark(service.owner);
   const token = await service.tokenOf('iex');
-  const replies = await withReplicas(UPLOADS, (url, n) => {
+  const replies = await withReplicas(SHUFFLED_UPLOADS, (url, n) => {
     // The names are equal. New search terms would cost ten times as much as the rows, and another test covers them.
     const file = fileOf(shuffled(codes(SHUFFLED), n).map((code) => `${code},Same,Name,By ${n}`));
     return sendFile(url, token, { file: { file } });
   });
-  expect(replies.map(({ status }) => status)).toEqual(Array<number>(UPLOADS).fill(200));
+  expect(replies.map(({ status }) => status)).toEqual(Array<number>(SHUFFLED_UPLOADS).fill(200));
   expect([totalOf(replies, 'created'), totalOf(replies, 'updated')]).toEqual([
     SHUFFLED,
-    SHUFFLED * (UPLOADS - 1),
+    SHUFFLED * (SHUFFLED_UPLOADS - 1),
   ]);
   const rows = await rowsOf(DEMO.couriers.IEX);
   expect(rows).toHaveLength(SHUFFLED);
   expect(new Set(rows.map(({ branch }) => branch)).size).toBe(1);
   expect([await auditsOf('created'), await auditsOf('updated')]).toEqual([
     SHUFFLED,
-    SHUFFLED * (UPLOADS - 1),
+    SHUFFLED * (SHUFFLED_UPLOADS - 1),
   ]);
 }, 120_000);
 
@@ -131,19 +131,20 @@ test('20 simultaneous uploads on one replica by staff and the courier all succee
 }, 60_000);
 
 test('overlapping uploads on separate replicas lose no rows', async () => {
-  const all = codes(4_000);
+  const part = rounds(100, 500);
+  const all = codes(8 * part);
   const token = await service.tokenOf('iex');
   const replies = await withReplicas(4, (url, n) => {
-    const rows = shuffled(all.slice(n * 500, n * 500 + 2_500), n).map((code) => `${code},By ${n},x`);
+    const rows = shuffled(all.slice(n * part, (n + 5) * part), n).map((code) => `${code},By ${n},x`);
     return sendFile(url, token, { file: { file: fileOf(rows) } });
   });
   expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(await rowsOf(DEMO.couriers.IEX)).toHaveLength(4_000);
-  expect([totalOf(replies, 'created'), totalOf(replies, 'updated')]).toEqual([4_000, 6_000]);
+  expect(await rowsOf(DEMO.couriers.IEX)).toHaveLength(8 * part);
+  expect([totalOf(replies, 'created'), totalOf(replies, 'updated')]).toEqual([8 * part, 12 * part]);
 }, 60_000);
 
 test('customers written by others during an upload are written, counted and audited once', async () => {
-  for (let round = 0; round < rounds(2, 5); round += 1) {
+  for (let round = 0; round < rounds(1, 5); round += 1) {
     await service.owner.query("delete from customers where user_code like 'RACE-%'");
     since = await auditMark(service.owner);
     const all = codes(3_000);
@@ -172,7 +173,7 @@ test('customers written by others during an upload are written, counted and audi
 }, 60_000);
 
 test('other requests are served while 12 uploads run', async () => {
-  const file = fileOf(codes(rounds(2_000, 5_000)).map((code) => `${code},Busy,Name`));
+  const file = fileOf(codes(rounds(1_000, 5_000)).map((code) => `${code},Busy,Name`));
   const state = { isRunning: true };
   const uploads = Promise.all(
     Array.from({ length: 12 }, (_, n) =>
@@ -222,7 +223,7 @@ describe('keyed limiter', () => {
   });
 });
 
-const MANY = rounds(30_000, 100_000);
+const MANY = rounds(10_000, 100_000);
 
 describe(`upload of ${MANY} rows`, () => {
   const file = fileOf(
@@ -251,10 +252,11 @@ describe(`upload of ${MANY} rows`, () => {
 describe('memory of uploads', () => {
   // Files kept in memory took 300 MiB for thirty uploads.
   const LARGE_UPLOADS = rounds(30, 100);
+  const ROWS_AFTERWARDS = rounds(20_000, 100_000);
 
   afterEach(endProcesses);
 
-  test(`${LARGE_UPLOADS} simultaneous uploads of 10 MiB, then one of 100,000 rows, use at most 256 MiB more and leave no file`, async () => {
+  test(`${LARGE_UPLOADS} simultaneous uploads of 10 MiB, then one of ${ROWS_AFTERWARDS} rows, use at most 256 MiB more and leave no file`, async () => {
     const database = await demoDatabase();
     try {
       const replica = await startReplica({ DATABASE_URL: database.ownerUrl });
@@ -271,7 +273,7 @@ describe('memory of uploads', () => {
       // An upload that exceeds the request timeout ends with 408 or a closed connection.
       for (const reply of replies) expect([200, 408, 503, 'ECONNRESET', 'EPIPE']).toContain(reply);
       await until(async () => spooledBy(pid).length === 0);
-      const rows = codes(100_000).map((code) => `${code},${'n'.repeat(40)},${'m'.repeat(40)}`);
+      const rows = codes(ROWS_AFTERWARDS).map((code) => `${code},${'n'.repeat(40)},${'m'.repeat(40)}`);
       expect((await send(fileOf(rows))).status).toBe(200);
       expect(memoryOf(pid, 'VmHWM') - beforeKb).toBeLessThan(256 * 1024);
     } finally {

@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe('content of a mail', () => {
-  test('has manifest, flight, totals and each package in plain text and HTML alike', async () => {
+  test('has manifest, flight, totals and each package in plain text and in HTML', async () => {
     const packages = await makePackages(service, SOURCE, [
       {
         tracking_number: 'TEXT1',
@@ -144,7 +144,8 @@ describe('content of a mail', () => {
     ]);
     expect(mail.parts[TEXT]).toContain('*****D567');
     expect(JSON.stringify(mail)).not.toContain('MASKE');
-    for (const part of [TEXT, HTML]) expect(mail.parts[part]).toContain('UpdatePackage names one.');
+    for (const part of [TEXT, HTML])
+      expect(mail.parts[part]).toContain('Set the customer with UpdatePackage.');
     const known = await mailOf(await makePackages(service, SOURCE, [{}]), 'ready');
     expect(JSON.stringify(known.mail)).not.toContain('UpdatePackage');
   });
@@ -173,7 +174,7 @@ describe('content of a mail', () => {
       ['Your packages', '612'],
       ['Their weight', '918 lb (416.398 kg)'],
     ]);
-    const more = `And 112 more. GET /api/GetManifest.php?id=${manifest.id} answers all 612 of them.`;
+    const more = `And 112 more. GET /api/GetManifest.php?id=${manifest.id} returns all 612 of them.`;
     for (const part of [TEXT, HTML]) expect(mail.parts[part]).toContain(more);
     expect(mail.parts[TEXT]?.match(/MANY-/g)).toHaveLength(MAX_LISTED - 1);
     expect(Buffer.byteLength(mail.parts[HTML] ?? '')).toBeLessThan(102_000);
@@ -350,7 +351,7 @@ describe('mail headers', () => {
     }
   });
 
-  test('texts that nobody sanitised stay on one line of one header', async () => {
+  test('texts that were not sanitised stay on one line of one header', async () => {
     for (const text of BREAKS.flatMap((end) => HEADERS.map((header) => `Ann${end}${header}`))) {
       const message = { id: 'm-1', subject: text, senderName: text, text: 't', html: 'h', date: new Date() };
       const bytes = await toMime(

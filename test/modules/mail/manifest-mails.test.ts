@@ -7,7 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { transaction, snapshot, sql } from '../../../src/platform/db/transaction.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
+import { sql } from '../../../src/platform/db/statements.js';
 import {
   MAX_ATTEMPTS,
   sendManifestMail,
@@ -174,7 +175,7 @@ describe('recipients', () => {
       'had packages on a deleted manifest',
       async ({ id }) =>
         service.owner.query('update manifest_mails set manifest_id = $2 where id = $1', [id, randomUUID()]),
-      'no longer there',
+      'no longer exists',
     ],
   ])('skips the mail and records the reason for a courier that %s', async (_, change, why) => {
     const { mail, packageId } = await queueMail();
@@ -492,13 +493,14 @@ describe('isolation of mail rows', () => {
     ]);
     await move(service, id, 'ready');
     const [mail] = await mailsOf(service, id);
-    const stolen = transaction(service.db, { kind: 'system', tenantId: two }, (tx) =>
+    const contextOfTwo = () => makeContext(service.db, { kind: 'system', tenantId: two }, 'a-test');
+    const stolen = contextOfTwo().transaction((tx) =>
       tx.execute(sql`
         insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
         values (${demo}::uuid, ${randomUUID()}::uuid, ${IEX}::uuid, ${id}::uuid, 'MAN-20260101-AAAA', 'ready')`),
     );
     await expect(stolen).rejects.toThrow(/row-level security/);
-    const changed = await transaction(service.db, { kind: 'system', tenantId: two }, (tx) =>
+    const changed = await contextOfTwo().transaction((tx) =>
       tx.execute(sql`update manifest_mails set status = 'failed' where id = ${mail?.id}::uuid`),
     );
     expect(changed).toBe(0);
@@ -514,7 +516,8 @@ describe('isolation of mail rows', () => {
         courierId,
         tokenVersion: 1,
       } as const;
-      const [rows] = await snapshot(service.db, { ...caller, expiresAt: 4e9 }, [
+      const ctx = makeContext(service.db, { ...caller, expiresAt: 4e9 }, 'a-test');
+      const [rows] = await ctx.read([
         sql`select courier_id from manifest_mails where manifest_id = ${id}::uuid`,
       ]);
       expect(rows).toEqual([{ courier_id: courierId }]);

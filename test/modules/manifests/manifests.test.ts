@@ -384,7 +384,7 @@ describe('manifest status transitions', () => {
     }
   });
 
-  test('leave packages unchanged that are on hold, left another way or have a final status', async () => {
+  test('do not change packages that are on hold, left another way or have a final status', async () => {
     const id = await newManifest();
     const packages = new Map<string, string>();
     for (const status of PACKAGE_STATUSES) {

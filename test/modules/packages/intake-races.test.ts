@@ -12,8 +12,8 @@ import { startService, untilAdmitted, type Reply, type Service } from '../../sup
 
 const { IEX, HRB } = DEMO.couriers;
 const SCANNERS = 200;
-const SCAN_ROUNDS = rounds(3, 10);
-const PREALERT_ROUNDS = rounds(50, 100);
+const SCAN_ROUNDS = rounds(2, 10);
+const PREALERT_ROUNDS = rounds(16, 100);
 
 let service: Service;
 beforeAll(async () => {

@@ -7,13 +7,14 @@ import {
   SUSPENDED,
   type PackageStatus,
 } from '../../../src/modules/packages/events/transitions.js';
+import { rounds } from '../../support/harness/effort.js';
 import { bundle } from '../../support/service/contract.js';
 import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
-const CALLERS = 200;
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
 import {
   CUSTOMERS,
   makeParcels,
@@ -12,7 +13,7 @@ import { startService, untilAdmitted, type Reply, type Service } from '../../sup
 
 const TENANT = DEMO.tenants.demo;
 const { IEX } = DEMO.couriers;
-const CALLERS = 200;
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;

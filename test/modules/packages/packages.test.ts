@@ -4,6 +4,7 @@ import { demoId } from '../../../src/development/demo/values/ids.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { maskTrackingNumber } from '../../../src/modules/tracking-numbers/masking.js';
+import { rounds } from '../../support/harness/effort.js';
 import { eventsOf } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
@@ -425,12 +426,14 @@ describe('package tallies', () => {
 
   test('equal the counted rows after the demo data was loaded', expectTalliesMatch);
 
-  test('stay correct during 200 concurrent scans, updates and links', async () => {
+  const CALLERS = rounds(100, 200);
+
+  test(`stay correct during ${CALLERS} concurrent scans, updates and links`, async () => {
     const ids = await addPackages(
       Array.from({ length: 50 }, (_, index) => ({ courier_id: index % 2 ? IEX : null, user_code: null })),
     );
     const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
+      Array.from({ length: CALLERS }, (_, index) =>
         untilAdmitted(() => {
           const package_id = ids[index % 50];
           const link = index % 100 < 50 ? {} : { user_code: 'IEX-1001' };

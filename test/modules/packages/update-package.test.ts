@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
+import { rounds } from '../../support/harness/effort.js';
 import { emptyQueue, eventsOf, waitingJobs } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 
@@ -204,7 +205,9 @@ describe('updated fields', () => {
     });
   });
 
-  test('stores 200 random weights exactly and updates the tallies', async () => {
+  const WEIGHTS = rounds(50, 200);
+
+  test(`stores ${WEIGHTS} random weights exactly and updates the tallies`, async () => {
     const id = await addPackage({ courier_id: HRB, user_code: null });
     const totalOf = async () =>
       BigInt(
@@ -215,7 +218,7 @@ describe('updated fields', () => {
         ).replace('.', ''),
       );
     const start = (await totalOf()) - 4_250n;
-    for (let n = 0; n < 200; n += 1) {
+    for (let n = 0; n < WEIGHTS; n += 1) {
       const thousandths = BigInt(Math.floor(Math.random() * 99_999_999) + 1);
       const weight = Number(thousandths) / 1_000;
       await update('admin', id, { weight });
@@ -480,7 +483,11 @@ describe('update access', () => {
 });
 
 describe('concurrent updates', () => {
-  test('500 callers with the same values make one change, one audit entry, one queued synchronisation and one delivery job', async () => {
+  const SAME_CALLERS = rounds(100, 500);
+  const DIFFERENT_CALLERS = rounds(60, 200);
+  const NUMBER_ROUNDS = rounds(10, 30);
+
+  test(`${SAME_CALLERS} callers with the same values make one change, one audit entry, one queued synchronisation and one delivery job`, async () => {
     const id = await addPackage();
     const fields = {
       weight: 8.125,
@@ -489,11 +496,11 @@ describe('concurrent updates', () => {
       description: 'Same',
     };
     const replies = await Promise.all(
-      Array.from({ length: 500 }, (_, index) =>
+      Array.from({ length: SAME_CALLERS }, (_, index) =>
         untilAdmitted(() => update(index % 2 ? 'admin' : 'warehouse', id, fields)),
       ),
     );
-    expect(replies.map(({ status }) => status)).toEqual(Array(500).fill(200));
+    expect(replies.map(({ status }) => status)).toEqual(Array(SAME_CALLERS).fill(200));
     const counts = replies.map(({ body }) => body['data'].fields_updated as number);
     expect(counts.filter((count) => count > 0)).toEqual([4]);
     const { audited, syncs, deliveryJobs } = await tracesOf(id);
@@ -502,16 +509,16 @@ describe('concurrent updates', () => {
     expect(deliveryJobs).toEqual([deliveryJobOf(IEX)]);
   }, 120_000);
 
-  test('of 200 callers with different values the last one wins, the audit log has no gap, and one synchronisation waits', async () => {
+  test(`of ${DIFFERENT_CALLERS} callers with different values the last one wins, the audit log has no gap, and one synchronisation waits`, async () => {
     const id = await addPackage();
     const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, index) =>
+      Array.from({ length: DIFFERENT_CALLERS }, (_, index) =>
         untilAdmitted(() => update('admin', id, { weight: index + 1 })),
       ),
     );
-    expect(replies.map(({ body }) => body['data'].fields_updated)).toEqual(Array(200).fill(1));
+    expect(replies.map(({ body }) => body['data'].fields_updated)).toEqual(Array(DIFFERENT_CALLERS).fill(1));
     const { audited, syncs, deliveryJobs } = await tracesOf(id);
-    expect(audited).toHaveLength(200);
+    expect(audited).toHaveLength(DIFFERENT_CALLERS);
     expect(syncs).toMatchObject([{ status: 'queued', courier_id: IEX }]);
     expect(deliveryJobs).toEqual([deliveryJobOf(IEX)]);
     // Each change began with the value that another one wrote: an Eulerian path from the first weight to the last.
@@ -523,7 +530,7 @@ describe('concurrent updates', () => {
   }, 120_000);
 
   test('two packages and a scan that race for one number leave one package with it, and no caller gets a 500', async () => {
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < NUMBER_ROUNDS; round += 1) {
       const [a, b] = [await addPackage(), await addPackage()];
       const wanted = freshNumber();
       const replies = await Promise.all([

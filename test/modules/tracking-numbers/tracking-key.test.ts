@@ -66,7 +66,7 @@ describe('USPS', () => {
     ['a digit too many', `42033126${digits('94', 23)}`],
     ['another application identifier', `42133126${digits('94', 22)}`],
     ['a ZIP with a letter', `4203312A${digits('94', 22)}`],
-    ['a space between', `42033126 ${digits('94', 22)}`],
+    ['a space after the ZIP', `42033126 ${digits('94', 22)}`],
     ['a character in front', `A42033126${digits('94', 22)}`],
     ['a line break at the end', `42033126${digits('94', 22)}\n`],
   ])('uses the whole text as the key if it has %s', (_name, number) => {

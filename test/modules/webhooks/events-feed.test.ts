@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
 import { plantEvent } from '../../support/builders/deliveries.js';
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 
@@ -160,14 +161,16 @@ describe('access to the feed', () => {
   });
 });
 
-test('a reader that polls during 200 concurrent intakes sees no gap and finally all events', async () => {
+const INTAKES = rounds(80, 200);
+
+test(`a reader that polls during ${INTAKES} concurrent intakes sees no gap and finally all events`, async () => {
   const writing = { isOver: false };
   const seen: number[] = [];
   let polls = 0;
   const poll = async () => {
     const reply = await untilAdmitted(() => read('iex', { after: seen.at(-1) ?? 0, limit: 1000 }));
     const events = reply.body['data'] as Event[];
-    // Each page continues exactly after the previous one and knows of no event that it does not return.
+    // Each page continues directly after the previous one and returns every event up to its last_sequence.
     expect(sequences(events)).toEqual(events.map((_, n) => seen.length + n + 1));
     seen.push(...sequences(events));
     expect(reply.body['meta'].last_sequence).toBe(seen.length);
@@ -177,15 +180,15 @@ test('a reader that polls during 200 concurrent intakes sees no gap and finally 
     while (!writing.isOver) await poll();
   })();
   const replies = await Promise.all(
-    Array.from({ length: 200 }, (_, n) =>
+    Array.from({ length: INTAKES }, (_, n) =>
       untilAdmitted(() => receive({ tracking_number: `GAP-${n}`, courier_id: IEX })),
     ),
   );
   writing.isOver = true;
   await reader;
   await poll();
-  expect(replies.map(({ status }) => status)).toEqual(Array(200).fill(201));
-  expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => n + 1));
+  expect(replies.map(({ status }) => status)).toEqual(Array(INTAKES).fill(201));
+  expect(seen).toEqual(Array.from({ length: INTAKES }, (_, n) => n + 1));
   // The reader really polled during the writes.
   expect(polls).toBeGreaterThan(5);
 }, 120_000);

@@ -15,7 +15,7 @@ import { startService, untilAdmitted, type Service } from '../../support/service
 import { setEndpoints } from '../../support/receivers/webhooks.js';
 
 const HEALTHY = 50;
-const EVENTS_EACH = rounds(10, 20);
+const EVENTS_EACH = rounds(4, 20);
 /** The limit from commit to arrival for 99 of 100 events of healthy receivers. */
 const LIMIT_MS = 5_000;
 

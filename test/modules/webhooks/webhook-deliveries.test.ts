@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { rounds } from '../../support/harness/effort.js';
 import { plantDelivery, plantEvent } from '../../support/builders/deliveries.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
+
+const CALLERS = rounds(40, 100);
 
 let service: Service;
 
@@ -252,14 +255,14 @@ describe('redeliver', () => {
     expect(await wokenDeliveryQueues()).toEqual([`deliver:${IEX}:add_package`]);
   });
 
-  test('100 concurrent callers create one delivery, and all responses name it', async () => {
+  test(`${CALLERS} concurrent callers create one delivery, and all responses name it`, async () => {
     const id = await plantSent(IEX, { status: 'failed' });
     const replies = await Promise.all(
-      Array.from({ length: 100 }, () =>
+      Array.from({ length: CALLERS }, () =>
         untilAdmitted(() => manage('iex', { action: 'redeliver', delivery_id: id })),
       ),
     );
-    expect(replies.map(({ status }) => status)).toEqual(Array(100).fill(200));
+    expect(replies.map(({ status }) => status)).toEqual(Array(CALLERS).fill(200));
     expect(replies.filter(({ body }) => body['data'].created)).toHaveLength(1);
     expect(new Set(replies.map(({ body }) => body['data'].delivery_id)).size).toBe(1);
     expect(await select("select from webhook_deliveries where status = 'pending'")).toHaveLength(1);
@@ -390,11 +393,11 @@ describe('recover_since', () => {
     expect(await queuedFor()).toEqual([inside]);
   });
 
-  test('repeated and 100 concurrent calls queue each event once', async () => {
+  test(`repeated and ${CALLERS} concurrent calls queue each event once`, async () => {
     const events: string[] = [];
     for (let count = 0; count < 30; count += 1) events.push(await plantFor(IEX));
     const replies = await Promise.all(
-      Array.from({ length: 100 }, (_, n) =>
+      Array.from({ length: CALLERS }, (_, n) =>
         untilAdmitted(() => (n % 2 ? recover('iex') : recover('admin', { courier_id: IEX }))),
       ),
     );

@@ -106,7 +106,7 @@ describe('webhook content', () => {
     const packageId = await receive();
     await until(async () => receiver.at(ADD).length === 1);
     const [request] = receiver.at(ADD);
-    if (!request) throw new Error('Nothing came.');
+    if (!request) throw new Error('No webhook arrived.');
     expect(request.headers).toMatchObject({
       authorization: 'Bearer token-of-a-courier',
       'content-type': 'application/json; charset=utf-8',
@@ -137,7 +137,7 @@ describe('webhook content', () => {
     numbers.sort((a, b) => a - b);
     expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index));
     const [harboured] = harbour.at('/update');
-    if (!harboured) throw new Error('Nothing came.');
+    if (!harboured) throw new Error('No webhook arrived.');
     expect(verified(webhookSecret('h'), harboured)).toMatchObject({ data: { package_id: theirs } });
     expect(harboured.headers['authorization']).toBe('Bearer harbour-token');
   });

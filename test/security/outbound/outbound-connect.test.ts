@@ -174,10 +174,10 @@ describe('TLS', () => {
   });
 
   test.each([
-    ['courier', undefined, CERTIFIED, 'its certificate is self-signed'],
-    ['localhost', 'localhost', CERTIFIED, 'its certificate is for another host'],
-    ['courier', 'courier', '127.0.0.1', 'its certificate is for another host'],
-    ['courier-expired', 'courier-expired', CERTIFIED, 'its certificate has expired'],
+    ['courier', undefined, CERTIFIED, 'the certificate is self-signed'],
+    ['localhost', 'localhost', CERTIFIED, 'the certificate is for another host'],
+    ['courier', 'courier', '127.0.0.1', 'the certificate is for another host'],
+    ['courier-expired', 'courier-expired', CERTIFIED, 'the certificate has expired'],
   ])('rejects %s, trusting %s, for %s: %s; sends no request', async (certificate, trusted, host, error) => {
     let requests = 0;
     const port = await startTlsReceiver(certificate, (request, response) => {
@@ -198,12 +198,12 @@ describe('TLS', () => {
     const { port } = await startReceiver(respondOk);
     expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({
       outcome: 'unreachable',
-      error: 'TLS could not be agreed on',
+      error: 'the TLS handshake failed',
     });
     const { open, ...ssh } = await startWire((socket) => void socket.resume().end('SSH-2.0-x\r\n'));
     expect(await send(`https://127.0.0.1:${ssh.port}/`)).toMatchObject({
       outcome: 'unreachable',
-      error: 'TLS could not be agreed on',
+      error: 'the TLS handshake failed',
     });
     await until(async () => open.size === 0);
   });
@@ -235,7 +235,7 @@ test('environment variables can neither set a proxy nor turn off certificate ver
   });
   children.push(child);
   const [reply] = await once(child, 'message');
-  expect(reply).toMatchObject({ outcome: 'unreachable', error: 'its certificate is self-signed' });
+  expect(reply).toMatchObject({ outcome: 'unreachable', error: 'the certificate is self-signed' });
   expect(proxied).toBe(0);
   await once(child, 'exit');
 });

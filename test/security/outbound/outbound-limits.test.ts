@@ -15,7 +15,7 @@ import { eventually, setEndpoints } from '../../support/receivers/webhooks.js';
 
 const { IEX, TWO } = DEMO.couriers;
 const PER_SECOND = 20;
-const EVENTS = rounds(40, 60);
+const EVENTS = rounds(24, 60);
 
 let service: Service;
 let shared: Receiver;

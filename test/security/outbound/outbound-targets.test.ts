@@ -15,7 +15,7 @@ import { startCanary, type Canary } from '../../support/readers/canary.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';
 import { HOSTILE, LOOPBACK_AND_HTTP, NOT_PUBLIC } from '../../support/attacks/hostile-urls.js';
 
-// A public address that nobody uses, so connecting to it gets no response.
+// An unused public address, so connecting to it gets no response.
 const PUBLIC = '2001:4860:ffff::1';
 const PUBLIC_TOO = '8.8.8.8';
 

@@ -75,7 +75,7 @@ describe('X-Forwarded-For', () => {
     expect(await isSameClient(first, second)).toBe(false);
   });
 
-  test('an invalid entry does not get a rate limit of its own', async () => {
+  test('an invalid entry does not get a separate rate limit', async () => {
     const statuses = [];
     for (let n = 0; n < 20; n += 1) statuses.push(await from(`garbage-${n}`));
     expect(statuses.slice(PER_MINUTE)).toEqual(Array(20 - PER_MINUTE).fill(429));

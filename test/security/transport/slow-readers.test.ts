@@ -119,7 +119,7 @@ describe('slow clients', () => {
 });
 
 describe('pipelined requests', () => {
-  test('are answered in order, up to 100 after the first', async () => {
+  test('get their responses in order, up to 100 after the first', async () => {
     const paths = Array.from({ length: 100 }, (_, n) => (n % 3 === 0 ? '/nowhere' : '/health'));
     const replies = await talk(
       defaultService.url,
@@ -131,7 +131,7 @@ describe('pipelined requests', () => {
     ]);
   });
 
-  test('are answered in order when they arrive in many packets, with bodies', async () => {
+  test('get their responses in order when they have bodies and arrive in many packets', async () => {
     const body = JSON.stringify({ action: 'login', username: '', password: '' });
     const post =
       `POST /api/login.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
@@ -176,7 +176,7 @@ describe('pipelined requests', () => {
     }
   });
 
-  test('are answered before invalid bytes after them are rejected', async () => {
+  test('get their responses before invalid bytes after them are rejected', async () => {
     const bytes = `${get('/ready')}${get('/openapi.json')}GARBAGE\r\n\r\n`;
     const replies = await talk(defaultService.url, bytes);
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 400]);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +10,8 @@ import { projectRoot } from '../../../src/config/project-root.js';
 import { filledPath, operationIds, operationOf } from '../../support/service/contract.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { addressOf } from '../../support/builders/inputs.js';
+import { rounds } from '../../support/harness/effort.js';
+import { makeFirstOfSchema } from '../../support/harness/first-of-schema.js';
 import { endProcesses, freePort, startReplica, type Replica } from '../../support/service/processes.js';
 import { sendRaw, type RawReply } from '../../support/service/wire.js';
 import { worstForms } from '../../support/attacks/worst-forms.js';
@@ -92,10 +94,13 @@ async function blockedMsOnce(work: () => Promise<unknown>): Promise<number> {
   return takeBlockedMs();
 }
 
-/** Returns the minimum of three measurements: garbage collection or a library's first use only adds time. */
+/**
+ * Returns the minimum of up to three measurements, the first below the limit if there is one: garbage collection or a
+ * library's first use only adds time.
+ */
 async function blockedMs(work: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
-  for (let tries = 0; tries < 3 && least >= LIMIT_MS / 2; tries += 1)
+  for (let tries = 0; tries < 3 && least >= LIMIT_MS; tries += 1)
     least = Math.min(least, await blockedMsOnce(work));
   return least;
 }
@@ -184,26 +189,44 @@ describe('known attacks', () => {
 });
 
 describe('the worst bodies of each kind at the maximum size of the operation', () => {
+  const isLarge = ({ bytes }: WorstBody) => bytes.length > MIB;
+  const isFirstOfSchema = makeFirstOfSchema();
+  const sentBefore = new Set<string>();
+
+  /**
+   * Bodies that are costly for every operation are equal for all operations of one maximum size, whose parser is the same.
+   * They are sent to the first of these operations; `npm run test:long` sends them to each.
+   */
+  function isWanted({ name, contentType, bytes }: WorstBody): boolean {
+    if (rounds(0, 1) === 1) return true;
+    // A picture instead of a CSV file is rejected by its first bytes.
+    if (/^file: .* of an? (?:PNG|JPG|SVG)$/.test(name)) return false;
+    const digest = createHash('sha256').update(contentType).update(bytes).digest('hex');
+    const isRepeated = sentBefore.has(digest);
+    sentBefore.add(digest);
+    return !isRepeated;
+  }
+
   const withBody = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
 
   test.each(withBody)(
     '%s: none blocks the event loop for 50 ms',
     async (id) => {
-      const bodies = [...worstJsonBodies(id), ...worstForms(id)];
-      const sendAll = async (headers: () => Headers, wanted = bodies) => {
+      const bodies = [...worstJsonBodies(id, isFirstOfSchema), ...worstForms(id)].filter(isWanted);
+      const sendAll = async (headers: () => Headers, wanted: WorstBody[]) => {
         for (const body of wanted) expect((await send(id, headers(), body)).status).toBeLessThan(500);
       };
-      // Anonymous requests are rejected before the body is read. Bodies are repeated one by one only if one
-      // was slow.
+      // Anonymous requests are rejected before the body is read. Small bodies are measured together, and one by one only
+      // if that was slow. Large bodies are always measured one by one, because the garbage of several adds up.
+      const [small, large] = [bodies.filter((each) => !isLarge(each)), bodies.filter(isLarge)];
       const anonymous = await blockedMsOnce(() => sendAll(() => ({}), bodies.slice(0, 3)));
-      const admitted = await blockedMsOnce(() => sendAll(() => credentialOf(id)));
+      const admitted = await blockedMsOnce(() => sendAll(() => credentialOf(id), small));
       figures.push(`${id}: ${bodies.length} bodies, blocked ${Math.max(anonymous, admitted).toFixed(0)} ms`);
       const slow: string[] = [];
-      if (Math.max(anonymous, admitted) >= LIMIT_MS) {
-        for (const body of bodies) {
-          const blocked = await blockedMs(() => send(id, credentialOf(id), body));
-          if (blocked >= LIMIT_MS) slow.push(`${body.name}: ${blocked.toFixed(0)} ms`);
-        }
+      const isSuspect = Math.max(anonymous, admitted) >= LIMIT_MS;
+      for (const body of isSuspect ? bodies : large) {
+        const blocked = await blockedMs(() => sendAll(() => credentialOf(id), [body]));
+        if (blocked >= LIMIT_MS) slow.push(`${body.name}: ${blocked.toFixed(0)} ms`);
       }
       expect(slow).toEqual([]);
       await expectAuthorized();

@@ -83,7 +83,7 @@ const KINDS: Record<string, (dice: Dice) => Omit<Mutant, 'kind'>> = {
     const body = assemble(WHOLE);
     return asBytes(body.subarray(0, dice.below(body.length)));
   },
-  'without its beginning'(dice) {
+  'beginning missing'(dice) {
     const body = assemble(WHOLE);
     return asBytes(body.subarray(dice.below(body.length)));
   },
@@ -132,7 +132,7 @@ const KINDS: Record<string, (dice: Dice) => Omit<Mutant, 'kind'>> = {
     dice.pick(parts).headers = [];
     return asParts(parts);
   },
-  'headers by the thousand': () =>
+  'thousands of headers': () =>
     asParts([
       { ...FILE, headers: [...FILE.headers, ...Array.from({ length: 3_000 }, (_, n) => `X-${n}: ${n}`)] },
     ]),
@@ -141,9 +141,9 @@ const KINDS: Record<string, (dice: Dice) => Omit<Mutant, 'kind'>> = {
     return asParts(parts.sort(() => dice.below(3) - 1));
   },
   'parts missing': (dice) => asParts(WHOLE.filter(() => dice.below(2) === 0)),
-  'parts by the hundred': (dice) =>
+  'too many parts': (dice) =>
     asParts([...WHOLE, ...Array.from({ length: 30 + dice.below(100) }, (_, n) => field(`f${n}`, 'x'))]),
-  'files by the dozen': () =>
+  'twelve files': () =>
     asParts(
       Array.from({ length: 12 }, (_, n) => ({
         headers: [`Content-Disposition: form-data; name="f${n}"; filename="x"`],

@@ -8,16 +8,25 @@ export type WorstBody = { name: string; contentType: string; bytes: Buffer };
 
 const JSON_TYPE = 'application/json';
 
-/** Returns the worst JSON bodies of each kind for an operation, each at its maximum size. */
-export function worstJsonBodies(id: OperationId): WorstBody[] {
+/**
+ * Returns the worst JSON bodies of each kind for an operation, each at its maximum size.
+ *
+ * @param isWanted whether a field of this schema is inflated, in a body of the given maximum size
+ */
+export function worstJsonBodies(
+  id: OperationId,
+  isWanted: (schema: Schema, size: string) => boolean,
+): WorstBody[] {
   const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
   if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
   const shapes = bodyShapes().filter((shape) => shape.id === id);
-  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit))].map(([name, text]) => ({
-    name,
-    contentType: JSON_TYPE,
-    bytes: typeof text === 'string' ? Buffer.from(text) : text,
-  }));
+  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted))].map(
+    ([name, text]) => ({
+      name,
+      contentType: JSON_TYPE,
+      bytes: typeof text === 'string' ? Buffer.from(text) : text,
+    }),
+  );
 }
 
 /** Repeats `unit` between the two ends as often as it fits. */
@@ -37,18 +46,18 @@ function anyBodies(limit: number): Named[] {
     ['empty lists', fill('[', '[],', '[]]')],
     ['objects', fill('[', '{"a":0},', '{}]')],
     ['short texts', fill('["', 'x","', '"]')],
-    ['a broken text behind short ones', fill('["', 'x","', '\\u0000"]')],
-    ['bytes that are not UTF-8 behind short texts', Buffer.from(fill('["', 'x","', '\xff"]'), 'latin1')],
+    ['an invalid text after short ones', fill('["', 'x","', '\\u0000"]')],
+    ['bytes that are not UTF-8 after short texts', Buffer.from(fill('["', 'x","', '\xff"]'), 'latin1')],
     ['nested lists', '['.repeat(limit / 2) + ']'.repeat(limit / 2)],
     ['nested objects', fill('', '{"a":', '')],
     ['distinct keys', distinctKeys('{', limit)],
-    ['one key again and again', fill('{', '"a":0,', '"a":0}')],
+    ['one key repeated', fill('{', '"a":0,', '"a":0}')],
     ['escapes', fill('{"x":"', '\\u0041', '"}')],
     ['backslashes', fill('{"x":"', '\\\\', '"}')],
     ['one long number', fill('{"x":', '9', '}')],
     ['decimals', fill('[', '1.1e1,', '0]')],
-    ['a __proto__ behind many objects', fill('{"x":[', '{},', '{}],"__proto__":1}')],
-    ['many that look like __proto__', fill('["', '__proto__","', '"]')],
+    ['a __proto__ after many objects', fill('{"x":[', '{},', '{}],"__proto__":1}')],
+    ['many texts __proto__', fill('["', '__proto__","', '"]')],
     ['quotes', fill('', '"', '')],
     ['white space', fill('', ' ', '{}')],
   ];
@@ -62,13 +71,18 @@ function distinctKeys(start: string, limit: number): string {
 }
 
 /** Returns bodies that are costly for this operation: its example with one inflated field. */
-function ofShape({ schema, example, action }: BodyShape, limit: number): Named[] {
+function ofShape(
+  { schema, example, action }: BodyShape,
+  limit: number,
+  isWanted: (schema: Schema, size: string) => boolean,
+): Named[] {
+  const wanted = Object.entries(schema.properties).filter(([, own]) => isWanted(own, String(limit)));
   const text = JSON.stringify(example);
   const called = action ? `${action}: ` : '';
   const unknown = distinctKeys(`${text.slice(0, -1)}${text === '{}' ? '' : ','}`, limit);
   return [
-    [`${called}its example among unknown keys`, unknown],
-    ...Object.entries(schema.properties).flatMap(([field, own]) =>
+    [`${called}its example with unknown keys`, unknown],
+    ...wanted.flatMap(([field, own]) =>
       worstValues(own, example[field], limit).map(([name, value]): Named => [
         `${called}${field}: ${name}`,
         withField(example, field, value, limit),
@@ -106,12 +120,12 @@ function worstLists(schema: Schema, example: unknown): [string, Filler][] {
     JSON.stringify(Array.from({ length: count }, item));
   const validItem = items?.['format'] === 'uuid' ? () => randomUUID() : () => first;
   return [
-    ['bad elements', (room) => filled('[', '"x",', '"x"]', room)],
+    ['invalid elements', (room) => filled('[', '"x",', '"x"]', room)],
     ['zeros', (room) => filled('[', '0,', '0]', room)],
     ['empty objects', (room) => filled('[', '{},', '{}]', room)],
-    ['as many bad elements as it may have', list(maxItems, () => 'x')],
-    ['as many empty objects as it may have', list(maxItems, () => ({}))],
-    ['as many good elements as it may have', list(maxItems, validItem)],
-    ['one more than it may have', list(maxItems + 1, validItem)],
+    ['the maximum number of invalid elements', list(maxItems, () => 'x')],
+    ['the maximum number of empty objects', list(maxItems, () => ({}))],
+    ['the maximum number of valid elements', list(maxItems, validItem)],
+    ['one element more than the maximum', list(maxItems + 1, validItem)],
   ];
 }

@@ -30,7 +30,7 @@ export function worstForms(id: OperationId): WorstBody[] {
 function urlEncoded(contentType: string, limit: number): WorstBody[] {
   const texts: [string, string][] = [
     ['nameless pairs', filled('', '&', '', limit)],
-    ['one name again and again', filled('', 'a&', '', limit)],
+    ['one name repeated', filled('', 'a&', '', limit)],
     ['distinct names', Array.from({ length: limit / 8 }, (_, n) => `${n.toString(36)}=`).join('&')],
     ['escapes', filled('action=', '%41', '', limit)],
     ['broken escapes', filled('action=', '%ff', '', limit)],
@@ -64,14 +64,14 @@ function worstStructures(form: FormFields, limit: number): [string, Buffer][] {
     content,
   });
   return [
-    ['parts by the thousand', assemble(Array.from({ length: 20_000 }, (_, n) => field(`f${n}`, 'x')))],
+    ['thousands of parts', assemble(Array.from({ length: 20_000 }, (_, n) => field(`f${n}`, 'x')))],
     ['a long text', assemble([...toParts(form), field('other', 'x'.repeat(limit / 2))])],
     ['a long header', assemble([{ headers: [`X: ${'x'.repeat(limit / 2)}`], content: 'x' }])],
     [
       'many headers',
       assemble([{ headers: Array.from({ length: 50_000 }, (_, n) => `X${n}: x`), content: 'x' }]),
     ],
-    ['what looks like a boundary', Buffer.from(filled('', `\r\n--${BOUNDARY.slice(1)}`, '', limit))],
+    ['texts similar to the boundary', Buffer.from(filled('', `\r\n--${BOUNDARY.slice(1)}`, '', limit))],
   ];
 }
 
@@ -85,7 +85,7 @@ function worstFiles(limit: number, good: unknown): [string, Buffer][] {
     ['short rows', fill('a,b,c\n')],
     ['blank cells', fill('a,,\n')],
     ['wide rows', fill(`${','.repeat(60_000)}\n`)],
-    ['rows of a size that is allowed', rowsOf(limit)],
+    ['rows of a valid size', rowsOf(limit)],
     ['chunks of a PNG', pngOfChunks(limit)],
     ['segments of a JPG', jpegOf(limit, Buffer.from([0xff, 0xe0, 0, 2]))],
     ['scans of a JPG', jpegOf(limit, Buffer.from([0xff, 0xda, 0, 2]))],
@@ -94,7 +94,7 @@ function worstFiles(limit: number, good: unknown): [string, Buffer][] {
     ['attributes of an SVG', Buffer.from(filled('<svg ', 'a="" ', '/>', Math.min(limit, 256 * 1024)))],
   ];
   return typeof good === 'string' || Buffer.isBuffer(good)
-    ? [...kinds, ['a good one', Buffer.from(good)]]
+    ? [...kinds, ['a valid file', Buffer.from(good)]]
     : kinds;
 }
 

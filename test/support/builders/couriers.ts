@@ -82,10 +82,10 @@ export const nobody = (): Belongings => ({
   draftBillId: randomUUID(),
 });
 
-/** Returns values that are no valid ids or user codes. Like unknown ones, they are never found. */
+/** Returns invalid ids and user codes. Like unknown ones, they are never found. */
 export const malformed = (): Belongings => {
   const names = Object.keys(nobody()).map((key) => [key, 'not-an-id']);
-  // Strings, also where a number belongs.
+  // All values are strings, also those of numeric ids.
   const texts = Object.fromEntries(names) as unknown as Belongings;
   return { ...texts, code: 'NOBODY', userCode: 'x'.repeat(101) };
 };
@@ -318,7 +318,7 @@ async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): P
 
 async function oneId(owner: pg.Pool, statement: string, tenantId: string): Promise<string> {
   const { rows } = await owner.query<{ id: string }>(statement, [tenantId]);
-  if (!rows[0]) throw new Error(`Nothing answers ${statement}.`);
+  if (!rows[0]) throw new Error(`No row for: ${statement}`);
   return rows[0].id;
 }
 

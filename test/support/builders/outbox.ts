@@ -9,9 +9,9 @@ export type SentMail = { to: string; subject: string; text: string; html: string
 /** A folder to which mail is written when SES is not configured. */
 export type Outbox = {
   folder: string;
-  /** Mails to an address, oldest first. */
+  /** Returns the mails to an address, oldest first. */
   to(address: string): Promise<SentMail[]>;
-  /** The same, after waiting until there are that many. */
+  /** Waits until there are `count` mails to an address and returns them. */
   untilSent(address: string, count: number): Promise<SentMail[]>;
   remove(): Promise<void>;
 };

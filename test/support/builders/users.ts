@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/demo.js';
 
-/** Plants warehouse users `spare-1` and so on in tenant demo, with shared names and everybody's password. */
+/** Plants warehouse users `spare-1` and so on in tenant demo, with shared names and the password of the demo users. */
 export async function plantUsers(owner: pg.Pool, count: number): Promise<void> {
   await owner.query(
     `insert into users (tenant_id, id, username, full_name, role, password_hash)

@@ -4,10 +4,10 @@ import { matchFailure, type FailureBody } from './failure-templates.mjs';
 
 type SentReply = { operationId: string; status: number; mediaType: string; text: string };
 
-/** What is wrong with the messages of a failure: each must come from openapi/errors.yaml. */
+/** Returns what is wrong with the messages of a failure. Each must come from openapi/errors.yaml. */
 export function failureFaults({ operationId, status, mediaType, text }: SentReply): string[] {
   if (status < 400 || mediaType !== 'application/json') return [];
-  // The response validator reports what is no failure envelope.
+  // The response validator reports a response that is not an error envelope.
   const body = JSON.parse(text) as FailureBody;
   const { faults, texts } = matchFailure(status, body);
   return [
@@ -18,7 +18,7 @@ export function failureFaults({ operationId, status, mediaType, text }: SentRepl
 
 const isOperation = (id: string): id is OperationId => Object.hasOwn(operations, id);
 
-/** The messages whose placeholders follow from the operation, so that its example is exactly what it sends. */
+/** Messages whose placeholders depend only on the operation, so that the response equals the example. */
 const FIXED = [
   ...['method_not_allowed default', 'unsupported_media_type default', 'permission_denied default'],
   ...['body_too_large default', 'body_too_large file'],
@@ -37,10 +37,10 @@ function differenceFromExamples(
     : [`"${body.message}" is not the message of an example: ${messages.join(' | ')}`];
 }
 
-/** The messages that the examples of an operation show for a code. */
+/** Returns the messages of a code in the examples of an operation. */
 export function exampleMessages(id: OperationId, status: number, code: string): string[] {
   const media = describeOperation(id).responses[String(status)]?.content?.['application/json'];
-  // Every example of a failure is one.
+  // Failure examples have this shape; examples.test.ts checks it.
   const values = Object.values(media?.examples ?? {}).map(({ value }) => value as FailureBody);
   return values.filter((value) => value.code === code).map(({ message }) => message);
 }

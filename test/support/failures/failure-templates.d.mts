@@ -4,5 +4,5 @@ export type FailureBody = {
   errors?: { field: string; row?: number; code: string; message: string }[];
 };
 
-/** What is wrong with a failure's status and messages, and which texts of openapi/errors.yaml it shows. */
+/** Returns what is wrong with a failure's status and messages, and which texts of openapi/errors.yaml it contains. */
 export function matchFailure(status: number, body: FailureBody): { faults: string[]; texts: string[] };

@@ -1,5 +1,5 @@
-// Which texts of openapi/errors.yaml a failure is made of. Read from the source itself, so that neither the generator
-// nor the service can agree with itself alone.
+// Finds the texts of openapi/errors.yaml in a failure. Reads the YAML file and not the generated code, so that the check
+// does not depend on the generator.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const { codes, fields } = parse(readFileSync(join(root, 'openapi/errors.yaml'), 
 const variantsOf = ({ message, example, variants }) =>
   Object.entries(variants ?? { default: { message, example } });
 
-/** @returns what is wrong with a failure's status and messages, and which texts it shows */
+/** @returns what is wrong with a failure's status and messages, and which texts it contains */
 export function matchFailure(status, body) {
   const known = codes[body.code];
   if (!known) return { faults: [`errors.yaml has no code ${body.code}`], texts: [] };
@@ -31,7 +31,7 @@ export function matchFailure(status, body) {
   return { faults, texts: textsOf(body.code, variants, entries) };
 }
 
-/** `permission_denied default`, and `validation_failed rates[].fee minimum` for each entry. */
+/** Returns texts such as `permission_denied default`, and `validation_failed rates[].fee minimum` for each entry. */
 const textsOf = (code, variants, entries) => [
   ...variants.map((variant) => `${code} ${variant}`),
   ...entries.flatMap(({ entry, problems }) =>
@@ -49,7 +49,7 @@ function problemsOf({ field, row, code, message }) {
     .map(([name]) => name);
 }
 
-/** The first three messages and how many follow; undefined without entries. */
+/** Returns the first three messages and the number of others; undefined without entries. */
 function wordProblems(errors = []) {
   if (errors.length === 0) return undefined;
   const more = errors.length > 3 ? ` See errors for ${errors.length - 3} more.` : '';

@@ -1,5 +1,5 @@
 // A stopped copy of the test server with its template databases. Initialising a cluster, migrating it and loading the
-// demo data takes 3 seconds; copying the files takes a fraction of a second. Each run works on a copy of its own.
+// demo data takes 3 seconds; copying the files takes a fraction of a second. Each run uses its own copy.
 import { createHash } from 'node:crypto';
 import {
   chownSync,
@@ -19,7 +19,7 @@ import { projectRoot } from '../../../dist/src/config/project-root.js';
 const CACHE = join(projectRoot, 'node_modules', '.cache', 'test-cluster');
 // The cluster, and the files beside it that a start needs.
 const PARTS = ['postgres', 'postgres.password', 'service.password'];
-// The templates hold what these files make of an empty server.
+// The content of the templates depends on these files.
 const INGREDIENTS = [
   'prisma/migrations',
   'dist/src/development',
@@ -29,7 +29,7 @@ const INGREDIENTS = [
   'test/support/service/global-setup.mjs',
 ];
 
-/** Changes with the day too, because the demo data end today. */
+/** Returns the cache key. It depends on the day too, because the demo data ends today. */
 export function keyOfTemplates(config) {
   const hash = createHash('sha256').update(new Date().toISOString().slice(0, 10));
   hash.update(JSON.stringify(config.secrets));
@@ -41,7 +41,7 @@ export function keyOfTemplates(config) {
 const filesOf = (path) =>
   statSync(path).isDirectory() ? readdirSync(path).flatMap((name) => filesOf(join(path, name))) : [path];
 
-/** Copies the kept cluster to where a server of `dataDir` has its own. Returns whether there is one. */
+/** Copies the cached cluster to the location of a server with this `dataDir`. Returns false if there is none. */
 export async function restoreCluster(key, dataDir) {
   const kept = join(CACHE, key);
   if (!existsSync(kept)) return false;
@@ -53,7 +53,7 @@ export async function restoreCluster(key, dataDir) {
   return true;
 }
 
-/** Keeps the cluster of a server that has stopped, instead of older ones. */
+/** Caches the cluster of a stopped server and deletes older ones. */
 export function keepCluster(key, server) {
   const partial = join(CACHE, `${key}.${process.pid}`);
   mkdirSync(CACHE, { recursive: true });

@@ -1,10 +1,10 @@
 // Starts the files that take longest first, so that all jest workers finish at about the same time. On a fresh clone jest
-// knows no durations and orders the files by size.
+// has no durations and orders the files by size.
 const { basename } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 const seconds = require('./durations.json');
 
-/** For a file that the list does not have. */
+/** Used for a file that is not in the list. */
 const ORDINARY_SECONDS = 3;
 
 const secondsOf = ({ path }) => seconds[basename(path)] ?? ORDINARY_SECONDS;

@@ -1,5 +1,7 @@
-// One global object for all test files of a jest worker. shared-runtime.cjs keeps loaded modules, and a module belongs
-// to the global object that it was loaded with.
+// Runs all test files of a jest worker with the global object of the worker's own Node process. jest gives each test file
+// a vm context, where each use of a global name (Object, Promise, Error) calls a proxy. That takes 0.4 microseconds instead
+// of almost none: a quarter of the CPU time of ordinary test files. shared-runtime.cjs loads modules accordingly.
+const process = require('node:process');
 const { TestEnvironment } = require('jest-environment-node');
 
 // jest-circus adds its handlers to the ones that it finds.
@@ -13,16 +15,17 @@ module.exports = class SharedEnvironment extends TestEnvironment {
     if (shared) return shared;
     super(...args);
     shared = this;
-    this.processAtStart = { env: { ...this.global.process.env }, exit: this.global.process.exit };
+    this.global = globalThis;
+    this.atStart = { env: { ...process.env }, exit: process.exit, console: globalThis.console };
   }
 
   /** Restores what a test file may have changed. The global object itself stays. */
   async teardown() {
-    const { process } = this.global;
-    this.fakeTimersModern.useRealTimers();
-    for (const name of Object.keys(process.env)) delete process.env[name];
-    Object.assign(process.env, this.processAtStart.env);
-    process.exit = this.processAtStart.exit;
-    delete this.global[EVENT_HANDLERS];
+    const { env, exit, console } = this.atStart;
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+    process.exit = exit;
+    globalThis.console = console;
+    delete globalThis[EVENT_HANDLERS];
   }
 };

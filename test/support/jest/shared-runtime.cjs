@@ -1,8 +1,9 @@
-// Loads the modules of src/, generated/ and node_modules/ once per jest worker. jest loads them again for each test file:
-// more than a second of CPU, after which everything runs unoptimised. Test files and test/support/ are loaded for each
-// test file, so that nothing of a test is left over. src/ keeps no state between requests in its modules.
+// Loads each module once per jest worker, except test files and the modules beside them. jest loads all modules again for
+// each test file: more than a second of CPU, after which everything runs unoptimised. src/ keeps no state between requests
+// in its modules, and test/support/ keeps no state of a test file.
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');
+const { compileFunction } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
 
 let shared;
@@ -16,9 +17,25 @@ module.exports = class SharedRuntime extends Runtime {
     }
     super(...args);
     shared = this;
+    // Without a vm context, Node compiles for the global object of the process.
+    this.esmLoader.getContext = () => undefined;
+    const { executor } = this;
+    const compileInContext = executor.compile.bind(executor);
+    executor.compile = (source, filename) => {
+      try {
+        return compileFunction(source, executor.injectedModuleParameters, {
+          filename,
+          importModuleDynamically: (specifier, _function, attributes) =>
+            executor.dynamicImport(specifier, filename, undefined, attributes),
+        });
+      } catch {
+        // Throws jest's own error, which makes jest load the file as an ES module if it is one.
+        return compileInContext(source, filename);
+      }
+    };
   }
 
-  /** For the next test file. All files have the same configuration, so only what names the file changes. */
+  /** Prepares for the next test file. All files have the same configuration, so only the path changes. */
   begin(_config, _environment, _resolver, _transformer, cacheFS, _coverage, testPath) {
     for (const [path, source] of cacheFS) this.fileCache.strings.set(path, source);
     this._testPath = testPath;
@@ -31,12 +48,13 @@ module.exports = class SharedRuntime extends Runtime {
     this.restoreAllMocks();
     const { registries, jestGlobals } = this;
     const tests = pathToFileURL(join(this._config.rootDir, 'test')).href;
-    for (const key of registries.esModuleRegistry.keys())
-      if (key.startsWith(`${tests}/`) || key.startsWith('@jest/globals/'))
-        registries.esModuleRegistry.delete(key);
+    for (const key of registries.esModuleRegistry.keys()) {
+      const isOfTestFile = key.startsWith(`${tests}/`) && !key.startsWith(`${tests}/support/`);
+      if (isOfTestFile || key.startsWith('@jest/globals/')) registries.esModuleRegistry.delete(key);
+    }
     registries.mockRegistry.clear();
     registries.moduleMockRegistry.clear();
-    // jest-circus and expect
+    // This registry contains jest-circus and expect.
     registries.internalModuleRegistry.clear();
     this.mockState.clear();
     jestGlobals.clearJestObjectCache();

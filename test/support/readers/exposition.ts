@@ -23,14 +23,14 @@ export async function scrape(port: number): Promise<Scrape> {
 
 /** @throws Error if Prometheus would reject the text */
 export function readExposition(text: string): Scrape {
-  if (!text.endsWith('\n')) throw new Error('The last line does not end.');
+  if (!text.endsWith('\n')) throw new Error('The last line has no line break.');
   const found: Scrape = { values: new Map(), types: new Map(), series: [], text };
   const helped = new Set<string>();
   for (const line of text.split('\n').filter((each) => each !== '')) {
     const { kind, name = '', rest = '' } = COMMENT.exec(line)?.groups ?? {};
     if (kind === 'HELP') helped.add(name);
     else if (kind === 'TYPE') {
-      if (found.types.has(name)) throw new Error(`${name} is there twice.`);
+      if (found.types.has(name)) throw new Error(`${name} occurs twice.`);
       found.types.set(name, rest);
     } else addSample(found, line);
   }
@@ -45,10 +45,10 @@ function addSample(found: Scrape, line: string): void {
   const family = found.types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, '');
   if (!found.types.has(family)) throw new Error(`${name} has no type.`);
   if (found.types.get(family) === 'counter' && !family.endsWith('_total'))
-    throw new Error(`The counter ${name} is not called a total.`);
+    throw new Error(`The name of the counter ${name} does not end in _total.`);
   const labels = readLabels(labelText);
   const key = keyOf(name, labels);
-  if (found.values.has(key)) throw new Error(`${key} is there twice.`);
+  if (found.values.has(key)) throw new Error(`${key} occurs twice.`);
   const number = value === '+Inf' ? Infinity : Number(value?.replace(/nan/i, 'NaN'));
   found.values.set(key, number);
   found.series.push({ name, labels, value: number });
@@ -83,10 +83,10 @@ function checkHistograms({ series, types, values }: Scrape): void {
       if (name !== `${family}_bucket`) continue;
       const { le, ...others } = labels;
       const key = keyOf(family, others);
-      if (value < (last.get(key) ?? 0)) throw new Error(`${key} falls at ${le}.`);
+      if (value < (last.get(key) ?? 0)) throw new Error(`${key} decreases at ${le}.`);
       last.set(key, value);
       if (le === '+Inf' && values.get(keyOf(`${family}_count`, others)) !== value)
-        throw new Error(`${key} has another count than its buckets.`);
+        throw new Error(`The count of ${key} differs from its last bucket.`);
     }
   }
 }

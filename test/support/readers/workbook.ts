@@ -16,7 +16,7 @@ export function readWorkbook(bytes: Buffer): (SheetCell | undefined)[][] {
   let column = 0;
   let type = 'n';
   for (const { path, name, attributes, text } of parse(fileOf(files, sheets[0] ?? ''))) {
-    if (name === 'f') throw new Error('A cell holds a formula.');
+    if (name === 'f') throw new Error('A cell contains a formula.');
     if (name === 'row') rows.push(Array.from({ length: 14 }));
     if (name === 'c') column = (attributes['r'] ?? '').charCodeAt(0) - 'A'.charCodeAt(0);
     if (name === 'c') type = attributes['t'] ?? 'n';
@@ -40,7 +40,8 @@ type Node = { path: string; name?: string; attributes: Record<string, string>; t
 /** Yields the start tags and texts of a document in order. @throws unless the document is well-formed */
 function* parse(xml: string): Generator<Node> {
   // eslint-disable-next-line no-control-regex -- characters that XML 1.0 forbids
-  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(xml)) throw new Error('No XML character.');
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(xml))
+    throw new Error('The XML contains a forbidden character.');
   const open: string[] = [];
   const tokens =
     /<\?[^>]*\?>|<(?<end>\/)?(?<name>[\w:]+)(?<rest>(?:\s+[\w:]+="[^"<]*")*)\s*(?<empty>\/)?>|(?<text>[^<]+)/y;
@@ -54,7 +55,7 @@ function* parse(xml: string): Generator<Node> {
     if (text !== undefined)
       yield { path: path(), attributes: {}, text: decode(text.replace(/\r\n?/g, '\n')) };
     if (name === undefined) continue;
-    if (end && open.pop() !== name) throw new Error(`</${name}> ends nothing.`);
+    if (end && open.pop() !== name) throw new Error(`</${name}> has no start tag.`);
     if (end) continue;
     open.push(name);
     const pairs = [...rest.matchAll(/([\w:]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [
@@ -64,7 +65,7 @@ function* parse(xml: string): Generator<Node> {
     yield { path: path(), name, attributes: Object.fromEntries(pairs) as Record<string, string> };
     if (empty) open.pop();
   }
-  if (open.length > 0) throw new Error(`<${open.join('><')}> is not ended.`);
+  if (open.length > 0) throw new Error(`<${open.join('><')}> has no end tag.`);
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
@@ -74,7 +75,7 @@ function decode(text: string): string {
     const known = name && ENTITIES[name];
     if (known) return known;
     const code = name?.startsWith('#x') ? parseInt(name.slice(2), 16) : Number(name?.slice(1));
-    if (!name?.startsWith('#') || Number.isNaN(code)) throw new Error(`${all} is no reference.`);
+    if (!name?.startsWith('#') || Number.isNaN(code)) throw new Error(`${all} is not a character reference.`);
     return String.fromCodePoint(code);
   });
 }
@@ -88,7 +89,7 @@ function fileOf(files: Map<string, Buffer>, name: string): string {
 function readCell(type: string, raw: string, texts: string[]): SheetCell {
   if (type === 'n') return { type: 'number', value: raw };
   const value = type === 's' ? texts[Number(raw)] : undefined;
-  if (value === undefined) throw new Error(`A cell is of type ${type}, ${raw}.`);
+  if (value === undefined) throw new Error(`Unknown cell of type ${type}: ${raw}`);
   return { type: 'text', value };
 }
 
@@ -102,12 +103,13 @@ const END_OF_DIRECTORY = 0x06054b50;
 /** Returns the files of a zip archive by its central directory. */
 function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.lastIndexOf(Buffer.from('PK\u0005\u0006', 'latin1'));
-  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('This is no zip archive.');
+  if (end < 0 || archive.readUInt32LE(end) !== END_OF_DIRECTORY)
+    throw new Error('This is not a zip archive.');
   const files = new Map<string, Buffer>();
   let at = archive.readUInt32LE(end + 16);
   for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
     if (archive.readUInt32LE(at) !== CENTRAL_ENTRY)
-      throw new Error('The directory of the archive is broken.');
+      throw new Error('The directory of the archive is invalid.');
     const nameLength = archive.readUInt16LE(at + 28);
     const name = archive.toString('utf8', at + 46, at + 46 + nameLength);
     files.set(name, contentOf(archive, at));

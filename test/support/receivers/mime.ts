@@ -12,14 +12,14 @@ export type ParsedMail = {
 export function parseMail(bytes: Buffer): ParsedMail {
   const message = bytes.toString('latin1');
   const invalid = /[^\t\r\n -~]/.exec(message);
-  if (invalid) throw new Error(`A character ${JSON.stringify(invalid[0])} stands bare in the message.`);
+  if (invalid) throw new Error(`The message contains the character ${JSON.stringify(invalid[0])}.`);
   if (/\r(?!\n)|(?<!\r)\n/.test(message)) throw new Error('A line does not end in CRLF.');
   if (message.split('\r\n').some((line) => line.length > 998)) throw new Error('A line is too long.');
 
   const { headers, body } = split(message);
   const [, boundary] =
     /^multipart\/alternative;\s*boundary="([^"]+)"$/.exec(valueOf(headers, 'content-type')) ?? [];
-  if (!boundary) throw new Error('It is no multipart/alternative.');
+  if (!boundary) throw new Error('The message is not multipart/alternative.');
   const [, ...sections] = `\r\n${body}`.split(`\r\n--${boundary}`);
   if (sections.pop()?.trim() !== '--') throw new Error('The last boundary is missing.');
   const parts = sections.map((section) => {

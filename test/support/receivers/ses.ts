@@ -63,9 +63,9 @@ function readRequest(body: string, headers: IncomingHttpHeaders): SentMail {
   const form = new URLSearchParams(body);
   const { Action, Version, Source, 'RawMessage.Data': data, ...rest } = Object.fromEntries(form);
   if (Action !== 'SendRawEmail' || Version !== '2010-12-01' || !Source || !data)
-    throw new Error(`No mail: ${body.slice(0, 200)}`);
+    throw new Error(`Not a SendRawEmail request: ${body.slice(0, 200)}`);
   const others = Object.keys(rest).filter((name) => !/^Destinations\.member\.\d+$/.test(name));
-  if (others.length > 0) throw new Error(`Not known: ${others.join(', ')}`);
+  if (others.length > 0) throw new Error(`Unknown parameters: ${others.join(', ')}`);
   return { source: Source, destinations: Object.values(rest), bytes: Buffer.from(data, 'base64'), headers };
 }
 

@@ -9,13 +9,13 @@ export type Question = {
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Sent as it is, in place of body; its type is the headers' to say. */
+  /** Sent unchanged instead of `body`. The headers may set its Content-Type; the default is JSON. */
   raw?: string;
 };
 
 const KEY = { 'x-api-key': DEMO.apiKeys.IEX };
 
-/** Asks a process at `url`; throws what the socket threw when no whole answer came. */
+/** Sends a request to a process at `url`. @throws the socket's error if the response is incomplete */
 export function ask(url: string, question: Question, agent?: Agent): Promise<Answer> {
   const { method = 'GET', path, headers = {}, body, raw } = question;
   const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -54,7 +54,7 @@ export async function announce(url: string, trackingNumber: string): Promise<num
   return (await ask(url, prealertOf(trackingNumber))).status;
 }
 
-/** Answers the access token of a demo user. */
+/** Returns the access token of a demo user. */
 export async function logIn(
   url: string,
   username = 'admin',
@@ -67,8 +67,8 @@ export async function logIn(
     headers: host ? { host } : {},
     body: { action: 'login', username, password },
   });
-  if (reply.status !== 200) throw new Error(`Login answered ${reply.status}: ${reply.text}`);
-  // as: the contract's shape of a login without a second factor
+  if (reply.status !== 200) throw new Error(`Login returned ${reply.status}: ${reply.text}`);
+  // The contract defines this shape of a login without a second factor.
   return (JSON.parse(reply.text) as { data: { access_token: string } }).data.access_token;
 }
 
@@ -77,14 +77,14 @@ export const listOf = (token: string, search = ''): Question => ({
   headers: { authorization: `Bearer ${token}` },
 });
 
-/** How many pre-alerts the list finds. */
+/** Returns the number of pre-alerts that match the search. */
 export async function countPrealerts(url: string, search: string): Promise<number> {
   const { text } = await ask(url, listOf(await logIn(url), search));
-  // as: the contract's shape of a list
+  // The contract defines this shape of a list.
   return (JSON.parse(text) as { meta: { stats: { total: number } } }).meta.stats.total;
 }
 
-/** Asks at a steady rate, whatever the answers take, until told that it is over; resolves when all are answered. */
+/** Sends requests at a constant rate until `isOver` returns true. Resolves when all have completed. */
 export async function askSteadily(
   perSecond: number,
   isOver: () => boolean,
@@ -100,23 +100,23 @@ export async function askSteadily(
   await Promise.all(asked);
 }
 
-/** The answer, or the code of what the socket threw. */
+/** The response, or the code of the socket's error. */
 export type Outcome = Answer | string;
 
-// no instanceof: under jest an error of node's is no instance of the test's own Error
+/** Returns the code of an error, or the error as text if it has no code. */
 export const codeOf = (error: unknown): string =>
   String((error as NodeJS.ErrnoException | undefined)?.code ?? error);
 
 export const isServed = (outcome: Outcome): boolean => typeof outcome !== 'string' && outcome.status < 300;
 
-/** 503 in the envelope, which says when to come again. */
+/** Whether the response is 503 in the error envelope with a Retry-After header. */
 export function isUnavailable(outcome: Outcome): outcome is Answer {
   if (typeof outcome === 'string' || outcome.status !== 503) return false;
-  // as: a JSON object, or else the comparison fails
+  // Every error response is a JSON object. Otherwise the comparison fails.
   const { status, code } = JSON.parse(outcome.text) as { status: string; code: string };
   return status === 'error' && code === 'unavailable' && Number(outcome.headers['retry-after']) > 0;
 }
 
-/** The same from a replica that shuts down: its connection is closed. */
+/** Whether the response is that 503 from a replica that shuts down, which closes the connection. */
 export const isGoodbye = (outcome: Outcome): boolean =>
   isUnavailable(outcome) && outcome.headers.connection === 'close';

@@ -11,14 +11,14 @@ import type { Operation } from '../../../src/platform/contract/types.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { filesFor } from '../../contract/fuzz/files.js';
 
-/** The published contract as it is generated, references and all. */
+/** The published contract as generated, with its references. */
 export const bundle = JSON.parse(
   readFileSync(join(projectRoot, 'generated', 'openapi.json'), 'utf8'),
 ) as Bundle;
 
 const contract = dereference(bundle);
 
-// as: the generated table's own keys
+// Object.keys loses the type of the generated table's keys.
 export const operationIds = Object.keys(operations) as OperationId[];
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
@@ -31,7 +31,7 @@ for (const { path, method } of Object.values(operations)) {
 
 export const operationOf = (id: OperationId): Operation => operations[id];
 
-/** An operation as the contract describes it, references resolved. */
+/** Returns an operation of the contract with its references resolved. */
 export function describeOperation(id: OperationId): ContractOperation {
   const { method, path } = operations[id];
   const described = contract.paths[path]?.[method.toLowerCase()];
@@ -41,11 +41,11 @@ export function describeOperation(id: OperationId): ContractOperation {
 
 type Parameter = { name: string; in: string; schema: Schema; required?: boolean; example?: string | number };
 
-/** What an operation takes in its query, or in its path. */
+/** Returns the query parameters or the path parameters of an operation. */
 export const parametersOf = (id: OperationId, place: 'query' | 'path'): Parameter[] =>
   ((describeOperation(id).parameters ?? []) as Parameter[]).filter((parameter) => parameter.in === place);
 
-/** An operation's path; what is not given is as in the contract's example. */
+/** Returns the path of an operation. Parameters that are not given have the values of the contract's examples. */
 export const filledPath = (id: OperationId, given: Record<string, string> = {}): string =>
   parametersOf(id, 'path').reduce<string>(
     (path, { name, example }) =>
@@ -53,23 +53,23 @@ export const filledPath = (id: OperationId, given: Record<string, string> = {}):
     operationOf(id).path,
   );
 
-/** One shape that a JSON body may have: an operation has one for each of its actions. */
+/** One shape of a JSON body. An operation with actions has one per action. */
 export type BodyShape = { id: OperationId; action: string | undefined; schema: ObjectSchema; example: Body };
 export type Body = Record<string, unknown>;
 export type ObjectSchema = { properties: Record<string, Schema>; required?: string[] };
 
-/** Every shape of every operation's body, each with its first example. */
+/** Returns every body shape of every operation, each with its example that has the most fields. */
 export function bodyShapes(): BodyShape[] {
   return operationIds.flatMap((id) => {
     const media = describeOperation(id).requestBody?.content['application/json'];
     if (!media?.schema) return [];
-    // as: bodies of this contract are objects, alone or told apart by their action
+    // JSON bodies in this contract are objects, or a oneOf of objects that differ by their action.
     const schemas = (media.schema['oneOf'] ?? [media.schema]) as ObjectSchema[];
     const examples = Object.values(media.examples ?? {}).map(({ value }) => value as Body);
     return schemas.map((schema) => {
       const action = schema.properties['action']?.['const'] as string | undefined;
       const fitting = examples.filter((example) => action === undefined || example['action'] === action);
-      // the fullest example has the most fields to break
+      // The example with the most fields gives the tests the most fields to change.
       const [example] = fitting.sort((a, b) => Object.keys(b).length - Object.keys(a).length);
       if (!example) throw new Error(`${id} ${action ?? ''} has no example.`);
       return { id, action, schema, example };
@@ -77,16 +77,16 @@ export function bodyShapes(): BodyShape[] {
   });
 }
 
-/** One shape of a form, urlencoded or multipart, with values and files that it takes. */
+/** One shape of an urlencoded or multipart form, with values and files that the operation accepts. */
 export type FormShape = BodyShape & { mediaType: string };
 
-/** Every form of every operation. Its example is made of the reference's, and of files where it has some. */
+/** Returns every form of every operation, with the contract's example and real files. */
 export function formShapes(): FormShape[] {
   return operationIds.flatMap((id) =>
     Object.entries(describeOperation(id).requestBody?.content ?? {})
       .filter(([mediaType]) => mediaType !== 'application/json')
       .map(([mediaType, { schema, examples = {}, example: single }]) => {
-        // as: forms of this contract are flat objects
+        // Forms in this contract are flat objects.
         const shape = schema as ObjectSchema;
         const [example = {}] = [...Object.values(examples).map(({ value }) => value), single] as (
           Body | undefined
@@ -97,7 +97,7 @@ export function formShapes(): FormShape[] {
   );
 }
 
-/** A form's example with real files, where it has or needs some: an example can only describe them. */
+/** Returns the example with a real file in each file field that it has or requires. An example cannot contain files. */
 export function withFiles({ properties, required = [] }: ObjectSchema, example: Body): Body {
   const files = Object.entries(properties)
     .filter(
@@ -110,10 +110,10 @@ export function withFiles({ properties, required = [] }: ObjectSchema, example: 
 export const nameOfShape = ({ id, action }: Pick<BodyShape, 'id' | 'action'>): string =>
   action ? `${id} ${action}` : id;
 
-/** The failure codes that the examples of an operation's answer show. */
+/** Returns the error codes in the examples of an operation's response. */
 export function codesOf(id: OperationId, status: number): string[] {
   const media = describeOperation(id).responses[String(status)]?.content?.['application/json'];
   const values = [media?.example, ...Object.values(media?.examples ?? {}).map(({ value }) => value)];
-  // as: examples of failures are failures, which examples.test.ts holds
+  // Failure examples have this shape; examples.test.ts checks it.
   return values.flatMap((value) => (value as { code?: string } | undefined)?.code ?? []);
 }

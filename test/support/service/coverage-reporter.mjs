@@ -1,5 +1,5 @@
-// After a whole run: everything that the contract declares must have been seen (operations, statuses, media types
-// of requests and answers, actions, failure codes and their messages), and no failure code that it does not declare.
+// After a complete run, fails if a declared fact of the contract was never observed: an operation, a status, a media type
+// of a request or response, an action, an error code or an error message. Also fails if a response was not declared.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,10 +7,10 @@ import { matchFailure } from '../failures/failure-templates.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 
-// Faults of ours, which no request can be made to cause at will.
+// Failures of the service, which no test can cause at will for every operation.
 const NOT_ASKED_FOR = new Set(['500', '503']);
 
-// Stated once for the whole contract, and not at each operation: 'Authentication' in its description.
+// These codes are declared once for the whole contract, in the section 'Authentication' of its description.
 const STATED_ONCE = /^\S+ 403 (?:password_change_required|two_factor_required)$/;
 
 export default class CoverageReporter {
@@ -26,7 +26,7 @@ export default class CoverageReporter {
       (fact) => !NOT_ASKED_FOR.has(/^\S+ (?:says )?(\d{3})\b/.exec(fact)?.[1]),
     );
     const unseen = asked.filter((fact) => !seen.has(fact));
-    // of what requests carry, only the declared is the contract's affair: the rest is refused or ignored
+    // Only responses are checked here: undeclared media types and actions of requests are rejected or ignored.
     const undeclared = [...seen].filter(
       (fact) => /^\S+ \d{3}\b/.test(fact) && !declared.has(fact) && !STATED_ONCE.test(fact),
     );
@@ -40,7 +40,7 @@ export default class CoverageReporter {
     process.stdout.write(faults.map((fault) => `${fault}\n`).join(''));
     if (faults.length > 0) this.error = new Error(faults.join('\n'));
     const { numPassedTests, numFailedTests, numFailedTestSuites } = results;
-    // a suite that cannot even load has no failed test to count
+    // A test file that fails to load has no failed tests.
     this.failed = Math.max(numFailedTests, numFailedTestSuites) + faults.length;
     process.stdout.write(`${numPassedTests} passed, ${this.failed} failed\n`);
   }
@@ -50,7 +50,7 @@ export default class CoverageReporter {
   }
 }
 
-/** One line a fact, in the words of observations.ts. */
+/** Returns the facts of the contract, one line per fact, in the same format as observations.ts. */
 function declaredFacts() {
   const bundle = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8'));
   const deref = (node) =>
@@ -88,7 +88,7 @@ function replyFacts(status, { content }, deref) {
     status,
     ...Object.keys(content).map((mediaType) => `${status} ${mediaType}`),
     ...failures.map(({ code }) => `${status} ${code}`),
-    // every message of an example, by its template
+    // every message of an example, by its template in openapi/errors.yaml
     ...failures.flatMap((failure) =>
       matchFailure(Number(status), failure).texts.map((text) => `says ${status} ${text}`),
     ),
@@ -102,7 +102,7 @@ function actionsOf({ requestBody, parameters = [] }, deref) {
     .map((schema) => deref(deref(schema).properties?.action));
   const queries = parameters.map(deref).filter(({ name }) => name === 'action');
   return [...shapes, ...queries.map(({ schema }) => deref(schema))].flatMap((schema) =>
-    // an `action` that may be anything is a filter
+    // An `action` without fixed values is a filter.
     (schema?.enum ?? [schema?.const]).filter((action) => action !== undefined),
   );
 }

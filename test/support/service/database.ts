@@ -3,17 +3,17 @@ import pg from 'pg';
 
 export type TestDatabase = { ownerUrl: string; drop(): Promise<void> };
 
-/** A database of this test file's own: migrated, with nothing in it. */
+/** Creates a migrated database without rows. Each test file has its own. */
 export const freshDatabase = (): Promise<TestDatabase> => cloneDatabase('empty');
 
-/** The same with the demo data loaded. */
+/** Creates a migrated database with the demo data. */
 export const demoDatabase = (): Promise<TestDatabase> => cloneDatabase('demo');
 
 async function cloneDatabase(template: string): Promise<TestDatabase> {
   const prefix = setting('TEST_DATABASE_PREFIX');
   const name = prefix + randomBytes(6).toString('hex');
   await asAdmin(async (admin) => {
-    // two workers cloning one template at once: PostgreSQL refuses the second while the first still reads it
+    // PostgreSQL rejects a second clone of a template while the first one still reads it.
     await admin.query('select pg_advisory_lock(4711)');
     // Copying files takes half the CPU time of writing the copy to the log.
     await admin.query(`create database "${name}" template "${prefix}${template}" strategy file_copy`);
@@ -38,7 +38,7 @@ async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<vo
 
 const adminUrl = () => setting('TEST_ADMIN_URL');
 
-/** What the global set-up left in the environment for its workers. */
+/** Returns a setting that the global set-up passes to the jest workers in the environment. */
 function setting(name: 'TEST_ADMIN_URL' | 'TEST_DATABASE_PREFIX'): string {
   const value = process.env[name];
   if (!value) throw new Error('Run the tests with npm test: its set-up starts the database server.');

@@ -1,11 +1,11 @@
-/** A file of a multipart body: what it calls itself, and what it holds. */
+/** A file of a multipart body: its content, name and media type. */
 export type FormFile = { file: Buffer | string; name?: string; type?: string };
 export type FormFields = Record<string, string | FormFile | (string | FormFile)[]>;
 
 export const BOUNDARY = 'crossdock-test-boundary';
 export const MULTIPART_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** One part of a multipart body, its headers as they are given; parts are joined by `assemble`. */
+/** One part of a multipart body. `assemble` joins the parts and does not change their headers. */
 export type Part = { headers: string[]; content: string | Buffer };
 
 export const toParts = (form: FormFields): Part[] =>
@@ -18,7 +18,7 @@ function partOf(field: string, value: string | FormFile): Part {
   return { headers: [`${disposition}; filename="${name}"`, `Content-Type: ${type}`], content: file };
 }
 
-/** By hand, so that broken ones can be made too. */
+/** Builds a multipart body without a library, so that tests can also build invalid ones. */
 export function assemble(parts: Part[]): Buffer {
   const pieces = parts.flatMap(({ headers, content }) => [
     `--${BOUNDARY}\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`,
@@ -30,7 +30,7 @@ export function assemble(parts: Part[]): Buffer {
 
 export const multipartBody = (form: FormFields): Buffer => assemble(toParts(form));
 
-/** A form from values as JSON has them; the fields named hold files. */
+/** Returns a form with the given JSON values. The values of `fileFields` are sent as files. */
 export const toForm = (fields: Record<string, unknown>, fileFields: readonly string[]): FormFields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {

@@ -8,10 +8,7 @@ type Observation = Omit<ObservedResponse, 'problems'>;
 
 const noted = new Set<string>();
 
-/**
- * Notes what a reply showed of the contract; the reporter asks at the end what is declared and was never seen, and
- * what was seen and is not declared.
- */
+/** Records which facts of the contract a response shows. coverage-reporter.mjs compares them with the declared ones. */
 export function observe(reply: Observation): void {
   if (!reply.operationId) return;
   const file = join(projectRoot, 'coverage', 'contract', `${process.pid}.txt`);
@@ -22,11 +19,11 @@ export function observe(reply: Observation): void {
   }
 }
 
-/** In the words that the reporter has for what is declared. */
+/** Returns the facts in the same format as coverage-reporter.mjs. */
 function factsOf({ status, mediaType, requestMediaType, action, text }: Observation): string[] {
   const facts = [`${status}`, `${status} ${mediaType || 'no body'}`];
   if (status >= 400) {
-    // The response validator has found the failure envelope to be one.
+    // The response validator checks the error envelope.
     const failure = JSON.parse(text) as FailureBody;
     const { texts } = matchFailure(status, failure);
     return [
@@ -40,5 +37,5 @@ function factsOf({ status, mediaType, requestMediaType, action, text }: Observat
   return facts;
 }
 
-/** A caller can invent field names; those of the contract are plain. */
+/** Excludes field names that a caller invented. Those of the contract have only these characters. */
 const isOfContract = (text: string) => /^[\w .[\]]{1,200}$/.test(text);

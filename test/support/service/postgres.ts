@@ -6,18 +6,18 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../../src/development/embedded-postgres/embedded-server.js';
 import { makeFolder, until } from './processes.js';
 
-/** A PostgreSQL server of a test's own, which it may break. */
+/** A PostgreSQL server that only one test uses and may crash. */
 export type OwnServer = {
-  /** Of a database on it, as the superuser unless another login is given. */
+  /** Returns the URL of a database, by default with the superuser's login. */
   urlOf(database: string, login?: { user: string; password: string }): string;
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;
-  /** Kills it as a power cut would. */
+  /** Kills the server with SIGKILL. */
   crash(): Promise<void>;
-  /** Kills a process that serves a connection to the database, upon which PostgreSQL ends them all and recovers. */
+  /** Kills the process of one connection. PostgreSQL then ends all connections and recovers. */
   crashBackend(database: string): Promise<void>;
-  /** Stops it as an operator would, breaking what is connected. */
+  /** Stops the server in fast mode, which closes all connections. */
   shutDown(): Promise<void>;
-  /** Starts it again on the same port unless it runs; resolves when it answers. */
+  /** Starts the server again on the same port if it does not run. Resolves when it accepts queries. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -48,7 +48,7 @@ export async function startOwnServer(): Promise<OwnServer> {
     },
     async stop() {
       await embedded.stop();
-      // one that was started again is not the embedded runner's
+      // embedded.stop() does not stop a server that was started again.
       await end(cluster, 'SIGINT');
     },
   };
@@ -60,7 +60,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   client.on('error', () => undefined);
   await client.connect();
   try {
-    // simple statements alone: several in one text answer an array
+    // `text` must be one statement: for several, pg returns an array of results.
     return (await client.query<Record<string, unknown>>(text)).rows;
   } finally {
     await client.end();
@@ -80,14 +80,14 @@ async function postmasterOf(cluster: string): Promise<number | undefined> {
   return pid > 0 && isAlive(pid) ? pid : undefined;
 }
 
-/** PostgreSQL keeps the command it was started with, so that the same server can be started again. */
+/** Starts the server with the command that PostgreSQL stored in postmaster.opts. */
 async function spawnAgain(cluster: string): Promise<void> {
   const command = await readFile(join(cluster, 'postmaster.opts'), 'utf8');
   const [, program = ''] = /^(.*?) "/.exec(command) ?? [];
   const args = [...command.matchAll(/"([^"]*)"/g)].map(([, value = '']) => value);
   const { uid, gid } = await stat(cluster);
   const account = process.getuid?.() === 0 ? { uid, gid } : {};
-  // the dead server's backends may still hold its memory for a moment: then it ends at once, and we try again
+  // Processes of the killed server may still use its shared memory. Then the start fails and is repeated.
   await until(async () => {
     const child = spawn(program, args, { ...account, cwd: '/', env: { LC_ALL: 'C' }, stdio: 'ignore' });
     child.unref();

@@ -19,7 +19,7 @@ export const PRINCIPALS = [
 
 export type Principal = (typeof PRINCIPALS)[number];
 
-/** What a call carries when it comes from a principal. */
+/** Returns the credentials of a principal. */
 export async function credentialsOf(service: Service, principal: Principal): Promise<Call> {
   switch (principal) {
     case 'anonymous':

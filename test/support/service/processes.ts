@@ -9,10 +9,10 @@ import { projectRoot } from '../../../src/config/project-root.js';
 
 export type Ending = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A program of the build in a process of its own. */
+/** A program of dist/ in a separate process. */
 export type Running = {
   child: ChildProcess;
-  /** What it has written so far, standard output and error together. */
+  /** Returns the standard output and standard error so far. */
   output(): string;
   ended: Promise<Ending>;
 };
@@ -22,21 +22,21 @@ export type Replica = Running & { url: string; stop(signal?: NodeJS.Signals): Pr
 const running: Running[] = [];
 const folders: string[] = [];
 
-/** For afterEach: ends what a test has left running. */
+/** Ends the processes that a test started. For afterEach. */
 export async function endProcesses(): Promise<void> {
   for (const { child, ended } of running.splice(0)) {
-    // SIGTERM and not SIGKILL, which would leave its database server behind
+    // After SIGKILL, the embedded database server would continue to run.
     child.kill('SIGTERM');
     await ended;
   }
 }
 
-/** For afterAll, when nothing runs in them any more. */
+/** Removes the folders that tests created. For afterAll, when no process uses them. */
 export async function removeFolders(): Promise<void> {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
 }
 
-/** A folder that the account which runs PostgreSQL for root can enter, which mkdtemp's own mode forbids. */
+/** Creates a folder with mode 755. With mkdtemp's mode, the account that runs PostgreSQL for root has no access. */
 export async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'crossdock-process-'));
   folders.push(folder);
@@ -67,7 +67,8 @@ export async function startReplica(env: Record<string, string>): Promise<Replica
   const service = run('src/main.js', { LOG_LEVEL: 'error', ...env, PORT: port });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
-    if (service.child.exitCode !== null) throw new Error(`It ended instead:\n${service.output()}`);
+    if (service.child.exitCode !== null)
+      throw new Error(`The service ended before it was ready:\n${service.output()}`);
     return (await statusOf(`${url}/ready`)) === 200;
   });
   const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
@@ -77,7 +78,7 @@ export async function startReplica(env: Record<string, string>): Promise<Replica
   return { ...service, url, stop };
 }
 
-/** The status of a reply; undefined when there is none. */
+/** Returns the status of the response, or undefined if there is none. */
 export async function statusOf(url: string): Promise<number | undefined> {
   try {
     const response = await fetch(url);
@@ -88,11 +89,11 @@ export async function statusOf(url: string): Promise<number | undefined> {
   }
 }
 
-/** Waits for a condition. */
+/** Waits until a condition is true. */
 export async function until(isTrue: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   while (!(await isTrue())) {
-    if (performance.now() > deadlineMs) throw new Error(`Still not so after ${limitMs} ms.`);
+    if (performance.now() > deadlineMs) throw new Error(`The condition is still false after ${limitMs} ms.`);
     await sleep(25);
   }
 }

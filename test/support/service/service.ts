@@ -4,7 +4,7 @@ import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
 import { readConfig, type Config } from '../../../src/config/config.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
-import type { Db } from '../../../src/platform/db/transaction.js';
+import type { Db } from '../../../src/platform/db/database.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { filledPath } from './contract.js';
@@ -12,29 +12,30 @@ import { failureFaults } from '../failures/failure-check.js';
 import { demoDatabase, freshDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
+import '../harness/compiled-schemas.js';
 import '../harness/openapi-validator.js';
 
 export type Reply = {
   status: number;
   headers: Headers;
-  // any: tests reach into replies whose shape the contract check has already judged
+  // Tests read fields of replies whose shape the response validator has checked.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: Record<string, any>;
-  /** As they came. */
+  /** The body as received. */
   bytes: Buffer;
 };
 
 export type Call = {
-  /** A demo user, `two/` before a user of tenant two. */
+  /** The name of a demo user, with the prefix `two/` for tenant two. */
   as?: string;
-  /** With a token and a session of its own, for what ends them. */
+  /** Uses a new token and session, for calls that end them. */
   isFresh?: boolean;
   token?: string;
   key?: string;
-  /** Fills the path's template; what is left out is as in the contract's example. */
+  /** Path parameters. Those that are not given have the values of the contract's examples. */
   path?: Record<string, string>;
   query?: Record<string, string | number | boolean | string[]>;
-  /** Sent as JSON; a string and bytes are sent as they are. */
+  /** Sent as JSON. A string or a buffer is sent unchanged. */
   body?: unknown;
   /** Sent as multipart/form-data. */
   form?: FormFields;
@@ -46,11 +47,11 @@ export type Call = {
 
 export type Service = {
   url: string;
-  /** A superuser's connections to the same database: no row-level security. */
+  /** Connections of a superuser to the same database, without row-level security. */
   owner: pg.Pool;
   app: App;
   db: Db;
-  /** When METRICS_PORT was given. */
+  /** Undefined without METRICS_PORT. */
   metrics: ServedMetrics | undefined;
   call(operationId: OperationId, call?: Call): Promise<Reply>;
   request(method: string, path: string, call?: Call): Promise<Reply>;
@@ -61,18 +62,18 @@ export type Service = {
 
 export type ServiceOptions = {
   demo?: boolean;
-  /** Off, to prove that row-level security holds alone. */
+  /** False tests row-level security without the application's filters. */
   applicationFilters?: boolean;
-  /** Off, to prove that the application's filters hold alone. */
+  /** False tests the application's filters without row-level security. */
   rowSecurity?: boolean;
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
   poolSize?: number;
-  /** Works the queue as well; couriers' URLs may then be of this machine. */
+  /** Also runs a worker and allows loopback URLs of couriers. */
   worker?: boolean;
 };
 
-/** The service on a free port and a database of its own; every reply is judged against the contract. */
+/** Starts the service on a free port with its own database. `stop` throws if a reply did not match the contract. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const database = await (options.demo === false ? freshDatabase() : demoDatabase());
   const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
@@ -80,7 +81,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const config: Config = readConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',
-    // all receivers of a test are at one address
+    // All receivers of a test share one address, so the rate limit per address must not apply.
     ...(options.worker
       ? {
           OUTBOUND_ALLOW_LOOPBACK: 'true',
@@ -123,7 +124,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         metrics,
       })
     : undefined;
-  // beforehand, so that a token that is first used in a test writes nothing
+  // Sessions are created now, so that the first use of a token in a test writes nothing.
   const sessions = await openSessions(owner);
   const tokens = new Map<string, Promise<string>>();
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
@@ -145,7 +146,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     freshTokenOf: (user) => issueToken(service, user, new Map()),
     async stop() {
-      // idle connections would be waited for
+      // server.close() would wait for idle connections.
       agent.destroy();
       await app.server.close();
       await background?.stop(10_000);
@@ -161,8 +162,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 /**
- * A caller who is told 503, since 2 seconds did not win it a connection, calls again. Nothing was done for it:
- * were that not so, a race's counts would not add up.
+ * Repeats a call while the response is 503, because no connection became free within 2 seconds. A 503 changes
+ * nothing, so a race's counts stay correct.
  */
 export async function untilAdmitted(call: () => Promise<Reply>): Promise<Reply> {
   const reply = await call();
@@ -201,7 +202,7 @@ function toBody({ body, form, urlencoded }: Call): [type?: string, body?: string
   return ['application/json', isReady ? body : JSON.stringify(body)];
 }
 
-// node:http and not fetch: fetch refuses to send a Host of our choosing.
+// node:http, because fetch does not allow a custom Host header.
 function exchange(
   agent: Agent,
   url: URL,
@@ -237,7 +238,7 @@ function exchange(
   });
 }
 
-/** A session for each user that is there, or for one; returns their ids by user. */
+/** Creates a session for each user, or for one. Returns the session ids by user id. */
 async function openSessions(owner: pg.Pool, userId: string | null = null): Promise<Map<string, string>> {
   const { rows } = await owner.query<{ id: string; user_id: string }>(
     `insert into sessions (tenant_id, id, user_id, started_by, address, user_agent, expires_at)
@@ -248,7 +249,7 @@ async function openSessions(owner: pg.Pool, userId: string | null = null): Promi
   return new Map(rows.map((row) => [row.user_id, row.id]));
 }
 
-/** Signs a token as login would, without paying for a password hash. */
+/** Signs a token as login does, without the cost of a password hash. */
 async function issueToken(service: Service, user: string, sessions: Map<string, string>): Promise<string> {
   const [slug, username] = user.startsWith('two/') ? ['two', user.slice(4)] : ['demo', user];
   const { rows } = await service.owner.query(

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** A reply as it was on the wire. */
+/** A reply as received, before any check. */
 export type RawReply = { status: number; headers: IncomingHttpHeaders; text: string };
 
 export type RawRequest = {
@@ -12,7 +12,7 @@ export type RawRequest = {
   body?: string | Buffer | Buffer[];
 };
 
-/** One request on a connection of its own, its headers exactly these. */
+/** Sends one request on a new connection with the given headers. */
 export function sendRaw(url: string, { method = 'GET', path, headers = {}, body }: RawRequest) {
   return new Promise<RawReply>((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -28,7 +28,7 @@ export function sendRaw(url: string, { method = 'GET', path, headers = {}, body 
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
       });
     });
-    // a server that refuses a body early closes while it is still being sent: the reply counts
+    // A server that rejects a body early closes the connection while the body is sent. Its reply still arrives.
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') reject(error);
     });
@@ -45,7 +45,7 @@ export function openSocket(url: string): Promise<Socket> {
   });
 }
 
-/** Sends bytes as they are and answers everything that came back until the server closed. */
+/** Sends bytes unchanged and returns all replies until the server closes the connection. */
 export async function talk(url: string, bytes: string | Buffer): Promise<RawReply[]> {
   const socket = await openSocket(url);
   const replies = receive(socket);
@@ -53,12 +53,12 @@ export async function talk(url: string, bytes: string | Buffer): Promise<RawRepl
   return replies;
 }
 
-/** Everything that the server sends until it closes the connection. */
+/** Returns all replies until the server closes the connection. */
 export function receive(socket: Socket): Promise<RawReply[]> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    // after the last byte a reset is no loss
+    // A reset after the last byte does not matter.
     socket.on('error', () => {});
     socket.on('close', () => resolve(parseReplies(Buffer.concat(chunks))));
   });

@@ -1,5 +1,5 @@
-// The build's service in a process of its own, whose time zone its parent sets: jest's own process cannot change its.
-// Says its address; then answers each zone that it is sent with what its clocks show at midnight UTC.
+// Runs the service of dist/ in a separate process, because jest's process cannot change its own time zone. Sends its URL
+// to the parent. For each time zone that the parent sends, sets the zone and returns the local time at midnight UTC.
 import { createApp } from '../../../dist/src/app.js';
 import { readConfig } from '../../../dist/src/config/config.js';
 import { openDb } from '../../../dist/src/platform/db/open-database.js';

@@ -1,4 +1,4 @@
-// A thread's file for worker-pool.test.ts: does what its message says.
+// A worker thread for worker-pool.test.ts: behaves as its message says.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeWorkerTask } from '../../../dist/src/platform/concurrency/worker-task.js';
 

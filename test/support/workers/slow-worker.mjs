@@ -1,4 +1,4 @@
-// A thread's file for worker-pool.test.ts: takes longer to load than its time limit.
+// A worker thread for worker-pool.test.ts that takes longer to load than the time limit of a task.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 await sleep(900);

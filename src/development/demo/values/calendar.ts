@@ -1,6 +1,6 @@
 /**
- * A moment by its distance from today (UTC), as an ISO date-time. Distances are whole days, so that the rows
- * of a period are the same at whatever hour the demo data are loaded.
+ * Returns a time by its distance from today (UTC), as an ISO date-time. Distances are whole days, so that the rows of a
+ * period do not depend on the hour at which the demo data are loaded.
  */
 export function daysBefore(now: Date, days: number, minuteOfDay = 0): string {
   const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() - days);

@@ -31,7 +31,7 @@ const GOODS: [shipper: string, ...descriptions: string[]][] = [
   ['Home Depot', 'Cordless drill', 'Bathroom faucet', 'Door locks'],
 ];
 
-/** Bounds that two tiers share, where the lower one must win. */
+/** Weights at a shared bound of two tiers, where the lower tier applies. */
 const TIER_BOUNDS = [1000, 5000, 10_000, 15_000];
 
 export function goods(random: SeededRandom): Goods {
@@ -54,7 +54,7 @@ export function parcel(random: SeededRandom): Parcel {
   };
 }
 
-// Most parcels are light; every tier gets its share, and a scale shows one, two or three decimals.
+// Most parcels are light, every tier has some, and weights have one, two or three decimals.
 function weightThousandths(random: SeededRandom): number {
   const share = random.whole(1, 100);
   if (share > 96) return random.pick(TIER_BOUNDS);

@@ -1,7 +1,7 @@
 export type TenantSlug = 'demo' | 'two';
 
-// Two hex digits each, in the id's last group. The first five are those of the contract's examples, so that
-// an id copied out of the API reference names a row of the demo data.
+// Two hex digits per kind, in the last group of the id. The first five are the same as in the contract's examples, so that
+// an id copied from the API reference exists in the demo data.
 const KINDS = {
   warehouse: '07',
   prealert: '0a',
@@ -22,7 +22,7 @@ const KINDS = {
 
 const TENANT_GROUPS = { demo: '9c5a', two: '9c5b' } as const satisfies Record<TenantSlug, string>;
 
-/** The id of the n-th row of its kind, counted from 1: a UUID of version 7 that is the same every time. */
+/** Returns the id of the n-th row of its kind, counted from 1. It is a UUID of version 7 and always the same. */
 export function demoId(tenant: TenantSlug, kind: keyof typeof KINDS, n: number): string {
   const high = (0xe11 + Math.floor(n / 256)).toString(16);
   const low = (n % 256).toString(16).padStart(2, '0');

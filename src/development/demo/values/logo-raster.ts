@@ -1,5 +1,5 @@
-// The demo logo as it is printed: what the service draws of logo.ts, which a test compares. Here, so that loading the demo
-// starts no thread.
+// The PNG of the logo in logo.ts for printed documents, as the service draws it; a test compares both. It is stored here so
+// that loading the demo data starts no thread.
 export const RASTER = Buffer.from(
   [
     'iVBORw0KGgoAAAANSUhEUgAAAu4AAAD6CAYAAAD+xcJuAAAkpklEQVR4nO3dUYwdV33H8XO9TpV4QV7UVAqtGjtvTiqCAy+kwuC8',

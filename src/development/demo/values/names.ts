@@ -2,7 +2,7 @@ import { cycle } from './seeded-random.js';
 
 export type Person = { firstName: string; lastName: string; email: string };
 
-// The two lists' lengths share no divisor, so that the first 4,020 pairs all differ.
+// The lengths of the two lists are coprime, so that the first 4,020 pairs are distinct.
 const FIRST_NAMES = [
   'Marcia, John, Keisha, Andre, Shanice, Devon, Latoya, Omar, Tanesha, Winston',
   'Simone, Errol, Nadine, Kemar, Yolande, Curtis, Renée, Delroy, Camille, Rohan',
@@ -21,7 +21,7 @@ const LAST_NAMES = [
   'James, Marshall, Cumberbatch, Fraser, Hoyte, Seepersad, Wilson',
 ].flatMap((line) => line.split(', '));
 
-/** The n-th person of the region, counted from 0. */
+/** Returns the n-th person, counted from 0. */
 export function person(n: number): Person {
   const firstName = cycle(FIRST_NAMES, n);
   const lastName = cycle(LAST_NAMES, n * 11);

@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 export type Row = Readonly<Record<string, string | number | boolean | null>>;
 
-/** Inserts rows of one shape in one statement; a column that the first row lacks keeps its default. */
+/** Inserts rows with the same columns in one statement. Columns that are missing in the first row get their default. */
 export async function insertRows(client: pg.ClientBase, table: string, rows: readonly Row[]): Promise<void> {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
   await client.query(

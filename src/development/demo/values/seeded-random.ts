@@ -1,6 +1,6 @@
-// Our own: the values of a library for fake data change between versions. The demo data must stay the same.
+// Our own, because the values of a library for fake data change between versions, and the demo data must not.
 export type SeededRandom = {
-  /** A whole number; both bounds are possible. */
+  /** Returns an integer from the range, including both bounds. */
   whole(minimum: number, maximum: number): number;
   pick<T>(list: readonly T[]): T;
   digits(count: number): string;

@@ -5,7 +5,7 @@ export type Carrier = (typeof CARRIERS)[number];
 
 const MIAMI_ZIP = '33166';
 
-/** A number in the carrier's format, with its check digit, as the shipper would send it to the customer. */
+/** Returns a number in the carrier's format with its check digit, as printed for the customer. */
 export function shortNumber(carrier: Carrier, random: SeededRandom): string {
   switch (carrier) {
     case 'USPS':
@@ -23,7 +23,7 @@ export function shortNumber(carrier: Carrier, random: SeededRandom): string {
   }
 }
 
-/** The same number as the scanner reads it from the label: some of USPS's and FedEx's barcodes carry more. */
+/** Returns the number as scanned from the label. Some barcodes of USPS and FedEx contain additional digits. */
 export function scannedNumber(carrier: Carrier, short: string, random: SeededRandom): string {
   const isLong = random.whole(1, 3) === 1;
   if (isLong && carrier === 'USPS') return `420${MIAMI_ZIP}${short}`;
@@ -37,7 +37,7 @@ const withUpsCheck = (body: string) => body + toTen(weigh(body, (index) => (inde
 // 21 digits; from the right, every other digit counts three times.
 const withUspsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 3 : 1)));
 
-// Weights 3, 1, 7 in turn; the remainder by 11, where 10 is written 0.
+// Weights 3, 1 and 7, repeated. The remainder modulo 11, with 10 written as 0.
 const withFedexCheck = (body: string) =>
   body + ((weigh(body, (index) => [3, 1, 7][index % 3] ?? 0) % 11) % 10);
 
@@ -47,7 +47,7 @@ function weigh(body: string, weight: (index: number) => number): number {
   return [...body].reduce((sum, character, index) => sum + digitValue(character) * weight(index), 0);
 }
 
-// UPS and OnTrac: a letter counts as the last digit of its ASCII code less 63.
+// UPS and OnTrac: the value of a letter is the last digit of its ASCII code minus 63.
 const digitValue = (character: string) =>
   /\d/.test(character) ? Number(character) : (character.charCodeAt(0) - 63) % 10;
 

@@ -1,44 +1,39 @@
-import { deletePreauthTokens, setPassword } from './queries.js';
+import { setPassword } from './queries.js';
 import {
   assertUpdated,
-  ownAccount,
-  record,
-  systemOf,
+  confirmPassword,
   queueOwnerMail,
-  type OwnAccountContext,
-} from './account-context.js';
-import { withPassword } from '../credentials/password-attempt.js';
+  readOwnAccount,
+  startNewSession,
+} from './own-account.js';
+import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { validatePassword } from '../credentials/password-policy.js';
 import { hashPassword } from '../credentials/passwords.js';
-import { accountById, type Account } from '../credentials/account-queries.js';
+import type { Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
 import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
-import { transaction } from '../../../platform/db/transaction.js';
-import {
-  ApiError,
-  fieldError,
-  invalidFieldError,
-  type FieldProblem,
-} from '../../../platform/errors/errors.js';
-import { beginSession } from '../../sessions/public.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
+import type { Client } from '../../sessions/public.js';
 
 /**
  * Replaces the caller's password, revokes its tokens and starts a new session.
  * @throws ApiError validation_failed, password_wrong, too_many_attempts, overloaded
  */
 export async function changePassword(
-  context: OwnAccountContext,
-  current: string,
-  wanted: string,
+  ctx: UserContext,
+  deps: AttemptDeps,
+  client: Client,
+  { current, wanted }: { current: string; wanted: string },
 ): Promise<SignIn> {
-  const account = await ownAccount(context);
-  const fault =
-    (await validatePassword(wanted, [account.username, account.fullName])) ??
-    unchangedPassword(current, wanted);
-  if (fault) throw invalidFieldError('new_password', ...fault);
-  return confirmPassword(context, account, 'current_password', current, async (confirmed) => {
+  const { username, fullName } = await readOwnAccount(ctx);
+  const problem =
+    (await validatePassword(wanted, [username, fullName])) ?? unchangedPassword(current, wanted);
+  if (problem) throw invalidFieldError('new_password', ...problem);
+  const own = { field: 'current_password', username, password: current };
+  return confirmPassword(ctx, deps, client, own, async (confirmed) => {
     const hash = await hashPassword(wanted);
-    return store(context, confirmed, hash);
+    return store(ctx, client, confirmed, hash);
   });
 }
 
@@ -46,36 +41,16 @@ export async function changePassword(
 const unchangedPassword = (current: string, wanted: string): FieldProblem | undefined =>
   current === wanted ? ['unchanged'] : undefined;
 
-/**
- * Runs `work` if the password is the caller's own.
- * @throws ApiError password_wrong with the given field in `errors`
- */
-export function confirmPassword<Result>(
-  { deps, caller, address, requestId }: OwnAccountContext,
-  { username }: Account,
-  field: string,
-  password: string,
-  work: (account: Account) => Promise<Result>,
-): Promise<Result> {
-  const attempt = { tenantId: caller.tenantId, username, password, address, requestId };
-  const refuse = () => new ApiError('password_wrong', { errors: [fieldError(field, 'wrong')] });
-  return withPassword(deps, attempt, refuse, work);
-}
-
-async function store(context: OwnAccountContext, account: Account, hash: string): Promise<SignIn> {
-  const { deps, caller } = context;
-  return transaction(deps.db, systemOf(caller), async (tx) => {
-    assertUpdated(await tx.execute(setPassword(deps.db, caller, account, hash)));
-    await tx.execute(deletePreauthTokens(deps.db, caller, caller.userId));
-    await tx.execute(resetFailures(deps.db, caller, passwordThrottle(account.username)));
-    await record(context, tx, {
-      action: 'user.password_changed',
-      before: { must_change_password: account.mustChangePassword },
-      after: { must_change_password: false },
-    });
-    await queueOwnerMail(context, tx, 'password_changed');
-    const [changed] = await tx.query<Account>(accountById(deps.db, caller, caller.userId));
-    if (!changed) throw new Error('The user was not found in the transaction that wrote it.');
-    return { account: changed, sessionId: await beginSession(tx, changed, 'password_change', context) };
+function store(ctx: UserContext, client: Client, account: Account, hash: string): Promise<SignIn> {
+  const { userId } = ctx.caller;
+  return ctx.asSystem().transaction(async (tx) => {
+    assertUpdated(await tx.execute(setPassword(ctx, account, hash)));
+    await tx.models.preauthToken.deleteMany({ where: { userId } });
+    await tx.execute(resetFailures(ctx, passwordThrottle(account.username)));
+    const before = { must_change_password: account.mustChangePassword };
+    const after = { must_change_password: false };
+    await tx.audit({ action: 'user.password_changed', entity: 'user', entityId: userId, before, after });
+    await queueOwnerMail(ctx, tx, client, 'password_changed');
+    return startNewSession(ctx, tx, client, 'password_change');
   });
 }

@@ -1,4 +1,5 @@
-import type { Enabled, FactorStatus, Setup } from './second-factor.js';
+import type { Enabled, Setup } from './factor-setup.js';
+import type { FactorStatus } from './factor-status.js';
 import type { SignIn } from '../sign-in.js';
 import type { Tokens } from '../../../platform/access/tokens.js';
 import { toLoggedIn } from '../login/view.js';

@@ -1,5 +1,6 @@
 import { acceptTotpStep, consumeBackupCode, type Account } from './account-queries.js';
 import {
+  auditLockOut,
   codeThrottle,
   countAttempt,
   resetFailures,
@@ -9,12 +10,10 @@ import {
   MAX_FAILURES,
 } from './throttle.js';
 import { stepOfCode } from './totp.js';
-import { auditStatement } from '../../../platform/audit/audit.js';
-import type { Db, Rows, Tx } from '../../../platform/db/transaction.js';
-import type { Deps } from '../../dependencies.js';
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-
-type CodeUser = { userId: string; requestId: string };
 
 /**
  * Counts an attempt at a user's second factor, then runs `verify`, which returns undefined for a wrong code.
@@ -22,65 +21,64 @@ type CodeUser = { userId: string; requestId: string };
  * thrown, here and in `verify`: a thrown error would roll back the count.
  */
 export async function tryCode<Found>(
-  db: Db,
-  tx: Tx,
-  { userId, requestId }: CodeUser,
+  ctx: RequestContext,
+  tx: PlainTx,
+  userId: string,
   verify: () => Promise<Found | ApiError | undefined>,
 ): Promise<Found | ApiError | undefined> {
   const throttle = codeThrottle(userId);
   // Counted before the user is read: the lock of the throttle's row serializes concurrent attempts.
-  const [counted] = await tx.query<{ failures: number }>(countAttempt(tx.caller, throttle));
-  if (!counted) return lockedOutError(await tx.query<Rows[number]>(lockLeft(db, tx.caller, throttle)));
+  const [counted] = await tx.query(countAttempt(ctx, throttle));
+  if (!counted) return lockedOutError(await tx.query(lockLeft(ctx, throttle)));
   const found = await verify();
   if (found instanceof ApiError) return found;
   if (found !== undefined) {
-    await tx.execute(resetFailures(db, tx.caller, throttle));
+    await tx.execute(resetFailures(ctx, throttle));
   } else if (counted.failures >= MAX_FAILURES) {
-    await tx.execute(lock(db, tx.caller, throttle));
-    const fact = { action: 'user.locked_out', entity: 'user' as const, entityId: userId };
-    await tx.execute(auditStatement(tx.caller, requestId, [fact]));
+    await tx.execute(lock(ctx, throttle));
+    await tx.execute(auditLockOut(ctx, userId));
   }
   return found;
 }
 
 export type Factor = 'totp' | 'backup_code';
 
+/** A code that a client sent for an account. */
+export type SentCode = { account: Account; code: string };
+
 /** Uses up the code and returns its kind, or undefined if it is wrong or already used. */
 export async function verifyCode(
-  deps: Deps,
-  tx: Tx,
-  account: Account,
-  code: string,
+  ctx: RequestContext,
+  tx: PlainTx,
+  secrets: Secrets,
+  sent: SentCode,
 ): Promise<Factor | undefined> {
+  const { account, code } = sent;
   if (!account.twoFactorEnabled) return undefined;
   const isBackupCode = /^[0-9A-Za-z]{4}-[0-9A-Za-z]{4}$/.test(code);
-  if (isBackupCode) return (await verifyBackupCode(deps, tx, account, code)) ? 'backup_code' : undefined;
-  return (await verifyTotpCode(deps, tx, account, code)) ? 'totp' : undefined;
+  if (isBackupCode) return (await verifyBackupCode(ctx, tx, secrets, sent)) ? 'backup_code' : undefined;
+  return (await verifyTotpCode(ctx, tx, secrets, sent)) ? 'totp' : undefined;
 }
 
 async function verifyBackupCode(
-  { db, secrets }: Deps,
-  tx: Tx,
-  { id }: Account,
-  code: string,
+  ctx: RequestContext,
+  tx: PlainTx,
+  secrets: Secrets,
+  { account, code }: SentCode,
 ): Promise<boolean> {
   const codeHash = secrets.lookupHash(code.toUpperCase(), 'backup_code');
-  return (await tx.execute(consumeBackupCode(db, tx.caller, id, codeHash))) === 1;
+  return (await tx.execute(consumeBackupCode(ctx, account.id, codeHash))) === 1;
 }
 
 export async function verifyTotpCode(
-  { db, secrets }: Deps,
-  tx: Tx,
-  account: Account,
-  code: string,
+  ctx: RequestContext,
+  tx: PlainTx,
+  secrets: Secrets,
+  { account, code }: SentCode,
 ): Promise<boolean> {
   const { id, totpSecret, nowS } = account;
   if (!account.twoFactorEnabled || !totpSecret) return false;
-  const secret = secrets.decrypt(totpSecret, {
-    tenantId: tx.caller.tenantId,
-    rowId: id,
-    field: 'totp_secret',
-  });
+  const secret = secrets.decrypt(totpSecret, { tenantId: ctx.tenantId, rowId: id, field: 'totp_secret' });
   const step = stepOfCode(secret, code, nowS);
-  return step !== undefined && (await tx.execute(acceptTotpStep(db, tx.caller, id, step))) === 1;
+  return step !== undefined && (await tx.execute(acceptTotpStep(ctx, id, step))) === 1;
 }

@@ -1,25 +1,25 @@
-import type { Role, UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { User } from '../../../platform/db/models/types.js';
+import type { Role } from '../../../platform/identity/callers.js';
 import { ONE_TIME_PASSWORD_DAYS } from './one-time-password.js';
-import { sql, type Tx } from '../../../platform/db/transaction.js';
+import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
 
-export type NewUser = {
-  id: string;
-  username: string;
-  fullName: string;
-  email: string | null;
+/** `passwordHash` is the hash of a one-time password. */
+export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'courierId' | 'passwordHash'> & {
   role: Role;
-  courierId: string | null;
-  /** The hash of a one-time password. */
-  passwordHash: string;
 };
 
 /** Stores a user with a one-time password. Returns when the password expires. */
-export async function insertUser(tx: Tx, { tenantId }: UserCaller, user: NewUser): Promise<Date> {
-  const [row] = await tx.query<{ expires: Date }>(sql`insert into users
+export async function insertUser(ctx: UserContext, tx: PlainTx, user: NewUser): Promise<Date> {
+  const [row] = await tx.query(insertion(ctx, user));
+  if (!row) throw new Error('The user was not stored.');
+  return row.expiresAt;
+}
+
+/** SQL, because the expiry is counted by the database's clock. */
+const insertion = ({ tenantId }: UserContext, user: NewUser): Sql<{ expiresAt: Date }> =>
+  sql`insert into users
       (tenant_id, id, username, full_name, email, role, courier_id, password_hash, must_change_password, password_expires_at)
     values (${tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.fullName}, ${user.email}, ${user.role},
       ${user.courierId}::uuid, ${user.passwordHash}, true, now() + make_interval(days => ${ONE_TIME_PASSWORD_DAYS}::int))
-    returning password_expires_at as expires`);
-  if (!row) throw new Error('The user was not stored.');
-  return row.expires;
-}
+    returning password_expires_at as "expiresAt"`;

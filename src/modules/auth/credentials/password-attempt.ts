@@ -1,8 +1,8 @@
-import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { passwordMatches } from './passwords.js';
 import { accountByName, type Account } from './account-queries.js';
 import {
   assertUnlocked,
+  auditLockOut,
   countAttempt,
   lock,
   lockedOutError,
@@ -10,19 +10,15 @@ import {
   MAX_FAILURES,
   passwordThrottle,
 } from './throttle.js';
-import { auditStatement } from '../../../platform/audit/audit.js';
-import { pipeline } from '../../../platform/db/transaction.js';
+import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 
-export type PasswordAttempt = {
-  tenantId: string;
-  username: string;
-  password: string;
-  address: string;
-  requestId: string;
-};
+/** The dependencies of password and code attempts besides the context. */
+export type AttemptDeps = Pick<Deps, 'loginLimiter' | 'secrets' | 'securityLog'>;
+
+export type PasswordAttempt = { username: string; password: string; address: string };
 
 /**
  * Runs `work` if the password is correct, still inside the limit on concurrent hashes, so that further hashes
@@ -32,25 +28,31 @@ export type PasswordAttempt = {
  * @throws ApiError too_many_attempts, overloaded, or the error of `refuse`
  */
 export async function withPassword<Result>(
-  deps: Deps,
+  requestContext: RequestContext,
+  deps: AttemptDeps,
   attempt: PasswordAttempt,
   refuse: () => ApiError,
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
-  const { tenantId, username, address } = attempt;
+  // Couriers have no access to throttles.
+  const ctx = requestContext.asSystem();
+  const { username, address } = attempt;
   const attempted: AttemptedUser = {};
   try {
-    await deps.loginLimiter.assertMayTry(tenantId, address);
+    await deps.loginLimiter.assertMayTry(ctx.tenantId, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
-    await assertUnlocked(deps.db, callerOf(attempt), passwordThrottle(username));
-    return await deps.loginLimiter.withLimit(tenantId, username, async () => {
-      const account = await verifyPassword(deps, attempt, attempted);
+    await assertUnlocked(ctx, passwordThrottle(username));
+    return await deps.loginLimiter.withLimit(ctx.tenantId, username, async () => {
+      const account = await verifyPassword(ctx, deps, attempt, attempted);
       if (!account) throw refuse();
       return work(account);
     });
   } catch (error) {
     if (error instanceof ApiError)
-      deps.securityLog('password.refused', { ...factsOf(deps, attempt, attempted), code: error.code });
+      deps.securityLog('password.refused', {
+        ...eventFields(ctx, deps, attempt, attempted),
+        code: error.code,
+      });
     throw error;
   }
 }
@@ -60,64 +62,63 @@ type AttemptedUser = { userId?: string };
 
 const NAME_HASH_LENGTH = 16;
 
-function factsOf(
-  { secrets }: Deps,
-  attempt: PasswordAttempt,
+function eventFields(
+  { tenantId, requestId: reqId }: SystemContext,
+  { secrets }: AttemptDeps,
+  { address, username }: PasswordAttempt,
   { userId }: AttemptedUser,
 ): SecurityEventFields {
-  const { requestId: reqId, tenantId, address, username } = attempt;
   const nameHash = secrets.lookupHash(username.toLowerCase(), 'user_name').slice(0, NAME_HASH_LENGTH);
   return { reqId, tenantId, address, userId, nameHash };
 }
 
 /** Returns the account if the password is correct. */
 async function verifyPassword(
-  deps: Deps,
+  ctx: SystemContext,
+  deps: AttemptDeps,
   attempt: PasswordAttempt,
   attempted: AttemptedUser,
 ): Promise<Account | undefined> {
   // Checked again, because requests before it in the queue may have exhausted the limit of the address.
-  await deps.loginLimiter.assertMayTry(attempt.tenantId, attempt.address);
-  const { failures, account } = await beginAttempt(deps, attempt);
+  await deps.loginLimiter.assertMayTry(ctx.tenantId, attempt.address);
+  const { failures, account } = await beginAttempt(ctx, attempt.username);
   if (account) attempted.userId = account.id;
   const isRight = await passwordMatches(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
-  await deps.loginLimiter.countFailure(attempt.tenantId, attempt.address);
-  if (failures >= MAX_FAILURES) await lockOut(deps, attempt, account);
+  await deps.loginLimiter.countFailure(ctx.tenantId, attempt.address);
+  if (failures >= MAX_FAILURES) await lockOut(ctx, deps, attempt, account);
   return undefined;
 }
 
 /** Counts the attempt and selects the account, in one short transaction that ends before the hash begins. */
 async function beginAttempt(
-  { db }: Deps,
-  attempt: PasswordAttempt,
+  ctx: SystemContext,
+  username: string,
 ): Promise<{ failures: number; account: Account | undefined }> {
-  const caller = callerOf(attempt);
-  const throttle = passwordThrottle(attempt.username);
-  const [counted, left, accounts] = await pipeline(db, caller, [
-    countAttempt(caller, throttle),
-    lockLeft(db, caller, throttle),
-    accountByName(db, caller, attempt.username),
+  const throttle = passwordThrottle(username);
+  const attempt = ctx.independent('The attempt counts, also when the request is refused.');
+  const [[counted], left, [account]] = await attempt.pipeline([
+    countAttempt(ctx, throttle),
+    lockLeft(ctx, throttle),
+    accountByName(ctx, username),
   ]);
-  if (!counted?.[0]) throw lockedOutError(left ?? []);
-  // accountByName selects exactly these columns.
-  return { failures: Number(counted[0]['failures']), account: accounts?.[0] as Account | undefined };
+  if (!counted) throw lockedOutError(left);
+  return { failures: counted.failures, account };
 }
 
 /**
  * Executes the same statements for an unknown name, but without an audit entry, because there is no user to
  * record it for.
  */
-async function lockOut(deps: Deps, attempt: PasswordAttempt, account: Account | undefined): Promise<void> {
-  const { db } = deps;
-  const caller = callerOf(attempt);
-  const facts = account ? [{ action: 'user.locked_out', entity: 'user' as const, entityId: account.id }] : [];
-  await pipeline(db, caller, [
-    lock(db, caller, passwordThrottle(attempt.username)),
-    auditStatement(caller, attempt.requestId, facts),
-  ]);
-  deps.securityLog('account.locked', factsOf(deps, attempt, account ? { userId: account.id } : {}));
+async function lockOut(
+  ctx: SystemContext,
+  deps: AttemptDeps,
+  attempt: PasswordAttempt,
+  account: Account | undefined,
+): Promise<void> {
+  await ctx
+    .independent('The lock is stored although the request is refused.')
+    .pipeline([lock(ctx, passwordThrottle(attempt.username)), auditLockOut(ctx, account?.id)]);
+  deps.securityLog('account.locked', eventFields(ctx, deps, attempt, account ? { userId: account.id } : {}));
 }
-
-const callerOf = ({ tenantId }: { tenantId: string }): SystemCaller => ({ kind: 'system', tenantId });

@@ -1,6 +1,7 @@
-import type { Caller } from '../../../platform/identity/callers.js';
+import { auditStatement } from '../../../platform/audit/audit.js';
+import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { pipeline, sql, type Db, type Rows, type Sql } from '../../../platform/db/transaction.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
 /**
@@ -34,9 +35,12 @@ export const codeThrottle = (userId: string): Throttle => ({ kind: 'code', subje
  * Counts an attempt and returns the number of consecutive failures including it. Returns no row while locked.
  * The last attempt sets the lock before it is verified, so that no concurrent attempt can follow it.
  */
-export function countAttempt(caller: Caller, { kind, subject }: Throttle): Sql {
+export function countAttempt(
+  { tenantId }: RequestContext,
+  { kind, subject }: Throttle,
+): Sql<{ failures: number }> {
   return sql`insert into login_throttles as throttle (tenant_id, kind, subject, failures, updated_at)
-    values (${caller.tenantId}::uuid, ${kind}, ${subject}, 1, now())
+    values (${tenantId}::uuid, ${kind}, ${subject}, 1, now())
     on conflict (tenant_id, kind, subject) do update set
       failures = case when ${isOver} then 1 else throttle.failures + 1 end,
       locked_until = case when not ${isOver} and throttle.failures + 1 >= ${MAX_FAILURES}::int then now() + ${lockTime} end,
@@ -47,35 +51,45 @@ export function countAttempt(caller: Caller, { kind, subject }: Throttle): Sql {
 
 const isOver = sql`(throttle.locked_until <= now() or throttle.updated_at <= now() - ${lockTime}) is true`;
 
-/** Selects the remaining seconds of the lock. Returns no row if not locked. */
-export function lockLeft(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
+/** The remaining seconds of a lock. */
+export type LockLeft = { seconds: number };
+
+/** Returns no row if not locked. */
+export function lockLeft(ctx: RequestContext, { kind, subject }: Throttle): Sql<LockLeft> {
   return sql`select ceil(extract(epoch from throttle.locked_until - now()))::int as seconds
     from login_throttles throttle
-    where ${tenantRows(db, caller, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}
+    where ${tenantRows(ctx, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}
       and throttle.locked_until > now()`;
 }
 
 /** Starts the lock at the failure that caused it. */
-export function lock(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
+export function lock(ctx: RequestContext, { kind, subject }: Throttle): Sql {
   return sql`update login_throttles throttle set locked_until = now() + ${lockTime}, updated_at = now()
-    where ${tenantRows(db, caller, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}
+    where ${tenantRows(ctx, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}
       and throttle.failures >= ${MAX_FAILURES}::int`;
 }
 
-export function resetFailures(db: Db, caller: Caller, { kind, subject }: Throttle): Sql {
+/**
+ * Records the lock in the audit trail, unless the user is unknown. The actor is the service, also when a user
+ * sent the attempts.
+ */
+export function auditLockOut({ tenantId, requestId }: RequestContext, userId: string | undefined): Sql {
+  const facts =
+    userId === undefined ? [] : [{ action: 'user.locked_out', entity: 'user' as const, entityId: userId }];
+  return auditStatement({ kind: 'system', tenantId }, requestId, facts);
+}
+
+export function resetFailures(ctx: RequestContext, { kind, subject }: Throttle): Sql {
   return sql`delete from login_throttles throttle
-    where ${tenantRows(db, caller, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}`;
+    where ${tenantRows(ctx, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}`;
 }
 
 /** @throws ApiError too_many_attempts with the remaining seconds in Retry-After */
-export async function assertUnlocked(db: Db, caller: Caller, throttle: Throttle): Promise<void> {
-  const [found] = await pipeline(db, caller, [lockLeft(db, caller, throttle)]);
-  if (found?.[0]) throw lockedOutError(found);
+export async function assertUnlocked(ctx: SystemContext, throttle: Throttle): Promise<void> {
+  const [left] = await ctx.read([lockLeft(ctx, throttle)]);
+  if (left.length > 0) throw lockedOutError(left);
 }
 
 /** Returns the error while locked, from the rows of lockLeft. */
-export function lockedOutError(left: Rows): ApiError {
-  return new ApiError('too_many_attempts', {
-    retryAfterSeconds: Number(left[0]?.['seconds'] ?? LOCK_S),
-  });
-}
+export const lockedOutError = ([left]: LockLeft[]): ApiError =>
+  new ApiError('too_many_attempts', { retryAfterSeconds: left?.seconds ?? LOCK_S });

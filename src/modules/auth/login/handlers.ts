@@ -7,18 +7,16 @@ import { toLoggedIn, toTwoFactorRequired } from './view.js';
 
 export function loginHandlers(deps: Deps) {
   return {
-    login: ({ body, tenantId, address, userAgent, requestId }) =>
+    login: ({ ctx, body, address, userAgent }) =>
       byAction(body, {
         async login({ username, password }) {
-          const client = { tenantId, address, userAgent, requestId };
-          const outcome = await logIn(deps, { ...client, username, password });
+          const outcome = await logIn(ctx, deps, { username, password, address, userAgent });
           if ('preauthToken' in outcome) return toTwoFactorRequired(outcome.preauthToken);
-          return toLoggedIn(outcome, tenantId, deps.tokens);
+          return toLoggedIn(outcome, ctx.tenantId, deps.tokens);
         },
         async verify_2fa({ preauth_token: preauthToken, code }) {
-          const client = { tenantId, address, userAgent, requestId };
-          const signIn = await verifyTwoFactor(deps, { ...client, preauthToken, code });
-          return toLoggedIn(signIn, tenantId, deps.tokens);
+          const signIn = await verifyTwoFactor(ctx, deps, { preauthToken, code, address, userAgent });
+          return toLoggedIn(signIn, ctx.tenantId, deps.tokens);
         },
       }),
   } satisfies Pick<Handlers, 'login'>;

@@ -1,38 +1,34 @@
-import type { SystemCaller } from '../../../platform/identity/callers.js';
-import { withPassword } from '../credentials/password-attempt.js';
+import { withPassword, type AttemptDeps } from '../credentials/password-attempt.js';
 import { lockAccountForLogin, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
 import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
-import { auditStatement } from '../../../platform/audit/audit.js';
-import { transaction, type Tx } from '../../../platform/db/transaction.js';
-import type { Deps } from '../../dependencies.js';
+import type { ContextTx, SystemContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
-import { beginSession, noteLoginNetwork } from '../../sessions/public.js';
+import { beginSession, recordLoginNetwork, type Client } from '../../sessions/public.js';
 
-export type LoginAttempt = {
-  tenantId: string;
-  username: string | undefined;
-  password: string | undefined;
-  address: string;
-  userAgent: string | undefined;
-  requestId: string;
-};
+export type LoginAttempt = Client & { username: string | undefined; password: string | undefined };
 
 /** A finished login, or a token that must be sent with the second factor. */
 export type LoginOutcome = SignIn | { preauthToken: string };
 
-type Credentials = LoginAttempt & { username: string; password: string };
+type Credentials = Client & { username: string; password: string };
 
 /**
  * Verifies a user name and a password. Without the correct password, neither the response nor its time
  * reveals whether the user exists or is disabled.
  * @throws ApiError credentials_required, credentials_invalid, account_disabled, too_many_attempts, overloaded
  */
-export async function logIn(deps: Deps, attempt: LoginAttempt): Promise<LoginOutcome> {
+export async function logIn(
+  ctx: SystemContext,
+  deps: AttemptDeps,
+  attempt: LoginAttempt,
+): Promise<LoginOutcome> {
   const credentials = requireCredentials(attempt);
   const refuse = () => new ApiError('credentials_invalid');
-  return withPassword(deps, credentials, refuse, (account) => finishPasswordStep(deps, credentials, account));
+  return withPassword(ctx, deps, credentials, refuse, (account) =>
+    finishPasswordStep(ctx, deps, credentials, account),
+  );
 }
 
 function requireCredentials(attempt: LoginAttempt): Credentials {
@@ -46,41 +42,39 @@ function requireCredentials(attempt: LoginAttempt): Credentials {
 }
 
 async function finishPasswordStep(
-  deps: Deps,
+  ctx: SystemContext,
+  deps: AttemptDeps,
   credentials: Credentials,
   account: Account,
 ): Promise<LoginOutcome> {
   const preauthToken = newPreauthToken();
-  const outcome = await transaction(deps.db, callerOf(credentials), async (tx) => {
+  const outcome = await ctx.transaction(async (tx) => {
     // Read again, because the user may have been disabled or have changed the password during the hash.
-    const [fresh] = await tx.query<Account>(lockAccountForLogin(deps.db, tx.caller, account.id));
+    const [fresh] = await tx.query(lockAccountForLogin(ctx, account.id));
     if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
       return new ApiError('credentials_invalid');
-    await tx.execute(resetFailures(deps.db, tx.caller, passwordThrottle(credentials.username)));
+    await tx.execute(resetFailures(ctx, passwordThrottle(credentials.username)));
     if (!fresh.isEnabled) return new ApiError('account_disabled');
-    if (!fresh.twoFactorEnabled) return recordLogin(deps, tx, credentials, fresh);
-    await storePreauthToken(deps, tx, fresh.id, preauthToken);
+    if (!fresh.twoFactorEnabled) return recordLogin(ctx, tx, credentials, fresh);
+    await storePreauthToken(ctx, tx, deps.secrets, fresh.id, preauthToken);
     return { preauthToken };
   });
   // Thrown after the commit: inside the transaction it would roll back the reset of the failures.
   if (outcome instanceof ApiError) throw outcome;
-  const { requestId: reqId, tenantId, address } = credentials;
+  const { requestId: reqId, tenantId } = ctx;
   const event = 'preauthToken' in outcome ? 'login.code_required' : 'login.succeeded';
-  deps.securityLog(event, { reqId, tenantId, address, userId: account.id });
+  deps.securityLog(event, { reqId, tenantId, address: credentials.address, userId: account.id });
   return outcome;
 }
 
 async function recordLogin(
-  deps: Deps,
-  tx: Tx,
-  credentials: Credentials,
+  ctx: SystemContext,
+  tx: ContextTx,
+  client: Client,
   account: Account,
 ): Promise<LoginOutcome> {
-  const fact = { action: 'user.logged_in', entity: 'user' as const, entityId: account.id };
-  await tx.execute(auditStatement(tx.caller, credentials.requestId, [fact]));
-  const sessionId = await beginSession(tx, account, 'login', credentials);
-  await noteLoginNetwork(deps.db, tx, account.id, credentials);
+  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id });
+  const sessionId = await beginSession(ctx, tx, account, 'login', client);
+  await recordLoginNetwork(ctx, tx, account.id, client);
   return { account, sessionId };
 }
-
-const callerOf = ({ tenantId }: { tenantId: string }): SystemCaller => ({ kind: 'system', tenantId });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { verifyCode, tryCode } from '../credentials/code-attempt.js';
+import { verifyCode, tryCode, type Factor } from '../credentials/code-attempt.js';
 import {
   accountById,
   lockAccountForLogin,
@@ -8,44 +8,47 @@ import {
   insertPreauthToken,
   type Account,
 } from '../credentials/account-queries.js';
+import type { AttemptDeps } from '../credentials/password-attempt.js';
 import type { SignIn } from '../sign-in.js';
-import { auditStatement } from '../../../platform/audit/audit.js';
-import { transaction, type Tx } from '../../../platform/db/transaction.js';
-import type { Deps } from '../../dependencies.js';
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { ContextTx, SystemContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
-import { beginSession, noteLoginNetwork } from '../../sessions/public.js';
+import { beginSession, recordLoginNetwork, type Client } from '../../sessions/public.js';
 
-export type CodeAttempt = {
-  tenantId: string;
-  preauthToken: string;
-  code: string;
-  address: string;
-  userAgent: string | undefined;
-  requestId: string;
-};
+export type CodeAttempt = Client & { preauthToken: string; code: string };
 
 const TOKEN_BYTES = 32;
 
 export const newPreauthToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
 
 /** Stores the token's hash for five minutes, in the caller's transaction. */
-export async function storePreauthToken(deps: Deps, tx: Tx, userId: string, token: string): Promise<void> {
-  await tx.execute(deleteExpiredPreauthTokens(deps.db, tx.caller, userId));
-  await tx.execute(insertPreauthToken(tx.caller, userId, deps.secrets.lookupHash(token, 'preauth_token')));
+export async function storePreauthToken(
+  ctx: SystemContext,
+  tx: PlainTx,
+  secrets: Secrets,
+  userId: string,
+  token: string,
+): Promise<void> {
+  await tx.execute(deleteExpiredPreauthTokens(ctx, userId));
+  await tx.execute(insertPreauthToken(ctx, userId, secrets.lookupHash(token, 'preauth_token')));
 }
 
 /**
  * Verifies the second factor. The token is used up whether or not the code is correct.
  * @throws ApiError code_invalid, account_disabled, too_many_attempts
  */
-export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise<SignIn> {
-  const { tenantId, address, requestId: reqId } = attempt;
+export async function verifyTwoFactor(
+  ctx: SystemContext,
+  deps: AttemptDeps,
+  attempt: CodeAttempt,
+): Promise<SignIn> {
+  const { tenantId, requestId: reqId } = ctx;
+  const { address } = attempt;
   const facts: SecurityEventFields = { reqId, tenantId, address };
   await deps.loginLimiter.assertMayTry(tenantId, address);
-  const outcome = await transaction(deps.db, { kind: 'system', tenantId }, (tx) =>
-    verifyAttempt(deps, tx, attempt, facts),
-  );
+  const outcome = await ctx.transaction((tx) => verifyAttempt(ctx, tx, deps.secrets, attempt, facts));
   if (!(outcome instanceof ApiError)) {
     deps.securityLog('login.succeeded', facts);
     return outcome;
@@ -57,40 +60,45 @@ export async function verifyTwoFactor(deps: Deps, attempt: CodeAttempt): Promise
 
 // Returns a rejection instead of throwing it: a thrown error would roll back the use of the token.
 async function verifyAttempt(
-  deps: Deps,
-  tx: Tx,
+  ctx: SystemContext,
+  tx: ContextTx,
+  secrets: Secrets,
   attempt: CodeAttempt,
   facts: SecurityEventFields,
 ): Promise<SignIn | ApiError> {
-  const { db, secrets } = deps;
   const tokenHash = secrets.lookupHash(attempt.preauthToken, 'preauth_token');
-  const [token] = await tx.query<{ userId: string }>(consumePreauthToken(db, tx.caller, tokenHash));
+  const [token] = await tx.query(consumePreauthToken(ctx, tokenHash));
   if (!token) return new ApiError('code_invalid');
 
   const { userId } = token;
   facts.userId = userId;
-  const outcome = await tryCode(db, tx, { userId, requestId: attempt.requestId }, async () => {
-    const [account] = await tx.query<Account>(accountById(db, tx.caller, userId));
+  const outcome = await tryCode(ctx, tx, userId, async () => {
+    const [account] = await tx.query(accountById(ctx, userId));
     if (!account) return new ApiError('code_invalid');
     if (!account.isEnabled) return new ApiError('account_disabled');
-    const factor = await verifyCode(deps, tx, account, attempt.code);
+    const factor = await verifyCode(ctx, tx, secrets, { account, code: attempt.code });
     return factor && { account, factor };
   });
   if (outcome === undefined) return new ApiError('code_invalid');
   if (outcome instanceof ApiError) return outcome;
-  const { factor } = outcome;
-  facts.secondFactor = factor;
+  facts.secondFactor = outcome.factor;
+  return recordLogin(ctx, tx, attempt, outcome);
+}
+
+async function recordLogin(
+  ctx: SystemContext,
+  tx: ContextTx,
+  client: Client,
+  verified: { account: Account; factor: Factor },
+): Promise<SignIn | ApiError> {
   // Read again and locked, so that no concurrent change revokes the user's tokens before the commit.
-  const [account] = await tx.query<Account>(lockAccountForLogin(db, tx.caller, userId));
+  const [account] = await tx.query(lockAccountForLogin(ctx, verified.account.id));
   if (!account?.isEnabled) return new ApiError('account_disabled');
   // A change that revoked the user's tokens after the first step also invalidates this login.
-  if (account.tokenVersion !== outcome.account.tokenVersion) return new ApiError('code_invalid');
-  await tx.execute(
-    auditStatement(tx.caller, attempt.requestId, [
-      { action: 'user.logged_in', entity: 'user', entityId: account.id, after: { second_factor: factor } },
-    ]),
-  );
-  const sessionId = await beginSession(tx, account, 'verify_2fa', attempt);
-  await noteLoginNetwork(db, tx, account.id, attempt);
+  if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');
+  const after = { second_factor: verified.factor };
+  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id, after });
+  const sessionId = await beginSession(ctx, tx, account, 'verify_2fa', client);
+  await recordLoginNetwork(ctx, tx, account.id, client);
   return { account, sessionId };
 }

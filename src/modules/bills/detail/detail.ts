@@ -1,9 +1,8 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import {
-  countLines,
+  countOfLines,
   findBill,
   linesOfBill,
   paymentsOfBill,
@@ -24,27 +23,15 @@ export type BillDetail = {
  * Returns a bill with one page of its lines and all payments.
  * @throws ApiError bill_not_found, also if the courier may not see the bill
  */
-export async function readBill(
-  db: Db,
-  caller: UserCaller,
-  query: QueryOf<'getCourierBill'>,
-): Promise<BillDetail> {
+export async function readBill(ctx: UserContext, query: QueryOf<'getCourierBill'>): Promise<BillDetail> {
   const { bill_id: billId, limit } = query;
   const page = { limit, offset: (query.page - 1) * limit };
-  const [bills, lines, counted, payments] = await snapshot(db, caller, [
-    findBill(db, caller, billId),
-    linesOfBill(db, caller, billId, page),
-    countLines(db, caller, billId),
-    paymentsOfBill(db, caller, billId),
+  const [[bill], lines, [counted], payments] = await ctx.read([
+    findBill(ctx, billId),
+    linesOfBill(ctx, billId, page),
+    countOfLines(ctx, billId),
+    paymentsOfBill(ctx, billId),
   ]);
-  // The four statements select exactly these columns.
-  const [bill] = bills as BillHeadRow[];
   if (!bill) throw new ApiError('bill_not_found');
-  return {
-    query,
-    bill,
-    lines: lines as BillLineRow[],
-    totalLines: (counted as { total: number }[])[0]?.total ?? 0,
-    payments: payments as PaymentRow[],
-  };
+  return { query, bill, lines, totalLines: counted?.total ?? 0, payments };
 }

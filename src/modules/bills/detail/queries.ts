@@ -1,8 +1,12 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import type { Bill, BillLine, BillPayment, DecimalText } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
-import type { BillRow } from '../list/queries.js';
+import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
+
+type Detail = DataOf<'getCourierBill'>;
 
 /** The issuer or the recipient as printed. Frozen by the publication. */
 export type Party = {
@@ -16,36 +20,18 @@ export type Party = {
   email: string | null;
 };
 
-export type BillHeadRow = BillRow & {
-  sequence_number: number | null;
-  remarks: string | null;
-  bill_from: Party;
-  bill_to: Party;
-};
+export type BillHeadRow = BillRow &
+  Pick<Bill, 'sequenceNumber' | 'remarks'> & { billFrom: Party; billTo: Party };
 
-/**
- * Selects one bill that the caller may see, with its parties: the frozen ones, or the current ones of a
- * draft.
- */
-export function findBill(db: Db, caller: UserCaller, billId: string): Sql {
-  return sql`select b.id, b.invoice_number, b.sequence_number, b.courier_id, c.name as courier_name,
-      c.code as courier_code, b.service_type, b.start_date, b.end_date, b.total_packages, b.tax_rate, b.subtotal,
-      b.tax_amount, b.total_amount, b.paid_amount, b.total_amount - b.paid_amount as balance, b.status, b.remarks, b.created_at, b.published_at,
-      coalesce(b.bill_from, ${partyOfWarehouse}) as bill_from, coalesce(b.bill_to, ${partyOfCourier}) as bill_to
+/** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
+export function findBill(ctx: UserContext, billId: string): Sql<BillHeadRow> {
+  return sql`select ${billColumns}, b.sequence_number as "sequenceNumber", b.remarks,
+      coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo"
     from bills b
-    join couriers c on ${tenantRows(db, caller, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
+    join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
     join tenants o on o.id = b.tenant_id
-    left join warehouses w on ${tenantRows(db, caller, 'w')} and w.tenant_id = b.tenant_id and w.is_primary
-    where ${visibleBills(db, caller)} and b.id = ${billId}::uuid`;
-}
-
-/**
- * The application's own filter: a courier sees only its own bills, and no drafts. Row-level security enforces
- * the same.
- */
-export function visibleBills(db: Db, caller: UserCaller): Sql {
-  const own = ownRows(db, caller, 'b');
-  return caller.courierId !== null && db.applicationFilters ? sql`${own} and b.status <> 'draft'` : own;
+    left join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = b.tenant_id and w.is_primary
+    where ${visibleBills(ctx)} and b.id = ${billId}::uuid`;
 }
 
 /** The primary warehouse, or the tenant if it has none. */
@@ -58,59 +44,54 @@ export const partyOfCourier = sql`jsonb_build_object('name', c.name, 'code', c.c
     nullif(c.parish_province, '')], null)),
   'phone', c.phone_number1, 'email', c.email)`;
 
-/** Weights and amounts are decimal text. */
-export type BillLineRow = {
-  id: string;
-  position: number;
-  kind: 'package' | 'air_freight' | 'adjustment';
-  description: string | null;
-  package_id: string | null;
-  tracking_number: string | null;
-  house_number: string | null;
-  user_code: string | null;
-  received_at: Date | null;
-  weight_lb: string | null;
-  tier: string | null;
-  rate_usd: string | null;
-  amount_usd: string;
-};
+export type BillLineRow = DecimalText<
+  Pick<
+    BillLine,
+    | 'id'
+    | 'position'
+    | 'description'
+    | 'packageId'
+    | 'trackingNumber'
+    | 'houseNumber'
+    | 'userCode'
+    | 'receivedAt'
+    | 'weightLb'
+    | 'tier'
+    | 'rateUsd'
+    | 'amountUsd'
+  >
+> & { kind: Detail['lines'][number]['kind'] };
 
 export type LinePage = { limit: number; offset: number };
 
-/** Selects lines in the order of the bill. The hidden part of a number is never read for a courier. */
-export function linesOfBill(db: Db, caller: UserCaller, billId: string, { limit, offset }: LinePage): Sql {
+/** Lines in the order of the bill. The hidden part of a number is never read for a courier. */
+export function linesOfBill(ctx: UserContext, billId: string, { limit, offset }: LinePage): Sql<BillLineRow> {
   const number =
-    caller.courierId === null
+    ctx.caller.courierId === null
       ? sql`l.tracking_number`
       : sql`case when l.user_code is not null then l.tracking_number else ${maskedTrackingNumber('l')} end`;
-  return sql`select l.id, l.position, l.kind, l.description, l.package_id, ${number} as tracking_number,
-      l.house_number, l.user_code, l.received_at, l.weight_lb, l.tier, l.rate_usd, l.amount_usd
+  return sql`select l.id, l.position, l.kind, l.description, l.package_id as "packageId", ${number} as "trackingNumber",
+      l.house_number as "houseNumber", l.user_code as "userCode", l.received_at as "receivedAt",
+      l.weight_lb as "weightLb", l.tier, l.rate_usd as "rateUsd", l.amount_usd as "amountUsd"
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
-    where ${ownRows(db, caller, 'l')} and ${visibleBills(db, caller)} and l.bill_id = ${billId}::uuid
+    where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid
     order by l.position limit ${limit}::int offset ${offset}::bigint`;
 }
 
-export function countLines(db: Db, caller: UserCaller, billId: string): Sql {
-  return sql`select count(*)::int as total
+export const countOfLines = (ctx: UserContext, billId: string): Sql<{ total: number }> =>
+  sql`select count(*)::int as total
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
-    where ${ownRows(db, caller, 'l')} and ${visibleBills(db, caller)} and l.bill_id = ${billId}::uuid`;
-}
+    where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid`;
 
-export type PaymentRow = {
-  id: string;
-  amount_usd: string;
-  method: 'bank_transfer' | 'card' | 'cash' | 'cheque' | 'other';
-  reference: string | null;
-  received_on: string;
-  recorded_at: Date;
-  voided_at: Date | null;
-  void_reason: string | null;
-};
+/** `receivedOn` is text. */
+export type PaymentRow = DecimalText<
+  Pick<BillPayment, 'id' | 'amountUsd' | 'reference' | 'recordedAt' | 'voidedAt' | 'voidReason'>
+> & { method: Detail['payments'][number]['method']; receivedOn: string };
 
-/** Selects all payments, including voided ones, oldest first. */
-export function paymentsOfBill(db: Db, caller: UserCaller, billId: string): Sql {
-  return sql`select p.id, p.amount_usd, p.method, p.reference, p.received_on, p.recorded_at, p.voided_at, p.void_reason
+/** All payments, including voided ones, oldest first. */
+export const paymentsOfBill = (ctx: UserContext, billId: string): Sql<PaymentRow> =>
+  sql`select p.id, p.amount_usd as "amountUsd", p.method, p.reference, p.received_on as "receivedOn",
+      p.recorded_at as "recordedAt", p.voided_at as "voidedAt", p.void_reason as "voidReason"
     from bill_payments p join bills b on b.tenant_id = p.tenant_id and b.id = p.bill_id
-    where ${ownRows(db, caller, 'p')} and ${visibleBills(db, caller)} and p.bill_id = ${billId}::uuid
+    where ${ownRows(ctx, 'p')} and ${visibleBills(ctx)} and p.bill_id = ${billId}::uuid
     order by p.recorded_at, p.id`;
-}

@@ -15,15 +15,15 @@ export function viewDetail({
 }: BillDetail): ReplyOf<'getCourierBill'> {
   return {
     statusCode: 200,
-    message: `Bill ${bill.invoice_number}.`,
+    message: `Bill ${bill.invoiceNumber}.`,
     data: {
       ...viewBill(bill),
       remarks: bill.remarks,
-      bill_from: viewParty(bill.bill_from),
+      bill_from: viewParty(bill.billFrom),
       bill_to: {
-        ...viewParty(bill.bill_to),
-        code: bill.bill_to.code ?? bill.courier_code,
-        company_name: bill.bill_to.company_name ?? null,
+        ...viewParty(bill.billTo),
+        code: bill.billTo.code ?? bill.courierCode,
+        company_name: bill.billTo.company_name ?? null,
       },
       lines: lines.map(viewLine),
       payments: payments.map(viewPayment),
@@ -44,35 +44,32 @@ const viewParty = ({ name, address, phone, email }: Party): Detail['bill_from'] 
   email,
 });
 
-const viewLine = ({
-  id,
-  received_at,
-  weight_lb,
-  rate_usd,
-  amount_usd,
-  ...row
-}: BillLineRow): Detail['lines'][number] => ({
-  line_id: id,
-  ...row,
-  received_at: received_at && formatDateTime(received_at),
-  weight: numberOrNull(weight_lb),
-  rate: numberOrNull(rate_usd),
-  amount: Number(amount_usd),
+const viewLine = (row: BillLineRow): Detail['lines'][number] => ({
+  line_id: row.id,
+  position: row.position,
+  kind: row.kind,
+  description: row.description,
+  package_id: row.packageId,
+  tracking_number: row.trackingNumber,
+  house_number: row.houseNumber,
+  user_code: row.userCode,
+  tier: row.tier,
+  received_at: row.receivedAt && formatDateTime(row.receivedAt),
+  weight: numberOrNull(row.weightLb),
+  rate: numberOrNull(row.rateUsd),
+  amount: Number(row.amountUsd),
 });
 
-const viewPayment = ({
-  id,
-  amount_usd,
-  recorded_at,
-  voided_at,
-  ...row
-}: PaymentRow): Detail['payments'][number] => ({
-  payment_id: id,
-  ...row,
-  amount: Number(amount_usd),
-  recorded_at: formatDateTime(recorded_at),
-  is_voided: voided_at !== null,
-  voided_at: voided_at && formatDateTime(voided_at),
+const viewPayment = (row: PaymentRow): Detail['payments'][number] => ({
+  payment_id: row.id,
+  method: row.method,
+  reference: row.reference,
+  received_on: row.receivedOn,
+  void_reason: row.voidReason,
+  amount: Number(row.amountUsd),
+  recorded_at: formatDateTime(row.recordedAt),
+  is_voided: row.voidedAt !== null,
+  voided_at: row.voidedAt && formatDateTime(row.voidedAt),
 });
 
 const numberOrNull = (text: string | null) => (text === null ? null : Number(text));

@@ -24,16 +24,16 @@ export const HEADINGS = [
 export const toCells =
   (bill: BillHeadRow) =>
   (line: BillLineRow): Cell[] => [
-    harmless(bill.status === 'draft' ? 'DRAFT' : bill.invoice_number),
+    harmless(bill.status === 'draft' ? 'DRAFT' : bill.invoiceNumber),
     line.position,
     line.kind,
-    line.received_at ? formatDate(line.received_at) : '',
-    harmless(line.house_number ?? ''),
-    harmless(line.tracking_number ?? ''),
-    harmless(line.user_code ?? ''),
-    line.weight_lb === null ? '' : Number(line.weight_lb),
+    line.receivedAt ? formatDate(line.receivedAt) : '',
+    harmless(line.houseNumber ?? ''),
+    harmless(line.trackingNumber ?? ''),
+    harmless(line.userCode ?? ''),
+    line.weightLb === null ? '' : Number(line.weightLb),
     harmless(line.tier ?? ''),
-    line.rate_usd ?? '',
-    line.amount_usd,
+    line.rateUsd ?? '',
+    line.amountUsd,
     harmless(line.description ?? ''),
   ];

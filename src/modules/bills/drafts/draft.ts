@@ -1,18 +1,13 @@
 import { randomInt } from 'node:crypto';
-import { bulkTransaction } from '../../../platform/db/transaction.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { wordGap } from '../../rates/public.js';
-import { record, MAX_USD, type Change, type ActionInput } from '../shared/context.js';
-import {
-  insertDraft,
-  lockCourier,
-  removeDraft,
-  type InsertedDraftRow,
-  type NewDraft,
-} from './draft-queries.js';
-import { lockDraftForUpdate } from '../shared/locked-bill.js';
+import { gapWarning } from '../../rates/public.js';
+import type { ActionInput } from '../shared/action-input.js';
+import { lockDraft } from '../shared/locked-bill.js';
+import { MAX_USD, totalsAsColumns } from '../shared/totals.js';
+import { deleteDraftRow, insertDraft, lockedCourier, type DraftRow, type NewDraft } from './draft-queries.js';
 
 /** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
 const TIMEOUT_MS = 60_000;
@@ -21,7 +16,7 @@ const MAX_PACKAGES = 100_000;
 export type CreatedDraft = {
   billId: string;
   invoiceNumber: string;
-  drawn: InsertedDraftRow;
+  row: DraftRow;
   warnings: string[];
 };
 
@@ -30,7 +25,10 @@ export type CreatedDraft = {
  * Packages on another bill are left out.
  * @throws ApiError validation_failed, courier_not_found, nothing_to_bill, bill_too_large
  */
-export async function createDraft(change: Change, input: ActionInput<'create_draft'>): Promise<CreatedDraft> {
+export async function createDraft(
+  ctx: UserContext,
+  input: ActionInput<'create_draft'>,
+): Promise<CreatedDraft> {
   const { start_date: startDate, end_date: endDate } = input;
   if (endDate < startDate) throw invalidFieldError('end_date', 'before', { other: 'start_date' });
   const draft = {
@@ -41,31 +39,38 @@ export async function createDraft(change: Change, input: ActionInput<'create_dra
     remarks: input.remarks ?? null,
     maxPackages: MAX_PACKAGES,
   };
-  return withUniqueNumber((invoiceNumber) => storeDraft(change, { ...draft, id: newId(), invoiceNumber }));
+  return withUniqueNumber((invoiceNumber) => storeDraft(ctx, { ...draft, id: newId(), invoiceNumber }));
 }
 
-async function storeDraft(change: Change, draft: NewDraft): Promise<CreatedDraft> {
-  return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
-    const ctx = { ...change, tx };
-    const courierId = await lockCourier(ctx, draft.period.courierId);
-    if (!courierId) throw new ApiError('courier_not_found');
-    const drawn = await insertDraft(ctx, draft);
-    if (!drawn?.is_drawn) throw whyNotDrawn(drawn);
-    const { total_packages, already_billed, subtotal, tax_amount, total_amount } = drawn;
-    const { id, invoiceNumber, period, serviceType, taxRate, remarks } = draft;
-    const after = {
-      ...{ invoice_number: invoiceNumber, courier_id: courierId, service_type: serviceType, remarks },
-      ...{ start_date: period.startDate, end_date: period.endDate, total_packages, already_billed },
-      ...{ tax_rate: taxRate, subtotal, tax_amount, total_amount },
-    };
-    await record(ctx, { action: 'bill.drafted', billId: id, after });
-    return { billId: id, invoiceNumber, drawn, warnings: drawn.gaps.map(wordGap) };
+async function storeDraft(ctx: UserContext, draft: NewDraft): Promise<CreatedDraft> {
+  const { id, invoiceNumber, period } = draft;
+  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
+    const [courier] = await tx.query(lockedCourier(ctx, period.courierId));
+    if (!courier) throw new ApiError('courier_not_found');
+    const [row] = await tx.query(insertDraft(ctx, draft));
+    if (!row?.isStored) throw whyNotStored(row);
+    const after = auditedColumns(draft, row);
+    await tx.audit({ action: 'bill.drafted', entity: 'bill', entityId: id, after });
+    return { billId: id, invoiceNumber, row, warnings: row.gaps.map(gapWarning) };
   });
 }
 
-function whyNotDrawn(drawn: InsertedDraftRow | undefined): ApiError | Error {
-  if (!drawn) return new Error('The courier went missing under its own lock.');
-  const { total_packages: total, already_billed: billed, total_amount: amount } = drawn;
+const auditedColumns = (draft: NewDraft, row: DraftRow) => ({
+  invoice_number: draft.invoiceNumber,
+  courier_id: draft.period.courierId,
+  service_type: draft.serviceType,
+  remarks: draft.remarks,
+  start_date: draft.period.startDate,
+  end_date: draft.period.endDate,
+  total_packages: row.totalPackages,
+  already_billed: row.alreadyBilled,
+  tax_rate: draft.taxRate,
+  ...totalsAsColumns(row),
+});
+
+function whyNotStored(row: DraftRow | undefined): ApiError | Error {
+  if (!row) return new Error('The courier is missing although its row is locked.');
+  const { totalPackages: total, alreadyBilled: billed, totalAmount: amount } = row;
   if (total === 0) {
     return billed === 0
       ? new ApiError('nothing_to_bill')
@@ -80,12 +85,22 @@ function whyNotDrawn(drawn: InsertedDraftRow | undefined): ApiError | Error {
  * Deletes a draft permanently. Its packages can be billed again.
  * @throws ApiError bill_not_found, bill_not_draft
  */
-export async function deleteDraft(change: Change, { bill_id }: ActionInput<'delete_draft'>): Promise<string> {
-  return bulkTransaction(change.db, change.caller, TIMEOUT_MS, async (tx) => {
-    const ctx = { ...change, tx };
-    const { id, balance: _, paid_amount: __, ...before } = await lockDraftForUpdate(ctx, bill_id);
-    if ((await removeDraft(ctx, id)) !== 1) throw new Error('A draft was not deleted under its own lock.');
-    await record(ctx, { action: 'bill.draft_deleted', billId: id, before });
+export async function deleteDraft(
+  ctx: UserContext,
+  { bill_id: billId }: ActionInput<'delete_draft'>,
+): Promise<string> {
+  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
+    const bill = await lockDraft(ctx, tx, billId);
+    const { id, courierId, invoiceNumber, status } = bill;
+    if ((await tx.execute(deleteDraftRow(ctx, id))) !== 1)
+      throw new Error('A draft was not deleted although its row is locked.');
+    const before = {
+      courier_id: courierId,
+      invoice_number: invoiceNumber,
+      status,
+      ...totalsAsColumns(bill),
+    };
+    await tx.audit({ action: 'bill.draft_deleted', entity: 'bill', entityId: id, before });
     return id;
   });
 }
@@ -94,10 +109,7 @@ export async function deleteDraft(change: Change, { bill_id }: ActionInput<'dele
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const NUMBER_TRIES = 3;
 
-/**
- * There are 10^12 numbers: for a tenant with 100,000 drafts, a new number is already in use once in ten
- * million times.
- */
+/** There are 10^12 numbers: a tenant with 100,000 drafts already uses one new number in ten million. */
 async function withUniqueNumber<Result>(store: (number: string) => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {
     const suffix = Array.from({ length: 8 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

@@ -1,10 +1,9 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import type { Deps } from '../../dependencies.js';
-import { loadBills } from './list-bills.js';
+import { listBills } from './list-bills.js';
 import { viewBills } from './view.js';
 
-export function billHandlers({ db }: Deps) {
+export function billHandlers() {
   return {
-    loadCourierBills: async ({ query, caller }) => viewBills(await loadBills(db, caller, query)),
+    loadCourierBills: async ({ ctx, query }) => viewBills(await listBills(ctx, query)),
   } satisfies Pick<Handlers, 'loadCourierBills'>;
 }

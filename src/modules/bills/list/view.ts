@@ -1,7 +1,7 @@
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
+import type { BillRow } from '../shared/bill-row.js';
 import type { BillPage } from './list-bills.js';
-import type { BillRow } from './queries.js';
 
 export function viewBills({ query, rows, total }: BillPage): ReplyOf<'loadCourierBills'> {
   return {
@@ -20,21 +20,21 @@ export function viewBills({ query, rows, total }: BillPage): ReplyOf<'loadCourie
 
 export const viewBill = (row: BillRow): DataOf<'loadCourierBills'>[number] => ({
   bill_id: row.id,
-  invoice_number: row.invoice_number,
-  courier_id: row.courier_id,
-  courier_name: row.courier_name,
-  courier_code: row.courier_code,
-  service_type: row.service_type,
-  start_date: row.start_date,
-  end_date: row.end_date,
-  total_packages: row.total_packages,
-  tax_rate: Number(row.tax_rate),
+  invoice_number: row.invoiceNumber,
+  courier_id: row.courierId,
+  courier_name: row.courierName,
+  courier_code: row.courierCode,
+  service_type: row.serviceType,
+  start_date: row.startDate,
+  end_date: row.endDate,
+  total_packages: row.totalPackages,
+  tax_rate: Number(row.taxRate),
   subtotal: Number(row.subtotal),
-  tax_amount: Number(row.tax_amount),
-  total_amount: Number(row.total_amount),
-  paid_amount: Number(row.paid_amount),
+  tax_amount: Number(row.taxAmount),
+  total_amount: Number(row.totalAmount),
+  paid_amount: Number(row.paidAmount),
   balance: Number(row.balance),
   status: row.status,
-  created_at: formatDateTime(row.created_at),
-  published_at: row.published_at && formatDateTime(row.published_at),
+  created_at: formatDateTime(row.createdAt),
+  published_at: row.publishedAt && formatDateTime(row.publishedAt),
 });

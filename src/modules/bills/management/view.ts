@@ -1,21 +1,22 @@
 import type { ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { Adjusted } from '../payments/adjustment.js';
 import type { CreatedDraft } from '../drafts/draft.js';
+import type { Adjusted } from '../payments/adjustment.js';
 import type { Settled } from '../payments/payment.js';
 import type { Published } from '../publication/publish.js';
+import type { TotalsRow } from '../shared/totals.js';
 
 type Reply = ReplyOf<'manageCourierBills'>;
 
-export function viewCreated({ billId, invoiceNumber, drawn, warnings }: CreatedDraft): Reply {
-  const total = drawn.total_packages;
+export function viewCreated({ billId, invoiceNumber, row, warnings }: CreatedDraft): Reply {
+  const total = row.totalPackages;
   return done(`Bill of ${total === 1 ? '1 package' : `${total} packages`} drafted.`, {
     bill_id: billId,
     invoice_number: invoiceNumber,
     status: 'draft',
     total_packages: total,
-    ...viewTotals(drawn),
-    left_out: { already_billed: drawn.already_billed },
+    ...viewTotals(row),
+    left_out: { already_billed: row.alreadyBilled },
     warnings,
   });
 }
@@ -24,19 +25,19 @@ export const viewAdjusted = (message: string, { billId, lineId, totals }: Adjust
   done(message, { bill_id: billId, line_id: lineId, ...viewTotals(totals) });
 
 export const viewPublished = ({ billId, row }: Published): Reply =>
-  done(`Bill ${row.invoice_number} published.`, {
+  done(`Bill ${row.invoiceNumber} published.`, {
     bill_id: billId,
-    invoice_number: row.invoice_number,
+    invoice_number: row.invoiceNumber,
     status: row.status,
-    published_at: formatDateTime(row.published_at),
-    total_amount: Number(row.total_amount),
+    published_at: formatDateTime(row.publishedAt),
+    total_amount: Number(row.totalAmount),
   });
 
 export const viewSettled = (message: string, { billId, paymentId, row }: Settled): Reply =>
   done(message, {
     bill_id: billId,
     payment_id: paymentId,
-    paid_amount: Number(row.paid_amount),
+    paid_amount: Number(row.paidAmount),
     balance: Number(row.balance),
     status: row.status,
   });
@@ -45,10 +46,8 @@ export const viewDeleted = (billId: string): Reply => done('Draft deleted.', { b
 
 const done = (message: string, data: Reply['data']): Reply => ({ statusCode: 200, message, data });
 
-type Totals = Adjusted['totals'];
-
-const viewTotals = ({ subtotal, tax_amount, total_amount }: Totals) => ({
+const viewTotals = ({ subtotal, taxAmount, totalAmount }: TotalsRow) => ({
   subtotal: Number(subtotal),
-  tax_amount: Number(tax_amount),
-  total_amount: Number(total_amount),
+  tax_amount: Number(taxAmount),
+  total_amount: Number(totalAmount),
 });

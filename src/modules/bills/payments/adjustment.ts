@@ -1,37 +1,38 @@
-import { transaction } from '../../../platform/db/transaction.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import {
-  deleteAdjustment,
-  findBillOfAdjustment,
-  insertAdjustment,
-  subtractAmount,
-  type TotalsRow,
-} from './adjustment-queries.js';
-import { record, MAX_USD, type Change, type ActionInput } from '../shared/context.js';
-import { lockDraftForUpdate } from '../shared/locked-bill.js';
+import type { ActionInput } from '../shared/action-input.js';
+import { lockDraft } from '../shared/locked-bill.js';
+import { MAX_USD, totalsAsColumns, type TotalsRow } from '../shared/totals.js';
+import { addToSubtotal } from './adjustment-queries.js';
 
 export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
 
 /**
- * Adds a charge or a credit to a draft.
+ * Adds a charge or a credit to a draft, after its other lines.
  * @throws ApiError validation_failed, bill_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
-export async function addAdjustment(change: Change, input: ActionInput<'add_adjustment'>): Promise<Adjusted> {
+export async function addAdjustment(
+  ctx: UserContext,
+  input: ActionInput<'add_adjustment'>,
+): Promise<Adjusted> {
   const { description, amount } = input;
   if (amount === 0) throw invalidFieldError('amount', 'zero');
   // The contract has limited the decimals, so nothing is rounded here.
   const amountUsd = amount.toFixed(2);
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const bill = await lockDraftForUpdate(ctx, input.bill_id);
-    const line = { id: newId(), billId: bill.id, description, amountUsd };
-    const totals = await insertAdjustment(ctx, line);
-    if (!totals) throw amount < 0 ? new ApiError('bill_total_negative') : tooLarge();
-    const after = { line_id: line.id, description, amount_usd: amountUsd, ...totals };
-    const action = 'bill.adjustment_added';
-    await record(ctx, { action, billId: bill.id, before: totalsOf(bill), after });
-    return { billId: bill.id, lineId: line.id, totals };
+  return ctx.transaction(async (tx) => {
+    const bill = await lockDraft(ctx, tx, input.bill_id);
+    const { id: billId, courierId } = bill;
+    const [totals] = await tx.query(addToSubtotal(ctx, billId, amountUsd));
+    if (!totals) throw outOfRange(amount < 0);
+    const { billLine } = tx.models;
+    const last = await billLine.findFirst({ where: { billId }, orderBy: { position: 'desc' } });
+    const line = { id: newId(), billId, courierId, position: (last?.position ?? 0) + 1, kind: 'adjustment' };
+    await billLine.create({ data: { ...line, tenantId: ctx.tenantId, description, amountUsd } });
+    const before = totalsAsColumns(bill);
+    const after = { line_id: line.id, description, amount_usd: amountUsd, ...totalsAsColumns(totals) };
+    await tx.audit({ action: 'bill.adjustment_added', entity: 'bill', entityId: billId, before, after });
+    return { billId, lineId: line.id, totals };
   });
 }
 
@@ -40,29 +41,28 @@ export async function addAdjustment(change: Change, input: ActionInput<'add_adju
  * @throws ApiError adjustment_not_found, bill_not_draft, bill_total_negative, bill_too_large
  */
 export async function removeAdjustment(
-  change: Change,
+  ctx: UserContext,
   { line_id: lineId }: ActionInput<'remove_adjustment'>,
 ): Promise<Adjusted> {
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const billId = await findBillOfAdjustment(ctx, lineId);
-    if (!billId) throw new ApiError('adjustment_not_found');
-    const bill = await lockDraftForUpdate(ctx, billId);
-    const removed = await deleteAdjustment(ctx, lineId);
+  return ctx.transaction(async (tx) => {
+    const { billLine } = tx.models;
+    const line = await billLine.findFirst({ where: { id: lineId, kind: 'adjustment' } });
+    if (!line) throw new ApiError('adjustment_not_found');
+    const bill = await lockDraft(ctx, tx, line.billId);
+    const { count } = await billLine.deleteMany({ where: { id: lineId } });
     // A concurrent request has already removed it.
-    if (!removed) throw new ApiError('adjustment_not_found');
-    const totals = await subtractAmount(ctx, bill.id, removed.amount_usd);
-    if (!totals) throw removed.amount_usd.startsWith('-') ? tooLarge() : new ApiError('bill_total_negative');
-    const before = { line_id: lineId, ...removed, ...totalsOf(bill) };
-    await record(ctx, { action: 'bill.adjustment_removed', billId: bill.id, before, after: { ...totals } });
-    return { billId: bill.id, lineId: before.line_id, totals };
+    if (count === 0) throw new ApiError('adjustment_not_found');
+    const [totals] = await tx.query(addToSubtotal(ctx, bill.id, line.amountUsd.negated().toFixed(2)));
+    if (!totals) throw outOfRange(line.amountUsd.isPositive());
+    const removed = { description: line.description, amount_usd: line.amountUsd.toFixed(2) };
+    const before = { line_id: lineId, ...removed, ...totalsAsColumns(bill) };
+    const after = totalsAsColumns(totals);
+    await tx.audit({ action: 'bill.adjustment_removed', entity: 'bill', entityId: bill.id, before, after });
+    return { billId: bill.id, lineId: line.id, totals };
   });
 }
 
-const totalsOf = ({ subtotal, tax_amount, total_amount }: TotalsRow) => ({
-  subtotal,
-  tax_amount,
-  total_amount,
-});
-
-const tooLarge = () => new ApiError('bill_too_large', { variant: 'adjustment', args: { limit: MAX_USD } });
+const outOfRange = (isLess: boolean) =>
+  isLess
+    ? new ApiError('bill_total_negative')
+    : new ApiError('bill_too_large', { variant: 'adjustment', args: { limit: MAX_USD } });

@@ -1,6 +1,6 @@
-import { transaction } from '../../../platform/db/transaction.js';
-import { record, type Change, type ActionInput } from '../shared/context.js';
-import { lockDraftForUpdate } from '../shared/locked-bill.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { ActionInput } from '../shared/action-input.js';
+import { lockDraft } from '../shared/locked-bill.js';
 import { publishDraft, type PublishedRow } from './publish-queries.js';
 
 export type Published = { billId: string; row: PublishedRow };
@@ -10,16 +10,18 @@ export type Published = { billId: string; row: PublishedRow };
  * can change. A bill of 0.00 is paid at once.
  * @throws ApiError bill_not_found, bill_not_draft
  */
-export async function publishBill(change: Change, { bill_id }: ActionInput<'publish'>): Promise<Published> {
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const bill = await lockDraftForUpdate(ctx, bill_id);
-    const row = await publishDraft(ctx, bill.id);
-    if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to it.`);
-    const { invoice_number, sequence_number, status } = row;
-    const before = { invoice_number: bill.invoice_number, status: bill.status };
-    const after = { invoice_number, sequence_number, status };
-    await record(ctx, { action: 'bill.published', billId: bill.id, before, after });
+export async function publishBill(
+  ctx: UserContext,
+  { bill_id: billId }: ActionInput<'publish'>,
+): Promise<Published> {
+  return ctx.transaction(async (tx) => {
+    const bill = await lockDraft(ctx, tx, billId);
+    const [row] = await tx.query(publishDraft(ctx, bill.id));
+    if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to its total.`);
+    const { invoiceNumber, sequenceNumber, status } = row;
+    const before = { invoice_number: bill.invoiceNumber, status: bill.status };
+    const after = { invoice_number: invoiceNumber, sequence_number: sequenceNumber, status };
+    await tx.audit({ action: 'bill.published', entity: 'bill', entityId: bill.id, before, after });
     return { billId: bill.id, row };
   });
 }

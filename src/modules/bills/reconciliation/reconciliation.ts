@@ -1,17 +1,10 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { parseDate } from '../../../platform/values/time.js';
-import { checkBills, type CheckRow } from './checks.js';
-import {
-  countReceived,
-  figuresOfPackages,
-  findCourier,
-  pageOfExceptions,
-  type ExceptionRow,
-  type FiguresRow,
-} from './queries.js';
+import { checkBills, type CheckRow } from './check-queries.js';
+import { pageOfExceptions, type ExceptionRow } from './exception-queries.js';
+import { countReceived, figuresOfPackages, findCourier, type FiguresRow } from './figures-queries.js';
 
 export type ReconciliationQuery = QueryOf<'billingReconciliation'>;
 
@@ -32,33 +25,27 @@ const DAY_MS = 86_400_000;
  * snapshot.
  * @throws ApiError validation_failed, courier_not_found
  */
-export async function reconcile(
-  db: Db,
-  caller: UserCaller,
-  query: ReconciliationQuery,
-): Promise<Reconciliation> {
+export async function reconcile(ctx: UserContext, query: ReconciliationQuery): Promise<Reconciliation> {
   const { courier_id: courierId, from, to, before, limit } = query;
   if (to < from) throw invalidFieldError('to', 'before', { other: 'from' });
   if (parseDate(to).getTime() - parseDate(from).getTime() >= MAX_DAYS * DAY_MS) {
     throw invalidFieldError('to', 'too_long_after', { days: MAX_DAYS - 1, other: 'from' });
   }
   const period = { courierId, from, to };
-  const [couriers, figures, counted, checks, found] = await snapshot(db, caller, [
-    findCourier(db, caller, period),
-    figuresOfPackages(db, caller, period),
-    countReceived(db, caller, period),
-    checkBills(db, caller, period),
-    pageOfExceptions(db, caller, period, { before, limit }),
+  const [[courier], figures, [counted], checks, exceptions] = await ctx.read([
+    findCourier(ctx, period),
+    figuresOfPackages(ctx, period),
+    countReceived(ctx, period),
+    checkBills(ctx, period),
+    pageOfExceptions(ctx, period, { before, limit }),
   ]);
-  if (courierId && !couriers?.[0]) throw new ApiError('courier_not_found');
-  // The statements select exactly these columns.
-  const exceptions = found as ExceptionRow[];
+  if (courierId && !courier) throw new ApiError('courier_not_found');
   const page = exceptions.slice(0, limit);
   return {
     query,
-    figures: figures as FiguresRow[],
-    received: (counted as { received: number }[])[0]?.received ?? 0,
-    checks: checks as CheckRow[],
+    figures,
+    received: counted?.received ?? 0,
+    checks,
     exceptions: page,
     nextBefore: exceptions.length > limit ? (page.at(-1)?.package_id ?? null) : null,
   };

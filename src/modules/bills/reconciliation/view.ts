@@ -1,7 +1,8 @@
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { CheckRow } from './checks.js';
-import type { ExceptionRow, FiguresRow } from './queries.js';
+import type { CheckRow } from './check-queries.js';
+import type { ExceptionRow } from './exception-queries.js';
+import type { FiguresRow } from './figures-queries.js';
 import type { Reconciliation } from './reconciliation.js';
 
 type Data = DataOf<'billingReconciliation'>;
@@ -17,7 +18,7 @@ export function viewReconciliation(found: Reconciliation): ReplyOf<'billingRecon
   ];
   return {
     statusCode: 200,
-    message: wordOutcome(total, viewed),
+    message: outcomeMessage(total, viewed),
     data: {
       from: query.from,
       to: query.to,
@@ -32,7 +33,7 @@ export function viewReconciliation(found: Reconciliation): ReplyOf<'billingRecon
   };
 }
 
-function wordOutcome({ packages, exceptions }: FiguresRow, checks: Data['checks']): string {
+function outcomeMessage({ packages, exceptions }: FiguresRow, checks: Data['checks']): string {
   const failed = checks.filter(({ ties }) => !ties).length;
   const outcome =
     failed === 0
@@ -92,9 +93,9 @@ const viewCourier = (row: FiguresRow): Data['couriers'][number] => ({
 const viewFigures = (row: FiguresRow): Data['summary'] => ({
   packages_received: row.packages,
   weight: Number(row.weight_lb),
-  published: viewHeap(row, 'published'),
-  drafts: viewHeap(row, 'draft'),
-  unbilled: viewHeap(row, 'unbilled'),
+  published: viewSums(row, 'published'),
+  drafts: viewSums(row, 'draft'),
+  unbilled: viewSums(row, 'unbilled'),
   exceptions: row.exceptions,
   reasons: {
     owner_unknown: row.owner_unknown,
@@ -108,10 +109,10 @@ const viewFigures = (row: FiguresRow): Data['summary'] => ({
   },
 });
 
-const viewHeap = (row: FiguresRow, heap: 'published' | 'draft' | 'unbilled') => ({
-  packages: row[`${heap}_packages`],
-  weight: Number(row[`${heap}_lb`]),
-  fees: Number(row[`${heap}_usd`]),
+const viewSums = (row: FiguresRow, billing: 'published' | 'draft' | 'unbilled') => ({
+  packages: row[`${billing}_packages`],
+  weight: Number(row[`${billing}_lb`]),
+  fees: Number(row[`${billing}_usd`]),
 });
 
 const viewException = (row: ExceptionRow): Data['exceptions'][number] => ({

@@ -1,13 +1,25 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { ownRows } from '../../../platform/db/filters.js';
+import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
+import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { Ctx } from './context.js';
-import { lockBill, type LockedBill } from './locked-bill-queries.js';
+import type { BillStatus } from './bill-row.js';
+import type { TotalsRow } from './totals.js';
+
+export type LockedBill = TotalsRow &
+  DecimalText<Pick<Bill, 'id' | 'courierId' | 'invoiceNumber' | 'paidAmount'>> & {
+    status: BillStatus;
+    balance: string;
+  };
 
 /**
- * Selects and locks a bill.
+ * Selects a bill and locks it until the end of the transaction. Every change of a bill, its lines or its
+ * payments takes this lock first. A publication locks the counter after it.
+ *
  * @throws ApiError bill_not_found
  */
-export async function lockBillForUpdate(ctx: Ctx, billId: string): Promise<LockedBill> {
-  const bill = await lockBill(ctx, billId);
+export async function lockBill(ctx: UserContext, tx: PlainTx, billId: string): Promise<LockedBill> {
+  const [bill] = await tx.query(lockedBill(ctx, billId));
   if (!bill) throw new ApiError('bill_not_found');
   return bill;
 }
@@ -16,8 +28,15 @@ export async function lockBillForUpdate(ctx: Ctx, billId: string): Promise<Locke
  * The same for a draft, which can still be changed.
  * @throws ApiError bill_not_found, bill_not_draft
  */
-export async function lockDraftForUpdate(ctx: Ctx, billId: string): Promise<LockedBill> {
-  const bill = await lockBillForUpdate(ctx, billId);
+export async function lockDraft(ctx: UserContext, tx: PlainTx, billId: string): Promise<LockedBill> {
+  const bill = await lockBill(ctx, tx, billId);
   if (bill.status === 'draft') return bill;
-  throw new ApiError('bill_not_draft', { args: { number: bill.invoice_number } });
+  throw new ApiError('bill_not_draft', { args: { number: bill.invoiceNumber } });
 }
+
+const lockedBill = (ctx: UserContext, billId: string): Sql<LockedBill> =>
+  sql`select b.id, b.courier_id as "courierId", b.invoice_number as "invoiceNumber", b.status, b.subtotal::text,
+      b.tax_amount::text as "taxAmount", b.total_amount::text as "totalAmount", b.paid_amount::text as "paidAmount",
+      (b.total_amount - b.paid_amount)::text as balance
+    from bills b where ${ownRows(ctx, 'b')} and b.id = ${billId}::uuid
+    for update`;

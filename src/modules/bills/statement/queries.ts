@@ -1,7 +1,7 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { visibleBills } from '../detail/queries.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import { visibleBills } from '../shared/bill-row.js';
 
 /** Dates are text, both inclusive and in UTC. */
 export type StatementPeriod = { courierId: string; from: string; to: string };
@@ -24,11 +24,11 @@ export type AccountRow = {
   credit: string;
 };
 
-/** Selects the figures of a courier's account: over the period, and by the age of its bills at the end. */
-export function figuresOfAccount(db: Db, caller: UserCaller, period: StatementPeriod): Sql {
+/** The figures of a courier's account: over the period, and by the age of its bills at the end. */
+export function figuresOfAccount(ctx: UserContext, period: StatementPeriod): Sql<AccountRow> {
   const { courierId, from, to } = period;
-  // A bill published after the period has no age in it; payments for it count as credit.
-  return sql`with moves as materialized (${movesOfAccount(db, caller, period)}),
+  // A bill published after the period is not part of the ageing. Payments for it count as credit.
+  return sql`with moves as materialized (${movementsOfAccount(ctx, period)}),
     dues as (
       select sum(amount_usd) as due, ${to}::date - max(day) filter (where kind = 'bill') as age
       from moves group by bill_id)
@@ -49,7 +49,7 @@ export function figuresOfAccount(db: Db, caller: UserCaller, period: StatementPe
         coalesce(sum(due) filter (where due > 0 and age > 90), 0) as days_over_90,
         coalesce(sum(due) filter (where due < 0), 0) as credit
       from dues) as d
-    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
+    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }
 
 export type MovementRow = {
@@ -68,34 +68,33 @@ export type MovementRow = {
 
 export type MovementPage = { page: number; limit: number };
 
-/** Selects the movements of the period, oldest first, each with the balance after it. */
+/** The movements of the period, oldest first, each with the balance after it. */
 export function pageOfMovements(
-  db: Db,
-  caller: UserCaller,
+  ctx: UserContext,
   period: StatementPeriod,
   { page, limit }: MovementPage,
-): Sql {
+): Sql<MovementRow> {
   // Kind and id break ties, so that no page repeats a movement.
   const order = sql`day, recorded_at, kind, coalesce(payment_id, bill_id)`;
   return sql`select m.*
     from (
       select moves.*, sum(amount_usd) over (order by ${order} rows unbounded preceding) as balance_usd
-      from (${movesOfAccount(db, caller, period)}) as moves) as m
+      from (${movementsOfAccount(ctx, period)}) as moves) as m
     where m.day >= ${period.from}::date
     order by ${order}
     limit ${limit}::int offset (${page}::bigint - 1) * ${limit}::bigint`;
 }
 
 /**
- * Selects all movements of a courier's balance until the end of the period. A payment counts from its date,
- * which may be before the bill was published. Bills from before publication times were recorded count from
- * their creation.
+ * All movements of a courier's balance until the end of the period. A payment counts from its date,
+ * which may be before the bill was published. A bill without a publication
+ * time, from an earlier version, counts from its creation.
  */
-function movesOfAccount(db: Db, caller: UserCaller, { courierId, to }: StatementPeriod): Sql {
+function movementsOfAccount(ctx: UserContext, { courierId, to }: StatementPeriod): Sql {
   const bills = sql`(
     select b.tenant_id, b.id, b.invoice_number, b.total_amount, coalesce(b.published_at, b.created_at) as published_at
     from bills b
-    where ${visibleBills(db, caller)} and b.courier_id = ${courierId}::uuid and b.status <> 'draft')`;
+    where ${visibleBills(ctx)} and b.courier_id = ${courierId}::uuid and b.status <> 'draft')`;
   const payments = sql`bill_payments p
     join ${bills} b on b.tenant_id = p.tenant_id and b.id = p.bill_id`;
   const voidedOn = sql`greatest((p.voided_at at time zone 'UTC')::date, p.received_on)`;
@@ -107,9 +106,9 @@ function movesOfAccount(db: Db, caller: UserCaller, { courierId, to }: Statement
     union all
     select 'payment', p.received_on, p.recorded_at, b.id, b.invoice_number, p.id, p.method, p.reference, -p.amount_usd
     from ${payments}
-    where ${ownRows(db, caller, 'p')} and p.received_on <= ${to}::date
+    where ${ownRows(ctx, 'p')} and p.received_on <= ${to}::date
     union all
     select 'payment_voided', ${voidedOn}, p.voided_at, b.id, b.invoice_number, p.id, p.method, p.reference, p.amount_usd
     from ${payments}
-    where ${ownRows(db, caller, 'p')} and p.voided_at is not null and ${voidedOn} <= ${to}::date`;
+    where ${ownRows(ctx, 'p')} and p.voided_at is not null and ${voidedOn} <= ${to}::date`;
 }

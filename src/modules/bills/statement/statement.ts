@@ -1,6 +1,5 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { figuresOfAccount, pageOfMovements, type AccountRow, type MovementRow } from './queries.js';
 
@@ -13,17 +12,15 @@ export type Statement = { query: StatementQuery; account: AccountRow; movements:
  * sends.
  * @throws ApiError validation_failed, courier_not_found
  */
-export async function readStatement(db: Db, caller: UserCaller, query: StatementQuery): Promise<Statement> {
-  const courierId = caller.courierId ?? query.courier_id;
+export async function readStatement(ctx: UserContext, query: StatementQuery): Promise<Statement> {
+  const courierId = ctx.caller.courierId ?? query.courier_id;
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   if (query.to < query.from) throw invalidFieldError('to', 'before', { other: 'from' });
   const period = { courierId, from: query.from, to: query.to };
-  const [accounts, movements] = await snapshot(db, caller, [
-    figuresOfAccount(db, caller, period),
-    pageOfMovements(db, caller, period, query),
+  const [[account], movements] = await ctx.read([
+    figuresOfAccount(ctx, period),
+    pageOfMovements(ctx, period, query),
   ]);
-  // The two statements select exactly these columns.
-  const [account] = accounts as AccountRow[];
   if (!account) throw new ApiError('courier_not_found');
-  return { query, account, movements: movements as MovementRow[] };
+  return { query, account, movements };
 }

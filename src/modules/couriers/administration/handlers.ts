@@ -1,19 +1,17 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
-import { newId } from '../../../platform/values/ids.js';
+import { setActivity, updateCourier } from './change-courier.js';
 import { createCourier } from './new-courier.js';
-import { listCouriers, setActivity, updateCourier } from './administration.js';
+import { listCouriers } from './records.js';
 import { viewCredentials, viewRecord } from './view.js';
 
 type Managed = Promise<ReplyOf<'manageCouriers'>>;
 
 export function courierAdministrationHandlers(deps: Deps) {
-  const { db, secrets } = deps;
-
   return {
-    async listCouriers({ query, caller }) {
-      const { rows, total } = await listCouriers(db, caller, query);
+    async listCouriers({ ctx, query }) {
+      const { rows, total } = await listCouriers(ctx, query);
       return {
         statusCode: 200,
         message: total === 1 ? '1 courier found.' : `${total} couriers found.`,
@@ -27,20 +25,23 @@ export function courierAdministrationHandlers(deps: Deps) {
       };
     },
 
-    async manageCouriers({ body, caller, requestId }) {
-      const changeOf = (courierId: string) => ({ db, secrets, caller, requestId, courierId });
+    async manageCouriers({ ctx, body }) {
       const setTo = async (courierId: string, isActive: boolean, messages: Messages): Managed => {
-        const { row, isChanged } = await setActivity(changeOf(courierId), isActive);
-        return { statusCode: 200, message: messages[isChanged ? 'done' : 'idle'], data: viewRecord(row) };
+        const { row, isChanged } = await setActivity(ctx, courierId, isActive);
+        return {
+          statusCode: 200,
+          message: isChanged ? messages.changed : messages.unchanged,
+          data: viewRecord(row),
+        };
       };
       return byAction(body, {
-        create: async (courier): Managed => {
-          const { row, credentials } = await createCourier(deps, changeOf(newId()), courier);
+        create: async (fields): Managed => {
+          const { row, credentials } = await createCourier(ctx, deps, fields);
           const message = 'Courier created. The API key and the password are not shown again.';
           return { statusCode: 200, message, data: { ...viewRecord(row), ...viewCredentials(credentials) } };
         },
-        update: async (courier): Managed => {
-          const { row, isChanged } = await updateCourier(deps, changeOf(courier.courier_id), courier);
+        update: async (fields): Managed => {
+          const { row, isChanged } = await updateCourier(ctx, deps, fields);
           const message = isChanged
             ? 'Courier updated.'
             : 'The courier already has these values. Nothing was changed.';
@@ -53,14 +54,14 @@ export function courierAdministrationHandlers(deps: Deps) {
   } satisfies Pick<Handlers, 'listCouriers' | 'manageCouriers'>;
 }
 
-type Messages = { done: string; idle: string };
+type Messages = { changed: string; unchanged: string };
 
 const DEACTIVATED = {
-  done: 'Courier deactivated. Its API key and its users can no longer log in.',
-  idle: 'The courier is already inactive. Nothing was changed.',
+  changed: 'Courier deactivated. Its API key and its users can no longer log in.',
+  unchanged: 'The courier is already inactive. Nothing was changed.',
 };
 
 const ACTIVATED = {
-  done: 'Courier activated.',
-  idle: 'The courier is already active. Nothing was changed.',
+  changed: 'Courier activated.',
+  unchanged: 'The courier is already active. Nothing was changed.',
 };

@@ -1,22 +1,15 @@
-import { auditStatement } from '../../../platform/audit/audit.js';
-import { insertUser, newOneTimePassword, hashPassword } from '../../auth/public.js';
-import { assertUsable, validateEmail, validateLine, textOrNull } from '../../../platform/values/contact.js';
+import { hashPassword, insertUser, newOneTimePassword } from '../../auth/public.js';
+import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { transaction, snapshot } from '../../../platform/db/transaction.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import { assertUsable, textOrNull, validateEmail, validateLine } from '../../../platform/values/contact.js';
 import { newId } from '../../../platform/values/ids.js';
-import { record, type Change, type Ctx } from '../shared/context.js';
-import { newKey } from '../settings/courier.js';
-import { faultsOf } from '../shared/fields.js';
-import { readRecord } from '../shared/read-record.js';
-import { pickProfile } from './fields.js';
-import {
-  insertCourier,
-  takenNames,
-  type NewProfile,
-  type RecordRow,
-} from '../shared/administration-queries.js';
+import { newApiKey, type NewApiKey } from '../settings/api-key.js';
+import { contactColumns, problemsOf, type ContactFields } from '../shared/profile.js';
+import { takenNames, type RecordRow } from './queries.js';
+import { readRecord } from './records.js';
+import { pickProfile } from './sent-profile.js';
 
 export type NewCourier = Extract<BodyOf<'manageCouriers'>, { action: 'create' }>;
 
@@ -35,53 +28,77 @@ export type Credentials = {
  * @throws ApiError validation_failed, duplicate_courier_code, duplicate_username, overloaded
  */
 export async function createCourier(
+  ctx: UserContext,
   deps: Deps,
-  change: Change,
   body: NewCourier,
 ): Promise<{ row: RecordRow; credentials: Credentials }> {
+  assertFieldsUsable(body, deps);
   const { full_name, email } = body.login;
-  const username = body.login.username.toLowerCase();
-  assertUsable({
-    ...faultsOf(pickProfile(body), deps.outbound),
-    'login.full_name': validateLine(full_name),
-    'login.email': email ? validateEmail(email) : undefined,
-  });
+  const user = { id: newId(), username: body.login.username.toLowerCase(), full_name };
   const oneTimePassword = newOneTimePassword();
-  const passwordHash = await deps.loginLimiter.withLimit(change.caller.tenantId, username, async () => {
+  const passwordHash = await deps.loginLimiter.withLimit(ctx.tenantId, user.username, async () => {
     // The database enforces uniqueness. This check avoids a useless hash.
-    await assertNamesAvailable(change, body.courier_code, username);
+    await assertNamesAvailable(ctx, body.courier_code, user.username);
     return hashPassword(oneTimePassword);
   });
-  const user = { id: newId(), username, full_name };
-  const { key: apiKey, ...storedKey } = newKey(deps.secrets, change.caller.tenantId, change.courierId);
-  const profile = profileOf(body);
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    await insertCourier(ctx, profile, storedKey);
-    const names = { id: user.id, username, fullName: full_name, email: textOrNull(email) };
-    const passwordExpiresAt = await insertUser(tx, change.caller, {
-      ...names,
-      role: 'courier',
-      courierId: change.courierId,
-      passwordHash,
-    });
-    await record(ctx, { action: 'courier.created', after: profile });
-    await recordUser(ctx, user);
+  const courierId = newId();
+  const apiKey = newApiKey(deps.secrets, ctx.tenantId, courierId);
+  return ctx.transaction(async (tx) => {
+    await insertCourier(ctx, tx, { courierId, apiKey, body });
+    const account = { passwordHash, email: textOrNull(email) };
+    const passwordExpiresAt = await insertFirstUser(ctx, tx, courierId, { ...user, ...account });
     return {
-      row: await readRecord(ctx),
-      credentials: { apiKey, user, oneTimePassword, passwordExpiresAt },
+      row: await readRecord(ctx, tx, courierId),
+      credentials: { apiKey: apiKey.key, user, oneTimePassword, passwordExpiresAt },
     };
   });
 }
 
-async function assertNamesAvailable({ db, caller }: Change, code: string, username: string): Promise<void> {
-  const [rows] = await snapshot(db, caller, [takenNames(db, caller, code, username)]);
-  if (rows?.[0]?.['is_code_taken']) throw new ApiError('duplicate_courier_code');
-  if (rows?.[0]?.['is_username_taken']) throw new ApiError('duplicate_username');
+/** @throws ApiError validation_failed */
+function assertFieldsUsable(body: NewCourier, { outbound }: Pick<Deps, 'outbound'>): void {
+  const { full_name, email } = body.login;
+  assertUsable({
+    ...problemsOf(pickProfile(body), outbound),
+    'login.full_name': validateLine(full_name),
+    'login.email': email ? validateEmail(email) : undefined,
+  });
 }
 
-const profileOf = (body: NewCourier): NewProfile => ({
-  courier_code: body.courier_code,
+/** @throws ApiError duplicate_courier_code, duplicate_username */
+async function assertNamesAvailable(ctx: UserContext, code: string, username: string): Promise<void> {
+  const [[taken]] = await ctx.read([takenNames(ctx, code, username)]);
+  if (taken?.isCodeTaken) throw new ApiError('duplicate_courier_code');
+  if (taken?.isUsernameTaken) throw new ApiError('duplicate_username');
+}
+
+async function insertCourier(
+  { tenantId }: UserContext,
+  tx: ContextTx,
+  { courierId: id, apiKey, body }: { courierId: string; apiKey: NewApiKey; body: NewCourier },
+): Promise<void> {
+  const contact = contactOf(body);
+  const { courier_code: code } = body;
+  const columns = { ...contactColumns(contact), ...apiKey.columns };
+  await tx.models.courier.create({ data: { tenantId, id, code, ...columns } });
+  const after = { courier_code: code, ...contact };
+  await tx.audit({ action: 'courier.created', entity: 'courier', entityId: id, after });
+}
+
+/** Returns when the one-time password expires. */
+async function insertFirstUser(
+  ctx: UserContext,
+  tx: ContextTx,
+  courierId: string,
+  { full_name, ...account }: FirstUser & { passwordHash: string; email: string | null },
+): Promise<Date> {
+  const user = { ...account, fullName: full_name, role: 'courier', courierId } as const;
+  const passwordExpiresAt = await insertUser(ctx, tx, user);
+  const after = { username: user.username, full_name, role: user.role, courier_id: courierId };
+  await tx.audit({ action: 'user.created', entity: 'user', entityId: user.id, after });
+  return passwordExpiresAt;
+}
+
+const contactOf = (body: NewCourier): ContactFields => ({
   courier_name: body.courier_name,
   house_color: body.house_color,
   company_name: textOrNull(body.company_name),
@@ -93,9 +110,3 @@ const profileOf = (body: NewCourier): NewProfile => ({
   city_town: textOrNull(body.city_town),
   parish_province: textOrNull(body.parish_province),
 });
-
-async function recordUser(ctx: Ctx, { id, username, full_name }: FirstUser): Promise<void> {
-  const after = { username, full_name, role: 'courier', courier_id: ctx.courierId };
-  const fact = { action: 'user.created', entity: 'user' as const, entityId: id, after };
-  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [fact]));
-}

@@ -1,30 +1,21 @@
 import type { components } from '../../../../generated/contract.js';
 import { formatDateTime } from '../../../platform/values/time.js';
+import { viewContact } from '../shared/view.js';
 import type { Credentials } from './new-courier.js';
-import type { RecordRow } from '../shared/administration-queries.js';
+import type { RecordRow } from './queries.js';
 
 type Schemas = components['schemas'];
 
 export function viewRecord(row: RecordRow): Schemas['CourierRecord'] {
   return {
-    courier_id: row.id,
-    courier_code: row.code,
-    courier_name: row.name,
-    company_name: row.company_name,
-    email: row.email,
-    phone_number1: row.phone_number1,
-    phone_number2: row.phone_number2,
-    address1: row.address1,
-    address2: row.address2,
-    city_town: row.city_town,
-    parish_province: row.parish_province,
-    house_color: row.house_color,
-    is_active: row.is_active,
-    has_api_key: row.has_api_key,
-    uses_global_rates: row.uses_global_rates,
-    user_count: row.user_count,
-    customer_count: row.customer_count,
-    created_at: formatDateTime(row.created_at),
+    ...viewContact(row),
+    house_color: row.houseColor,
+    is_active: row.isActive,
+    has_api_key: row.hasApiKey,
+    uses_global_rates: row.usesGlobalRates,
+    user_count: row.userCount,
+    customer_count: row.customerCount,
+    created_at: formatDateTime(row.createdAt),
   };
 }
 

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
-import type { SystemCaller } from '../../../platform/identity/callers.js';
+import type {
+  RequestContext,
+  SystemContext,
+  UserContext,
+} from '../../../platform/context/request-context.js';
 import type { UploadedFile } from '../../../platform/contract/types.js';
-import { transaction, snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
-import { found, record, type Change } from '../shared/context.js';
+import { lockCourier } from '../shared/lock-courier.js';
 import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
 import { PictureError } from './picture-error.js';
 import type { MediaType } from './picture.js';
-import {
-  findLogo,
-  storeRaster,
-  lockCourier,
-  replaceLogo,
-  selectLogo,
-  type LogoRow,
-} from '../shared/queries.js';
+import { currentLogo, findLogo, replaceLogo, selectLogo, type LogoHeadRow, type LogoRow } from './queries.js';
 
 const EXTENSIONS: Record<MediaType, string> = {
   'image/png': 'png',
@@ -32,25 +28,22 @@ export const pathOf = (courierId: string, hash: string, mediaType: MediaType): s
  * Sanitises and draws a picture, stores it as the courier's logo and returns its path.
  * @throws ApiError logo_not_acceptable, courier_not_found, overloaded
  */
-export async function storeLogo(change: Change, file: UploadedFile, drawLogo: LogoDrawer): Promise<string> {
-  const { mediaType, content, raster } = await drawSent(
-    change.courierId,
-    await readFile(file.path),
-    drawLogo,
-  );
-  const content_hash = createHash('sha256').update(content).digest('hex');
-  const path = pathOf(change.courierId, content_hash, mediaType);
-  await transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const { logo_hash, logo_media_type } = found(await lockCourier(ctx));
-    if (logo_hash === content_hash) return;
-    await replaceLogo(ctx, { content_hash, media_type: mediaType, content, raster });
-    const before = logo_hash && logo_media_type ? pathOf(change.courierId, logo_hash, logo_media_type) : null;
-    await record(ctx, {
-      action: 'courier.logo_replaced',
-      before: { logo_path: before },
-      after: { logo_path: path },
-    });
+export async function storeLogo(
+  ctx: UserContext,
+  courierId: string,
+  { file, drawLogo }: { file: UploadedFile; drawLogo: LogoDrawer },
+): Promise<string> {
+  const { mediaType, content, raster } = await drawSent(courierId, await readFile(file.path), drawLogo);
+  const contentHash = createHash('sha256').update(content).digest('hex');
+  const path = pathOf(courierId, contentHash, mediaType);
+  await ctx.transaction(async (tx) => {
+    await lockCourier(ctx, tx, courierId);
+    const [stored] = await tx.query(currentLogo(ctx, courierId));
+    if (stored?.contentHash === contentHash) return;
+    await tx.execute(replaceLogo(ctx, courierId, { contentHash, mediaType, content, raster }));
+    const before = stored ? pathOf(courierId, stored.contentHash, stored.mediaType) : null;
+    const paths = { before: { logo_path: before }, after: { logo_path: path } };
+    await tx.audit({ action: 'courier.logo_replaced', entity: 'courier', entityId: courierId, ...paths });
   });
   return path;
 }
@@ -61,33 +54,41 @@ export async function storeLogo(change: Change, file: UploadedFile, drawLogo: Lo
  */
 const CACHE_BYTES = 16 * 1024 * 1024;
 
-export type LogoReader = (tenantId: string, path: { courier_id: string; file: string }) => Promise<LogoRow>;
+export type LogoReader = (ctx: SystemContext, path: { courier_id: string; file: string }) => Promise<LogoRow>;
 
 /**
  * Returns a function that reads the logo of a path. It needs no authentication, because web pages embed it.
  */
-export function makeLogoReader(db: Db): LogoReader {
+export function makeLogoReader(): LogoReader {
   const cache = new LRUCache<string, LogoRow>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ content }) => content.length + 1,
   });
 
   /** @throws ApiError logo_not_found */
-  return async (tenantId, { courier_id: courierId, file }) => {
-    const caller: SystemCaller = { kind: 'system', tenantId };
+  return async (ctx, { courier_id: courierId, file }) => {
     const [hash = '', extension] = file.split('.');
-    const key = `${tenantId} ${courierId.toLowerCase()} ${hash}`;
-    const kept = cache.get(key);
-    // Queried for each request, because the logo may have been replaced.
-    const statement = kept ? findLogo : selectLogo;
-    const [rows] = await snapshot(db, caller, [statement(db, caller, courierId, hash)]);
-    // Both statements select exactly these columns, findLogo without the content.
-    const row = rows?.[0] as LogoRow | undefined;
-    if (!row || EXTENSIONS[row.media_type] !== extension) throw new ApiError('logo_not_found');
-    if (kept) return kept;
-    cache.set(key, row);
-    return row;
+    const key = `${ctx.tenantId} ${courierId.toLowerCase()} ${hash}`;
+    const cached = cache.get(key);
+    if (cached) {
+      // The logo may have been replaced.
+      const [[current]] = await ctx.read([findLogo(ctx, courierId, hash)]);
+      assertExtension(current, extension);
+      return cached;
+    }
+    const [[logo]] = await ctx.read([selectLogo(ctx, courierId, hash)]);
+    assertExtension(logo, extension);
+    cache.set(key, logo);
+    return logo;
   };
+}
+
+/** @throws ApiError logo_not_found if there is no logo, or one of another type than its path says */
+function assertExtension<Row extends LogoHeadRow>(
+  row: Row | undefined,
+  extension: string | undefined,
+): asserts row is Row {
+  if (!row || EXTENSIONS[row.mediaType] !== extension) throw new ApiError('logo_not_found');
 }
 
 /** @throws ApiError logo_not_acceptable, overloaded */
@@ -109,20 +110,22 @@ export type StoredLogo = {
   undrawn: Buffer | null;
 };
 
-export type LogoPrinter = (tenantId: string, kept: StoredLogo) => Promise<Buffer | undefined>;
+export type LogoPrinter = (ctx: RequestContext, logo: StoredLogo) => Promise<Buffer | undefined>;
 
 /**
- * Returns a function that returns the PNG of a logo. A logo from before PNGs were stored is drawn and stored
- * now. Returns undefined if it cannot be drawn, and stores that too.
+ * Returns a function that returns the PNG of a logo. If a logo has no PNG yet, because an earlier version stored it, the
+ * function draws and stores it. It returns undefined if the logo cannot be drawn, and stores that result too.
  */
-export function makeLogoPrinter(db: Db, drawLogo: LogoDrawer): LogoPrinter {
-  return async (tenantId, { courier_id: courierId, content_hash: hash, raster, undrawn }) => {
+export function makeLogoPrinter(drawLogo: LogoDrawer): LogoPrinter {
+  return async (ctx, { courier_id: courierId, content_hash: contentHash, raster, undrawn }) => {
     if (raster || !undrawn) return raster ?? undefined;
     const drawn = await drawOrUndefined(courierId, undrawn, drawLogo);
-    const caller: SystemCaller = { kind: 'system', tenantId };
-    await transaction(db, caller, (tx) =>
-      storeRaster(db, tx, caller, { courierId, hash, raster: drawn ?? null }),
-    );
+    const data = drawn
+      ? { raster: new Uint8Array(drawn), rasterFailedAt: null }
+      : { rasterFailedAt: new Date() };
+    // Changes nothing if the logo was replaced in the meantime.
+    const where = { courierId, contentHash, raster: null };
+    await ctx.asSystem().transaction((tx) => tx.models.courierLogo.updateMany({ where, data }));
     return drawn;
   };
 }

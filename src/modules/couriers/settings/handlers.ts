@@ -1,21 +1,25 @@
 import type { components } from '../../../../generated/contract.js';
 import type { Handlers } from '../../../../generated/handlers.js';
-import type { ReplyOf, UploadedFile } from '../../../platform/contract/types.js';
-import type { Deps } from '../../dependencies.js';
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { ReplyOf } from '../../../platform/contract/types.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
-import { targetCourierId, readSettings, regenerateKey, updateSettings } from './courier.js';
-import type { Change } from '../shared/context.js';
-import { pickFields, type SentFields } from '../shared/fields.js';
+import type { Deps } from '../../dependencies.js';
 import { makeLogoReader, storeLogo } from '../logo/logo.js';
+import { pickFields } from '../shared/profile.js';
+import { regenerateKey } from './api-key.js';
+import { readSettings, targetCourierId } from './settings.js';
+import { updateSettings, type SettingsUpdate } from './update-settings.js';
 import { viewSettings } from './view.js';
 import { rotateWebhookSecret } from './webhook-secret.js';
 
 type Updated = ReplyOf<'updateCourierSettings'>;
+type Action = (ctx: UserContext, secrets: Secrets, courierId: string) => Promise<Updated>;
 
 const ACTIONS = {
   regenerate_key: regenerate,
   rotate_webhook_secret: rotate,
-} satisfies Record<components['schemas']['CourierAction'], (change: Change) => Promise<Updated>>;
+} satisfies Record<components['schemas']['CourierSettingsAction'], Action>;
 
 // Pages of any origin may embed a logo. It is cached forever, because another logo has another path. Nothing
 // in it may execute.
@@ -25,81 +29,72 @@ const LOGO_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-export function courierHandlers({ db, secrets, outbound, drawLogo }: Deps) {
-  const readLogo = makeLogoReader(db);
+export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
+  const readLogo = makeLogoReader();
 
   return {
-    async getCourierSettings({ query, caller }) {
-      const settings = await readSettings({ db, secrets }, caller, targetCourierId(caller, query.id));
-      return {
-        statusCode: 200,
-        message: `Settings of ${settings.courier_name}.`,
-        data: viewSettings(settings),
-      };
+    async getCourierSettings({ ctx, query }) {
+      const settings = await readSettings(ctx, secrets, targetCourierId(ctx.caller, query.id));
+      return { statusCode: 200, message: `Settings of ${settings.name}.`, data: viewSettings(settings) };
     },
 
     async updateCourierSettings(request): Promise<Updated> {
-      const { caller, requestId, query } = request;
-      const courierId = targetCourierId(caller, query.id);
-      const change: Change = { db, secrets, caller, requestId, courierId };
+      const { ctx, query } = request;
+      const courierId = targetCourierId(ctx.caller, query.id);
+      const run = (action: keyof typeof ACTIONS) => ACTIONS[action](ctx, secrets, courierId);
       if (request.mediaType === 'application/json') {
         const { action, ...fields } = request.body;
-        return action ? runAction(change, action, pickFields(fields)) : update(change, fields);
+        const sent = pickFields(fields);
+        if (!action) return update(ctx, { courierId, sent });
+        assertNoFields(sent);
+        return run(action);
       }
-      if (request.mediaType === 'application/x-www-form-urlencoded')
-        return ACTIONS[request.body.action](change);
+      if (request.mediaType === 'application/x-www-form-urlencoded') return run(request.body.action);
       const { action, logo } = request.body;
       if (action && logo) throw invalidFieldError('action', 'conflict', { other: 'logo' });
-      if (logo) return saveLogo(change, logo);
+      if (logo) {
+        const path = await storeLogo(ctx, courierId, { file: logo, drawLogo });
+        return { statusCode: 200, message: 'Logo stored.', data: { path } };
+      }
       if (!action) throw invalidFieldError('logo', 'required');
-      return ACTIONS[action](change);
+      return run(action);
     },
 
-    async getCourierLogo({ path, tenantId }) {
-      const { media_type: mediaType, content, content_hash: hash } = await readLogo(tenantId, path);
+    async getCourierLogo({ ctx, path }) {
+      const { mediaType, content, contentHash } = await readLogo(ctx, path);
       return {
         statusCode: 200,
-        file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${hash}"` } },
+        file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${contentHash}"` } },
       };
     },
   } satisfies Pick<Handlers, 'getCourierSettings' | 'updateCourierSettings' | 'getCourierLogo'>;
 
-  async function update(change: Change, body: SentFields): Promise<Updated> {
-    const { settings, isChanged } = await updateSettings(change, pickFields(body), outbound);
+  async function update(ctx: UserContext, sent: SettingsUpdate): Promise<Updated> {
+    const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent);
     const message = isChanged
       ? 'Settings saved.'
       : 'The settings already have these values. Nothing was changed.';
     return { statusCode: 200, message, data: viewSettings(settings) };
   }
-
-  async function saveLogo(change: Change, logo: UploadedFile): Promise<Updated> {
-    const path = await storeLogo(change, logo, drawLogo);
-    return { statusCode: 200, message: 'Logo stored.', data: { path } };
-  }
 }
 
 /**
- * @throws ApiError validation_failed if the body has profile fields next to the action, which would be
- * ignored
+ * An action would ignore profile fields.
+ * @throws ApiError validation_failed if there are any
  */
-async function runAction(
-  change: Change,
-  action: components['schemas']['CourierAction'],
-  fields: SentFields,
-): Promise<Updated> {
-  const [field] = Object.keys(fields);
+function assertNoFields(sent: object): void {
+  const [field] = Object.keys(sent);
   if (field) throw invalidFieldError(field, 'conflict', { other: 'action' });
-  return ACTIONS[action](change);
 }
 
-async function regenerate(change: Change): Promise<Updated> {
-  const api_key = await regenerateKey(change);
+async function regenerate(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Updated> {
+  const api_key = await regenerateKey(ctx, secrets, courierId);
   const message = 'New API key created. The previous key no longer works.';
   return { statusCode: 200, message, data: { api_key } };
 }
 
-async function rotate(change: Change): Promise<Updated> {
-  const webhook_secret = await rotateWebhookSecret(change);
+async function rotate(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Updated> {
+  const webhook_secret = await rotateWebhookSecret(ctx, secrets, courierId);
   const message = 'New secret created. The previous secret also signs for 24 hours.';
   return { statusCode: 200, message, data: { webhook_secret } };
 }

@@ -1,39 +1,31 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { Settings } from './courier.js';
 import { pathOf } from '../logo/logo.js';
+import { viewContact } from '../shared/view.js';
+import type { Settings } from './settings.js';
 
 type SettingsView = Extract<DataOf<'getCourierSettings'>, { courier_id: string }>;
 
-export function viewSettings({ logo_hash, logo_media_type, ...rest }: Settings): SettingsView {
-  const hasLogo = logo_hash !== null && logo_media_type !== null;
+export function viewSettings(settings: Settings): SettingsView {
+  const { logoHash, logoMediaType, endpoints } = settings;
+  const hasLogo = logoHash !== null && logoMediaType !== null;
   return {
-    courier_id: rest.courier_id,
-    courier_code: rest.courier_code,
-    courier_name: rest.courier_name,
-    company_name: rest.company_name,
-    email: rest.email,
-    phone_number1: rest.phone_number1,
-    phone_number2: rest.phone_number2,
-    address1: rest.address1,
-    address2: rest.address2,
-    city_town: rest.city_town,
-    parish_province: rest.parish_province,
-    api_key: rest.api_key,
-    api_url_get_customers: rest.api_url_get_customers,
-    api_url_add_package: rest.api_url_add_package,
-    api_url_update_package: rest.api_url_update_package,
-    api_token: rest.api_token,
-    webhook_secret: rest.webhook_secret,
+    ...viewContact(settings),
+    api_key: settings.apiKey,
+    api_url_get_customers: settings.apiUrlGetCustomers,
+    api_url_add_package: settings.apiUrlAddPackage,
+    api_url_update_package: settings.apiUrlUpdatePackage,
+    api_token: settings.apiToken,
+    webhook_secret: settings.webhookSecret,
     webhook_secret_rotated_at:
-      rest.webhook_secret_rotated_at && formatDateTime(rest.webhook_secret_rotated_at),
+      settings.webhookSecretRotatedAt && formatDateTime(settings.webhookSecretRotatedAt),
     webhooks: {
-      add_package: viewHealth(rest.api_url_add_package, rest.endpoints?.add_package),
-      update_package: viewHealth(rest.api_url_update_package, rest.endpoints?.update_package),
+      add_package: viewHealth(settings.apiUrlAddPackage, endpoints?.add_package),
+      update_package: viewHealth(settings.apiUrlUpdatePackage, endpoints?.update_package),
     },
-    house_color: rest.house_color,
-    logo_path: hasLogo ? pathOf(rest.courier_id, logo_hash, logo_media_type) : null,
-    air_freight_rate: Number(rest.air_freight_rate),
+    house_color: settings.houseColor,
+    logo_path: hasLogo ? pathOf(settings.id, logoHash, logoMediaType) : null,
+    air_freight_rate: Number(settings.airFreightRate),
   };
 }
 

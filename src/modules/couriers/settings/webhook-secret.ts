@@ -1,15 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { transaction } from '../../../platform/db/transaction.js';
-import {
-  found,
-  decryptOrNull,
-  encryptionContext,
-  record,
-  type AnyCtx,
-  type Change,
-} from '../shared/context.js';
-import { lockCourier, lockWebhookSecret, replaceWebhookSecret } from '../shared/queries.js';
+import type { ContextTx, RequestContext, UserContext } from '../../../platform/context/request-context.js';
+import type { Courier } from '../../../platform/db/models/types.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { decryptOrNull, encryptionContext } from '../shared/encryption.js';
+import { lockedWebhookSecret } from './queries.js';
 
 const SECRET_BYTES = 32;
 
@@ -23,15 +19,25 @@ const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
  * Returns the secret that signs the courier's webhooks. Creates one if there is none.
  * @throws ApiError courier_not_found
  */
-export async function ensureWebhookSecret(ctx: AnyCtx): Promise<string> {
-  const { secrets, caller, courierId } = ctx;
-  const place = encryptionContext(caller.tenantId, courierId, 'webhook_secret');
+export async function ensureWebhookSecret(
+  ctx: RequestContext,
+  tx: ContextTx,
+  secrets: Secrets,
+  courierId: string,
+): Promise<string> {
   // Locked, because two concurrent callers would each create a secret.
-  const { webhook_secret_cipher: cipher } = found(await lockWebhookSecret(ctx));
-  if (cipher !== null) return secrets.decrypt(cipher, place);
+  const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(ctx, tx, courierId);
+  const context = encryptionContext(ctx.tenantId, courierId, 'webhook_secret');
+  if (cipher !== null) return secrets.decrypt(cipher, context);
   const secret = newSecret();
-  await replaceWebhookSecret(ctx, secrets.encrypt(secret, place), null);
-  await record(ctx, { action: 'courier.webhook_secret_made' });
+  const data = {
+    webhookSecretCipher: secrets.encrypt(secret, context),
+    webhookPreviousSecretCipher: null,
+    webhookSecretRotatedAt: null,
+    updatedAt: now,
+  };
+  await tx.models.courier.updateMany({ where: { id: courierId }, data });
+  await tx.audit({ action: 'courier.webhook_secret_made', entity: 'courier', entityId: courierId });
   return secret;
 }
 
@@ -39,44 +45,56 @@ export async function ensureWebhookSecret(ctx: AnyCtx): Promise<string> {
  * Replaces the signing secret and returns the new one. The old secret signs in parallel for a day.
  * @throws ApiError courier_not_found
  */
-export async function rotateWebhookSecret(change: Change): Promise<string> {
-  const { db, secrets, caller, courierId } = change;
-  return transaction(db, caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const place = encryptionContext(caller.tenantId, courierId, 'webhook_secret');
-    const previousPlace = encryptionContext(caller.tenantId, courierId, 'webhook_previous_secret');
-    const { webhook_secret_cipher: cipher } = found(await lockCourier(ctx));
-    const old = cipher === null ? null : decryptOrNull(secrets, cipher, place);
-    // A ciphertext is bound to its column, so the old secret must be encrypted again.
-    const previous = old === null ? null : secrets.encrypt(old, previousPlace);
+export async function rotateWebhookSecret(
+  ctx: UserContext,
+  secrets: Secrets,
+  courierId: string,
+): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(ctx, tx, courierId);
+    const contextOf = (field: 'webhook_secret' | 'webhook_previous_secret') =>
+      encryptionContext(ctx.tenantId, courierId, field);
+    const old = cipher === null ? null : decryptOrNull(secrets, cipher, contextOf('webhook_secret'));
     const secret = newSecret();
-    await replaceWebhookSecret(ctx, secrets.encrypt(secret, place), previous);
-    await record(ctx, { action: 'courier.webhook_secret_rotated' });
+    const data = {
+      webhookSecretCipher: secrets.encrypt(secret, contextOf('webhook_secret')),
+      // A ciphertext is bound to its column, so the old secret must be encrypted again.
+      webhookPreviousSecretCipher:
+        old === null ? null : secrets.encrypt(old, contextOf('webhook_previous_secret')),
+      webhookSecretRotatedAt: old === null ? null : now,
+      updatedAt: now,
+    };
+    await tx.models.courier.updateMany({ where: { id: courierId }, data });
+    await tx.audit({ action: 'courier.webhook_secret_rotated', entity: 'courier', entityId: courierId });
     return secret;
   });
 }
 
+/** @throws ApiError courier_not_found */
+async function lockWebhookSecret(ctx: RequestContext, tx: PlainTx, courierId: string) {
+  const [row] = await tx.query(lockedWebhookSecret(ctx, courierId));
+  if (!row) throw new ApiError('courier_not_found');
+  return row;
+}
+
 /** The columns of couriers that sign webhooks. */
-export type SigningRow = {
-  tenant_id: string;
-  courier_id: string;
-  webhook_secret_cipher: string | null;
-  webhook_previous_secret_cipher: string | null;
-  webhook_secret_rotated_at: Date | null;
-};
+export type SigningRow = Pick<
+  Courier,
+  'tenantId' | 'id' | 'webhookSecretCipher' | 'webhookPreviousSecretCipher' | 'webhookSecretRotatedAt'
+>;
 
 /**
  * Returns the secrets that currently sign webhooks, newest first, or an empty array if there is none.
  * @param now the database's time, like the time of the rotation
  */
 export function signingSecrets(secrets: Secrets, row: SigningRow, now: Date): string[] {
-  const open = (cipher: string, field: 'webhook_secret' | 'webhook_previous_secret') =>
-    secrets.decrypt(cipher, encryptionContext(row.tenant_id, row.courier_id, field));
-  const { webhook_secret_cipher: cipher, webhook_previous_secret_cipher: previous } = row;
-  const rotatedAt = row.webhook_secret_rotated_at?.getTime() ?? -Infinity;
+  const decrypt = (cipher: string, field: 'webhook_secret' | 'webhook_previous_secret') =>
+    secrets.decrypt(cipher, encryptionContext(row.tenantId, row.id, field));
+  const { webhookSecretCipher: cipher, webhookPreviousSecretCipher: previous } = row;
+  const rotatedAt = row.webhookSecretRotatedAt?.getTime() ?? -Infinity;
   const isOverlapping = now.getTime() - rotatedAt < OVERLAP_MS;
   return [
-    ...(cipher === null ? [] : [open(cipher, 'webhook_secret')]),
-    ...(previous !== null && isOverlapping ? [open(previous, 'webhook_previous_secret')] : []),
+    ...(cipher === null ? [] : [decrypt(cipher, 'webhook_secret')]),
+    ...(previous !== null && isOverlapping ? [decrypt(previous, 'webhook_previous_secret')] : []),
   ];
 }

@@ -1,14 +1,7 @@
-/** The fields of a customer that a caller may set. */
-export type CustomerFields = {
-  user_code: string;
-  first_name: string;
-  last_name: string;
-  branch: string | null;
-  email: string | null;
-  is_active: boolean;
-};
+import type { CustomerFields, StoredCustomer } from './queries.js';
 
-type Sent = {
+/** The fields of a request body that set a customer's fields. */
+type SentFields = {
   user_code?: string;
   first_name?: string;
   last_name?: string;
@@ -17,33 +10,25 @@ type Sent = {
   is_active?: 0 | 1;
 };
 
+type NewFields = SentFields & Required<Pick<SentFields, 'user_code' | 'first_name' | 'last_name'>>;
+
 /** Returns the fields of a new customer. */
-export function newFields(sent: Sent & Required<Pick<Sent, 'user_code' | 'first_name' | 'last_name'>>) {
-  const { user_code, first_name, last_name } = sent;
-  const blank = { user_code, first_name, last_name, branch: null, email: null, is_active: true };
-  return mergeFields(blank, sent);
+export function newFields(sent: NewFields): CustomerFields {
+  const names = { userCode: sent.user_code, firstName: sent.first_name, lastName: sent.last_name };
+  return mergeFields({ ...names, branch: null, email: null, isActive: true }, sent);
 }
 
-/** Returns the stored fields, overwritten by the given ones. Only the listed fields can be set. */
-export function mergeFields(stored: CustomerFields, sent: Sent): CustomerFields {
+/** Returns the stored fields, overwritten by the sent ones. Only the listed fields can be set. */
+export function mergeFields(stored: CustomerFields, sent: SentFields): CustomerFields {
   return {
-    user_code: sent.user_code ?? stored.user_code,
-    first_name: sent.first_name ?? stored.first_name,
-    last_name: sent.last_name ?? stored.last_name,
+    userCode: sent.user_code ?? stored.userCode,
+    firstName: sent.first_name ?? stored.firstName,
+    lastName: sent.last_name ?? stored.lastName,
     branch: textOr(stored.branch, sent.branch),
     email: textOr(stored.email, sent.email),
-    is_active: sent.is_active === undefined ? stored.is_active : sent.is_active === 1,
+    isActive: sent.is_active === undefined ? stored.isActive : sent.is_active === 1,
   };
 }
-
-/** Returns the differing fields with the values of both customers, or undefined if they are equal. */
-export function differenceOf(before: CustomerFields, after: CustomerFields) {
-  const changed = FIELD_NAMES.filter((name) => before[name] !== after[name]);
-  const pick = (fields: CustomerFields) => Object.fromEntries(changed.map((name) => [name, fields[name]]));
-  return changed.length > 0 ? { before: pick(before), after: pick(after) } : undefined;
-}
-
-const FIELD_NAMES = ['user_code', 'first_name', 'last_name', 'branch', 'email', 'is_active'] as const;
 
 /** A blank text clears a field, because the contract does not allow null. */
 function textOr(stored: string | null, sent: string | undefined): string | null {
@@ -51,20 +36,33 @@ function textOr(stored: string | null, sent: string | undefined): string | null 
   return sent.trim() === '' ? null : sent;
 }
 
-const MAX_CHARS = 100;
+const FIELD_BY_COLUMN = {
+  user_code: 'userCode',
+  first_name: 'firstName',
+  last_name: 'lastName',
+  branch: 'branch',
+  email: 'email',
+  is_active: 'isActive',
+} as const satisfies Record<string, keyof CustomerFields>;
 
-/** Why a text of a bulk request is rejected. */
-export type TextProblem =
-  [problem: 'blank' | 'control_characters'] | [problem: 'maxLength', args: { limit: number }];
+const COLUMNS = Object.entries(FIELD_BY_COLUMN);
 
-/** Returns why a trimmed code, name or branch of an upload or a synchronisation is rejected, or undefined. */
-export function validateText(
-  value: string,
-  isRequired: boolean,
-  maxChars = MAX_CHARS,
-): TextProblem | undefined {
-  if (value === '') return isRequired ? ['blank'] : undefined;
-  // Counting UTF-16 units first avoids the slower count of code points.
-  if (value.length > maxChars && [...value].length > maxChars) return ['maxLength', { limit: maxChars }];
-  return /\p{Cc}/u.test(value) ? ['control_characters'] : undefined;
+/** Returns a whole customer for the audit trail, by column. */
+export const auditedCustomer = (customer: StoredCustomer): Record<string, unknown> => ({
+  id: customer.id,
+  courier_id: customer.courierId,
+  ...byColumn(customer, COLUMNS),
+});
+
+/** Returns the differing columns for the audit trail, or undefined if the fields are equal. */
+export function differenceOf(
+  before: CustomerFields,
+  after: CustomerFields,
+): { before: Record<string, unknown>; after: Record<string, unknown> } | undefined {
+  const changed = COLUMNS.filter(([, field]) => before[field] !== after[field]);
+  if (changed.length === 0) return undefined;
+  return { before: byColumn(before, changed), after: byColumn(after, changed) };
 }
+
+const byColumn = (fields: CustomerFields, columns: typeof COLUMNS): Record<string, unknown> =>
+  Object.fromEntries(columns.map(([column, field]) => [column, fields[field]]));

@@ -4,19 +4,19 @@ import { customerChanges } from '../shared/change-quota.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
 import { viewCustomer } from './view.js';
 
-export function customerHandlers({ db, customerChangesPerDay }: Deps) {
+export function customerHandlers({ customerChangesPerDay }: Deps) {
   const quota = customerChanges(customerChangesPerDay);
   return {
-    async listCustomers({ query, caller }) {
+    async listCustomers({ ctx, query }) {
       if (query.action === 'branches') {
-        const names = await listBranches(db, caller, query.courier_id);
+        const names = await listBranches(ctx, query.courier_id);
         return {
           statusCode: 200,
           message: names.length === 1 ? '1 branch found.' : `${names.length} branches found.`,
           data: names,
         };
       }
-      const { rows, total } = await listCustomers(db, caller, query);
+      const { rows, total } = await listCustomers(ctx, query);
       return {
         statusCode: 200,
         message: total === 1 ? '1 customer found.' : `${total} customers found.`,
@@ -25,24 +25,22 @@ export function customerHandlers({ db, customerChangesPerDay }: Deps) {
       };
     },
 
-    async createCustomer({ body, caller, requestId }) {
-      const id = await createCustomer({ db, caller, requestId, quota }, body);
+    async createCustomer({ ctx, body }) {
+      const id = await createCustomer(ctx, quota, body);
       return { statusCode: 200, message: 'Customer created.', data: { id } };
     },
 
-    async updateCustomer({ body, caller, requestId }) {
-      const { row, isChanged } = await updateCustomer({ db, caller, requestId, quota }, body);
+    async updateCustomer({ ctx, body }) {
+      const { row, isChanged } = await updateCustomer(ctx, quota, body);
       const message = isChanged
         ? 'Customer updated.'
         : 'The customer already has these values. Nothing was changed.';
       return { statusCode: 200, message, data: viewCustomer(row) };
     },
 
-    async deleteCustomer({ query, body, caller, requestId }) {
-      const id = await deleteCustomer(
-        { db, caller, requestId, quota },
-        { inQuery: query.id, inBody: body.courier_customer_id },
-      );
+    async deleteCustomer({ ctx, query, body }) {
+      const ids = { inQuery: query.id, inBody: body.courier_customer_id };
+      const id = await deleteCustomer(ctx, quota, ids);
       return { statusCode: 200, message: 'Customer deleted.', data: { courier_customer_id: id } };
     },
   } satisfies Pick<Handlers, 'listCustomers' | 'createCustomer' | 'updateCustomer' | 'deleteCustomer'>;

@@ -1,9 +1,10 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
-import { join, raw, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { withCourierName } from './queries.js';
+import type { CustomerTally } from '../../../platform/db/models/types.js';
+import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { withCourierName, type CustomerRow } from './queries.js';
 
 type Query = QueryOf<'listCustomers'>;
 
@@ -22,37 +23,37 @@ const SORTS = {
 /**
  * Selects the keys of the page first, with index-only scans where possible. Only the page's rows are read.
  */
-export function pageOfCustomers(db: Db, caller: UserCaller, query: Query): Sql {
-  const isOfOneCourier = (caller.courierId ?? query.courier_id) !== undefined;
+export function pageOfCustomers(ctx: UserContext, query: Query): Sql<CustomerRow> {
+  const isOfOneCourier = (ctx.caller.courierId ?? query.courier_id) !== undefined;
   const columns = orderOf('cu', SORTS[query.sort_by], query);
   const isByCourier = query.sort_by === 'courier_name' && !isOfOneCourier;
   const order = isByCourier ? join([orderOf('c', ['name', 'id'], query), columns]) : columns;
   const isMerged = !isOfOneCourier && !hasTrigram(query.search);
-  const keys = isMerged ? keysOfEachCourier(db, caller, query) : keysOfAll(db, caller, query);
+  const keys = isMerged ? keysOfEachCourier(ctx, query) : keysOfAll(ctx, query);
   return withCourierName(
     sql`${keys} order by ${order} limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`,
     sql`order by ${order}`,
   );
 }
 
-function keysOfAll(db: Db, caller: UserCaller, query: Query): Sql {
+function keysOfAll(ctx: UserContext, query: Query): Sql {
   return sql`select cu.tenant_id, cu.id from customers cu
     join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id
-    where ${filtersOf(db, caller, query)}`;
+    where ${filtersOf(ctx, query)}`;
 }
 
 /**
  * Selects at most as many keys of each courier as the page can need, so that no index over all couriers is
  * necessary.
  */
-function keysOfEachCourier(db: Db, caller: UserCaller, query: Query): Sql {
+function keysOfEachCourier(ctx: UserContext, query: Query): Sql {
   const columns = SORTS[query.sort_by];
   return sql`select cu.tenant_id, cu.id from couriers c cross join lateral (
       select cu.tenant_id, ${raw(columns.map((column) => `cu.${column}`).join(', '))} from customers cu
-      where ${filtersOf(db, caller, query)} and cu.tenant_id = c.tenant_id and cu.courier_id = c.id
+      where ${filtersOf(ctx, query)} and cu.tenant_id = c.tenant_id and cu.courier_id = c.id
       order by ${orderOf('cu', columns, query)} limit ${query.page * query.limit}::bigint
     ) cu
-    where ${tenantRows(db, caller, 'c')}`;
+    where ${tenantRows(ctx, 'c')}`;
 }
 
 const orderOf = (table: 'c' | 'cu', columns: string[], { sort_dir: direction }: Query): Sql =>
@@ -62,22 +63,25 @@ const orderOf = (table: 'c' | 'cu', columns: string[], { sort_dir: direction }: 
  * Selects the number of matching customers. Without a search, it sums the maintained counters, in which ''
  * stands for all branches.
  */
-export function totalOfCustomers(db: Db, caller: UserCaller, query: Query): Sql {
+export function totalOfCustomers(ctx: UserContext, query: Query): Sql<{ total: number }> {
   if (query.search)
-    return sql`select count(*)::int as total from customers cu where ${filtersOf(db, caller, query)}`;
+    return sql`select count(*)::int as total from customers cu where ${filtersOf(ctx, query)}`;
   return sql`select coalesce(sum(cu.total), 0)::int as total from customer_tallies cu
-    where ${scopeOf(db, caller, query.courier_id)} and cu.branch = ${branchOf(query) ?? ''}`;
+    where ${scopeOf(ctx, query.courier_id)} and cu.branch = ${branchOf(query) ?? ''}`;
 }
 
 /** Selects the names of the branches that have customers, from the maintained counters. */
-export function branchNames(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
+export function branchNames(
+  ctx: UserContext,
+  courierId: string | undefined,
+): Sql<Pick<CustomerTally, 'branch'>> {
   return sql`select cu.branch from customer_tallies cu
-    where ${scopeOf(db, caller, courierId)} and cu.branch <> ''
+    where ${scopeOf(ctx, courierId)} and cu.branch <> ''
     group by cu.branch having sum(cu.total) > 0 order by cu.branch`;
 }
 
-function filtersOf(db: Db, caller: UserCaller, query: Query): Sql {
-  const conditions = [scopeOf(db, caller, query.courier_id)];
+function filtersOf(ctx: UserContext, query: Query): Sql {
+  const conditions = [scopeOf(ctx, query.courier_id)];
   const branch = branchOf(query);
   if (branch !== undefined) conditions.push(sql`cu.branch = ${branch}`);
   if (query.search) conditions.push(matching(query.search));
@@ -98,10 +102,12 @@ function matching(search: string): Sql {
     : sql`(cu.user_code ilike ${pattern} or (cu.first_name || ' ' || cu.last_name) ilike ${pattern})`;
 }
 
-function scopeOf(db: Db, caller: UserCaller, courierId: string | undefined): Sql {
-  const own = ownRows(db, caller, 'cu');
+function scopeOf(ctx: UserContext, courierId: string | undefined): Sql {
+  const own = ownRows(ctx, 'cu');
   // A courier only ever sees its own customers, whatever courier_id says.
-  return courierId && caller.courierId === null ? sql`${own} and cu.courier_id = ${courierId}::uuid` : own;
+  return courierId && ctx.caller.courierId === null
+    ? sql`${own} and cu.courier_id = ${courierId}::uuid`
+    : own;
 }
 
 const branchOf = ({ branch }: Query) => (branch?.trim() ? branch : undefined);

@@ -5,14 +5,14 @@ import type { CustomerRow } from './queries.js';
 export function viewCustomer(row: CustomerRow): DataOf<'updateCustomer'> {
   return {
     courier_customer_id: row.id,
-    user_code: row.user_code,
-    first_name: row.first_name,
-    last_name: row.last_name,
+    user_code: row.userCode,
+    first_name: row.firstName,
+    last_name: row.lastName,
     branch: row.branch,
-    is_active: row.is_active ? 1 : 0,
-    courier_id: row.courier_id,
-    courier_name: row.courier_name,
-    created_at: formatDateTime(row.created_at),
-    updated_at: formatDateTime(row.updated_at),
+    is_active: row.isActive ? 1 : 0,
+    courier_id: row.courierId,
+    courier_name: row.courierName,
+    created_at: formatDateTime(row.createdAt),
+    updated_at: formatDateTime(row.updatedAt),
   };
 }

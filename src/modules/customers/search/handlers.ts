@@ -1,13 +1,12 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { DataOf } from '../../../platform/contract/types.js';
-import type { Deps } from '../../dependencies.js';
 import { searchCustomers } from './search.js';
 import type { MatchRow } from './queries.js';
 
-export function customerSearchHandlers({ db }: Deps) {
+export function customerSearchHandlers() {
   return {
-    async searchCustomers({ query, caller }) {
-      const rows = await searchCustomers(db, caller, query);
+    async searchCustomers({ ctx, query }) {
+      const rows = await searchCustomers(ctx, query);
       return {
         statusCode: 200,
         message: messageFor(rows.length),
@@ -26,12 +25,12 @@ function messageFor(count: number): string {
 function viewMatch(row: MatchRow): DataOf<'searchCustomers'>[number] {
   return {
     courier_customer_id: row.id,
-    user_code: row.user_code,
-    first_name: row.first_name,
-    last_name: row.last_name,
+    user_code: row.userCode,
+    first_name: row.firstName,
+    last_name: row.lastName,
     email: row.email,
-    courier_id: row.courier_id,
-    courier_name: row.courier_name,
-    match_score: row.match_score,
+    courier_id: row.courierId,
+    courier_name: row.courierName,
+    match_score: row.matchScore,
   };
 }

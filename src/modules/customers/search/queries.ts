@@ -1,24 +1,23 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
+import type { Customer } from '../../../platform/db/models/types.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
-import { raw, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 
-export type MatchRow = {
-  id: string;
-  user_code: string;
-  first_name: string;
-  last_name: string;
-  email: string | null;
-  courier_id: string;
-  courier_name: string;
-  match_score: number | null;
+export type MatchRow = Pick<
+  Customer,
+  'id' | 'userCode' | 'firstName' | 'lastName' | 'email' | 'courierId'
+> & {
+  courierName: string;
+  matchScore: number | null;
 };
 
 type Query = QueryOf<'searchCustomers'>;
 
 const COLUMNS = raw(
-  'cu.id, cu.user_code, cu.first_name, cu.last_name, cu.email, cu.courier_id, c.name as courier_name',
+  `cu.id, cu.user_code as "userCode", cu.first_name as "firstName", cu.last_name as "lastName", cu.email,
+    cu.courier_id as "courierId", c.name as "courierName"`,
 );
 const WITH_COURIER = raw('join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id');
 
@@ -26,19 +25,19 @@ const WITH_COURIER = raw('join couriers c on c.tenant_id = cu.tenant_id and c.id
 // read the rows with the caller's own policies and filters.
 
 /** Selects customers whose names, e-mail address or user code contain the text. */
-export function substringMatches(db: Db, caller: UserCaller, query: Query): Sql {
-  const ids = sql`select search_customers(${containsPattern(query.q)}, ${courierOf(caller, query)}::uuid,
+export function substringMatches(ctx: UserContext, query: Query): Sql<MatchRow> {
+  const ids = sql`select search_customers(${containsPattern(query.q)}, ${courierOf(ctx, query)}::uuid,
     ${query.limit}::int)`;
-  return sql`select ${COLUMNS}, null as match_score from customers cu ${WITH_COURIER}
-    where ${ownRows(db, caller, 'cu')} and cu.id = any (array(${ids}))
+  return sql`select ${COLUMNS}, null as "matchScore" from customers cu ${WITH_COURIER}
+    where ${ownRows(ctx, 'cu')} and cu.id = any (array(${ids}))
     order by cu.last_name, cu.first_name, cu.id`;
 }
 
 /** Selects customers whose names are most similar to the text. */
-export function similarMatches(db: Db, caller: UserCaller, query: Query): Sql {
-  return sql`select ${COLUMNS}, found.score as match_score
-    from match_customers(${query.q}, ${courierOf(caller, query)}::uuid, ${query.limit}::int) found
-    join customers cu on ${ownRows(db, caller, 'cu')} and cu.id = found.id ${WITH_COURIER}
+export function similarMatches(ctx: UserContext, query: Query): Sql<MatchRow> {
+  return sql`select ${COLUMNS}, found.score as "matchScore"
+    from match_customers(${query.q}, ${courierOf(ctx, query)}::uuid, ${query.limit}::int) found
+    join customers cu on ${ownRows(ctx, 'cu')} and cu.id = found.id ${WITH_COURIER}
     order by found.score desc, cu.last_name, cu.first_name, cu.id`;
 }
 
@@ -46,13 +45,20 @@ export function similarMatches(db: Db, caller: UserCaller, query: Query): Sql {
  * Selects customers whose names contain every word of the text exactly. The similarity search omits those
  * whose words did not fit in the dictionary (decision 0030).
  */
-export function exactNameMatches(db: Db, caller: UserCaller, query: Query): Sql {
-  const ids = sql`select customers_named(${query.q}, ${courierOf(caller, query)}::uuid, ${query.limit}::int)`;
-  return sql`select ${COLUMNS}, 100 as match_score from customers cu ${WITH_COURIER}
-    where ${ownRows(db, caller, 'cu')} and cu.id = any (array(${ids}))
+export function exactNameMatches(ctx: UserContext, query: Query): Sql<MatchRow> {
+  const ids = sql`select customers_named(${query.q}, ${courierOf(ctx, query)}::uuid, ${query.limit}::int)`;
+  return sql`select ${COLUMNS}, 100 as "matchScore" from customers cu ${WITH_COURIER}
+    where ${ownRows(ctx, 'cu')} and cu.id = any (array(${ids}))
     order by cu.last_name, cu.first_name, cu.id`;
 }
 
 /** The courier that staff filter by. A courier only ever sees its own customers. */
-const courierOf = (caller: UserCaller, query: Query): string | null =>
+const courierOf = ({ caller }: UserContext, query: Query): string | null =>
   caller.courierId === null ? (query.courier_id ?? null) : null;
+
+/** `pruned` is null if the batch did not get its lock. */
+export type PrunedBatch = { last_id: string; pruned: number | null };
+
+/** Deletes the unused terms among the next `limit` terms. Returns no row after the last one. */
+export const pruneTerms = (after: string, limit: number): Sql<PrunedBatch> =>
+  sql`select last_id, pruned from prune_terms(${after}::uuid, ${limit}::int)`;

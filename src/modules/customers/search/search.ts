@@ -1,6 +1,5 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { substringMatches, exactNameMatches, similarMatches, type MatchRow } from './queries.js';
 
 /**
@@ -9,28 +8,20 @@ import { substringMatches, exactNameMatches, similarMatches, type MatchRow } fro
  * names (docs/decisions/0012).
  */
 export async function searchCustomers(
-  db: Db,
-  caller: UserCaller,
+  ctx: UserContext,
   query: QueryOf<'searchCustomers'>,
 ): Promise<MatchRow[]> {
-  if (query.advanced) return searchSimilar(db, caller, query);
-  const [rows] = await snapshot(db, caller, [substringMatches(db, caller, query)]);
-  // The statement selects exactly these columns.
-  return rows as MatchRow[];
+  if (query.advanced) return searchSimilar(ctx, query);
+  const [rows] = await ctx.read([substringMatches(ctx, query)]);
+  return rows;
 }
 
-async function searchSimilar(
-  db: Db,
-  caller: UserCaller,
-  query: QueryOf<'searchCustomers'>,
-): Promise<MatchRow[]> {
-  const statements = [similarMatches(db, caller, query), exactNameMatches(db, caller, query)];
-  // Both statements select exactly these columns.
-  const [similar = [], named = []] = (await snapshot(db, caller, statements)) as MatchRow[][];
+async function searchSimilar(ctx: UserContext, query: QueryOf<'searchCustomers'>): Promise<MatchRow[]> {
+  const [similar, named] = await ctx.read([similarMatches(ctx, query), exactNameMatches(ctx, query)]);
   const found = new Set(similar.map(({ id }) => id));
   const others = named.filter(({ id }) => !found.has(id));
   // The sort is stable: with equal scores, similar matches stay first and in order.
   return [...similar, ...others]
-    .sort((one, other) => (other.match_score ?? 0) - (one.match_score ?? 0))
+    .sort((one, other) => (other.matchScore ?? 0) - (one.matchScore ?? 0))
     .slice(0, query.limit);
 }

@@ -1,4 +1,4 @@
-import { sql, type Sql } from '../../../platform/db/transaction.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 
 export type BulkChange = {
   action: 'customers.uploaded' | 'customers.synchronised';
@@ -11,7 +11,7 @@ export type BulkChange = {
 const CUSTOMERS_PER_ENTRY = 500;
 
 /**
- * Returns a selection of audit facts for appendFacts: one per 500 customers in order of user code, with all
+ * Returns a selection of audit facts for `ctx.auditSelected`: one per 500 customers in order of user code, with all
  * written values. One fact per customer took 0.9 KB of table and indexes (decision 0030).
  * @param columns the names of the values
  * @param changes selects user_code, before (null for a new customer) and after, both JSON arrays of the

@@ -1,22 +1,19 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import type { Deps } from '../../dependencies.js';
 import { listSyncs, requestSync } from './sync-run.js';
 import { viewSync } from './view.js';
 
-export function customerSyncHandlers({ db }: Deps) {
+export function customerSyncHandlers() {
   return {
-    async syncCustomers({ body, caller, requestId }) {
-      // Only declared keys of the body are validated, so only they are passed on.
-      const { courier_id } = body;
-      const { row, isNew } = await requestSync(db, caller, requestId, { courier_id });
+    async syncCustomers({ ctx, body }) {
+      const { row, isNew } = await requestSync(ctx, body.courier_id);
       const message = isNew
         ? 'Synchronisation queued.'
         : 'A synchronisation of these customers is already queued or running.';
       return { statusCode: 200, message, data: viewSync(row) };
     },
 
-    async listCustomerSyncs({ query, caller }) {
-      const { rows, nextBefore } = await listSyncs(db, caller, query);
+    async listCustomerSyncs({ ctx, query }) {
+      const { rows, nextBefore } = await listSyncs(ctx, query);
       return {
         statusCode: 200,
         message: rows.length === 1 ? '1 synchronisation.' : `${rows.length} synchronisations.`,

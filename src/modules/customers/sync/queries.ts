@@ -1,7 +1,6 @@
-import { appendFacts } from '../../../platform/audit/audit.js';
-import type { SystemCaller } from '../../../platform/identity/callers.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from './sync-pack.js';
 
@@ -16,10 +15,16 @@ export type AppliedSync = {
   /** The number of new customers that were not created because a name is missing. */
   incomplete: number;
   /** The first of the incomplete ones, in the order of the list. */
-  incomplete_first: { index: number; lacks: 'first_name' | 'last_name' }[];
+  first_incomplete: { index: number; lacks: 'first_name' | 'last_name' }[];
 };
 
-export type ReceivedList = { runId: string; courierId: string; packed: string; sha256: string };
+/** A list of customers in the format of packCustomers. */
+export type ReceivedList = {
+  courierId: string;
+  packed: string;
+  /** The hash of the whole response, in hexadecimal. */
+  sha256: string;
+};
 
 const cell = (n: number) => sql`split_part(line, ${BETWEEN_CELLS}, ${n}::integer)`;
 const left = (n: number) => sql`${cell(n)} = ${UNCHANGED}`;
@@ -40,11 +45,11 @@ function sentCustomers(packed: string): Sql {
  * @param maxIncomplete the maximum number of incomplete customers returned
  */
 export function applySync(
-  db: Db,
-  caller: SystemCaller,
-  { runId, courierId, packed, sha256, maxIncomplete }: ReceivedList & { maxIncomplete: number },
-): Sql {
-  const own = sql`${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid`;
+  ctx: SystemContext,
+  { courierId, packed, sha256 }: ReceivedList,
+  maxIncomplete: number,
+): Sql<AppliedSync> {
+  const own = sql`${tenantRows(ctx, 'c')} and c.courier_id = ${courierId}::uuid`;
   const changes = sql`select user_code, null::jsonb as before,
         jsonb_build_array(user_code, first_name, last_name, branch, email, is_active) as after from created
       union all
@@ -55,30 +60,30 @@ export function applySync(
     changes,
   );
   return sql`with sent as materialized (${sentCustomers(packed)}),
-    held as materialized (
+    stored as materialized (
       select c.id, c.user_code, c.first_name, c.last_name, c.branch, c.email, c.is_active
       from customers c join sent on sent.user_code = c.user_code
       where ${own}
       order by c.user_code for update of c
     ), absent as materialized (
-      select sent.* from sent left join held on held.user_code = sent.user_code where held.id is null
+      select sent.* from sent left join stored on stored.user_code = sent.user_code where stored.id is null
     ), created as (
       insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch, email, is_active)
-      select ${caller.tenantId}::uuid, id, ${courierId}::uuid, user_code, first_name, last_name, branch, email,
+      select ${ctx.tenantId}::uuid, id, ${courierId}::uuid, user_code, first_name, last_name, branch, email,
         coalesce(is_active, true)
       from absent where first_name is not null and last_name is not null
       order by user_code
       on conflict (tenant_id, courier_id, user_code) do nothing
       returning user_code, first_name, last_name, branch, email, is_active
     ), wanted as (
-      select held.id,
-        jsonb_build_array(held.user_code, held.first_name, held.last_name, held.branch, held.email, held.is_active) as before,
-        coalesce(sent.first_name, held.first_name) as first_name,
-        coalesce(sent.last_name, held.last_name) as last_name,
-        case when leaves_branch then held.branch else sent.branch end as branch,
-        case when leaves_email then held.email else sent.email end as email,
-        coalesce(sent.is_active, held.is_active) as is_active
-      from held join sent on sent.user_code = held.user_code
+      select stored.id,
+        jsonb_build_array(stored.user_code, stored.first_name, stored.last_name, stored.branch, stored.email, stored.is_active) as before,
+        coalesce(sent.first_name, stored.first_name) as first_name,
+        coalesce(sent.last_name, stored.last_name) as last_name,
+        case when leaves_branch then stored.branch else sent.branch end as branch,
+        case when leaves_email then stored.email else sent.email end as email,
+        coalesce(sent.is_active, stored.is_active) as is_active
+      from stored join sent on sent.user_code = stored.user_code
     ), updated as (
       update customers c set first_name = wanted.first_name, last_name = wanted.last_name, branch = wanted.branch,
         email = wanted.email, is_active = wanted.is_active, updated_at = now()
@@ -91,19 +96,22 @@ export function applySync(
     ), incomplete as (
       select index, case when first_name is null then 'first_name' else 'last_name' end as lacks
       from absent where first_name is null or last_name is null
-    ), audited as (${appendFacts(caller, runId, facts)})
+    ), audited as (${ctx.auditSelected(facts)})
     select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
       ((select count(*) from absent) - (select count(*) from created) - (select count(*) from incomplete))::integer as missed,
       (select count(*) from incomplete)::integer as incomplete,
       (select coalesce(json_agg(named order by index), '[]') from
-        (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as incomplete_first`;
+        (select index, lacks from incomplete order by index limit ${maxIncomplete}::integer) as named) as first_incomplete`;
 }
 
 /** Selects how many customers applySync would create or change. */
-export function countSyncChanges(db: Db, caller: SystemCaller, { courierId, packed }: ReceivedList): Sql {
+export function countSyncChanges(
+  ctx: SystemContext,
+  { courierId, packed }: ReceivedList,
+): Sql<{ changes: number }> {
   return sql`with sent as materialized (${sentCustomers(packed)})
     select count(*)::integer as changes
-    from sent left join customers c on ${tenantRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid
+    from sent left join customers c on ${tenantRows(ctx, 'c')} and c.courier_id = ${courierId}::uuid
       and c.user_code = sent.user_code
     where case when c.id is null then sent.first_name is not null and sent.last_name is not null
       else (c.first_name, c.last_name, c.branch, c.email, c.is_active) is distinct from

@@ -24,12 +24,11 @@ const SHAPE =
  */
 export function readList(text: string, take: (record: unknown, index: number) => void): void {
   let at = skipSpace(text, 0);
-  if (at === text.length) throw new SyncResponseError(`The answer is empty. Answer with ${SHAPE}.`);
-  if (text[at] === '<')
-    throw new SyncResponseError(`The answer is a page in HTML or XML. Answer with ${SHAPE}.`);
+  if (at === text.length) throw new SyncResponseError(`The response is empty. Respond with ${SHAPE}.`);
+  if (text[at] === '<') throw new SyncResponseError(`The response is in HTML or XML. Respond with ${SHAPE}.`);
   if (text[at] === '{') at = readObject(text, at, take);
   else if (text[at] === '[') at = readElements(text, at, take);
-  else throw new SyncResponseError(`Answer with ${SHAPE}.`);
+  else throw new SyncResponseError(`Respond with ${SHAPE}.`);
   if (skipSpace(text, at) < text.length) throw broken(at);
 }
 
@@ -39,7 +38,7 @@ function readElements(text: string, open: number, take: (record: unknown, index:
   if (text[at] === ']') return at + 1;
   for (let index = 0; ; index += 1) {
     if (index === MAX_RECORDS)
-      throw new SyncResponseError(`The answer has more than ${MAX_RECORDS} records. Send fewer.`);
+      throw new SyncResponseError(`The response has more than ${MAX_RECORDS} records. Send fewer.`);
     const end = endOfValue(text, at);
     take(end - at > MAX_PART_CHARS ? undefined : parsePart(text, at, end), index);
     at = skipSpace(text, end);
@@ -63,14 +62,14 @@ function readObject(text: string, open: number, take: (record: unknown, index: n
     const end = endOfValue(text, value);
     if (text[value] === '[') lists.push({ name, at: value });
     else if (end - value > MAX_PART_CHARS)
-      throw new SyncResponseError(`Answer with ${SHAPE}, and little beside it.`);
+      throw new SyncResponseError(`Respond with ${SHAPE}. Other fields of the object must be small.`);
     else parsePart(text, value, end);
     at = skipSpace(text, end);
   }
   if (text[at] !== '}') throw broken(at);
   const [list, second] = lists;
   if (!list || second || !LIST_NAMES.has(plainName(String(list.name))))
-    throw new SyncResponseError(`Answer with ${SHAPE}.`);
+    throw new SyncResponseError(`Respond with ${SHAPE}.`);
   readElements(text, list.at, take);
   return at + 1;
 }
@@ -89,7 +88,7 @@ function parsePart(text: string, from: number, to: number): unknown {
 
 const broken = (at: number) =>
   new SyncResponseError(
-    `The answer is not well-formed JSON, or ends too early: look at character ${at + 1}.`,
+    `The response is not well-formed JSON, or it is incomplete. The problem is at character ${at + 1}.`,
   );
 
 const QUOTE = 0x22;
@@ -121,7 +120,7 @@ function endOfValue(text: string, from: number): number {
     else continue;
     if (depth > MAX_DEPTH)
       throw new SyncResponseError(
-        `The answer is nested deeper than ${MAX_DEPTH} levels. Answer with ${SHAPE}.`,
+        `The response is nested deeper than ${MAX_DEPTH} levels. Respond with ${SHAPE}.`,
       );
     // An extra closing bracket belongs to the surrounding value.
     if (depth < 0) return at;

@@ -27,7 +27,7 @@ export function makeResponseReader(maxThreads: number): ResponseReader {
       return await threads.run(body);
     } catch (error) {
       if (!isTooLarge(error)) throw error;
-      return { fault: 'The answer takes too much to read. Send fewer and shorter records.' };
+      return { error: 'The response takes too much time or memory to read. Send fewer or shorter records.' };
     }
   };
 }

@@ -1,6 +1,6 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
-import { validateText, type TextProblem } from '../crud/fields.js';
+import { validateText, type TextProblem } from '../shared/validate-text.js';
 import { plainName } from './sync-list.js';
 
 /** A customer of a courier's system. An undefined field is left unchanged, null clears it. */
@@ -68,7 +68,7 @@ type RecordProblem =
 export function readRecord(
   record: unknown,
   index: number,
-  recordProblemProblem: (problem: SyncProblem) => void,
+  report: (problem: SyncProblem) => void,
 ): SyncedCustomer | undefined {
   const problems: SyncProblem[] = [];
   const customer = customerOf(record, index, (field, ...problem) => {
@@ -76,7 +76,7 @@ export function readRecord(
     problems.push({ index, field, code, message: `Record ${index}: ${message}` });
     return null;
   });
-  problems.forEach(recordProblemProblem);
+  problems.forEach(report);
   return problems.length === 0 && customer ? customer : undefined;
 }
 
@@ -107,12 +107,12 @@ function textOf(value: unknown, field: Field, report: ReportProblem): string | n
   if (!value.isWellFormed()) return report(field, 'encoding');
   const text = value.trim();
   const isOptional = OPTIONAL.includes(field);
-  const fault = validateText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
-  if (fault) return report(field, ...fault);
+  const problem = validateText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
+  if (problem) return report(field, ...problem);
   return isOptional && text === '' ? null : text;
 }
 
-/** A missing name is left unchanged. If there is a full name, the missing part is taken from it. */
+/** A missing name is left unchanged, unless a full name contains it. */
 function namesOf(
   fields: Map<Meaning, unknown>,
   report: ReportProblem,

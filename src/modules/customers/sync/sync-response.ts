@@ -1,26 +1,23 @@
 import { createHash } from 'node:crypto';
+import { describeProblem } from '../../../platform/errors/errors.js';
+import type { ReceivedList } from './queries.js';
 import { SyncResponseError, readList } from './sync-list.js';
 import { packCustomers } from './sync-pack.js';
 import { readRecord, type SyncedCustomer, type SyncProblem } from './sync-records.js';
-import { describeProblem } from '../../../platform/errors/errors.js';
 
 export const MAX_PROBLEMS = 100;
 
 /** The content of a courier system's response. */
-export type SyncResponse =
-  | {
-      received: number;
-      skipped: number;
-      problems: SyncProblem[];
-      /** The number of packed customers. */
-      customers: number;
-      /** In the format of applySync. */
-      packed: string;
-      /** The hash of the whole response, in hexadecimal. */
-      sha256: string;
-    }
-  /** Why the whole response is rejected. */
-  | { fault: string };
+export type ReadableResponse = Pick<ReceivedList, 'packed' | 'sha256'> & {
+  received: number;
+  skipped: number;
+  problems: SyncProblem[];
+  /** The number of packed customers. */
+  customers: number;
+};
+
+/** `error` says why the whole response is rejected. */
+export type SyncResponse = ReadableResponse | { error: string };
 
 /** Reads a response of any size and content. The time is not limited here: see sync-reader.ts. */
 export function readSyncResponse(bytes: Uint8Array): SyncResponse {
@@ -40,7 +37,7 @@ export function readSyncResponse(bytes: Uint8Array): SyncResponse {
       customers.set(customer.userCode, customer);
     });
   } catch (error) {
-    if (error instanceof SyncResponseError) return { fault: error.message };
+    if (error instanceof SyncResponseError) return { error: error.message };
     throw error;
   }
   return {
@@ -63,11 +60,11 @@ const repeated = (index: number): SyncProblem => ({
 function decode(bytes: Uint8Array): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     throw new SyncResponseError(
-      'The answer is compressed. Send it uncompressed: we ask for no Content-Encoding.',
+      'The response is compressed. Send it uncompressed, as Accept-Encoding of the request says.',
     );
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new SyncResponseError('The answer is not in UTF-8. Encode it in UTF-8.');
+    throw new SyncResponseError('The response is not in UTF-8. Encode it in UTF-8.');
   }
 }

@@ -2,15 +2,15 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { RunRow } from './run-queries.js';
 
-const momentOrNull = (date: Date | null) => date && formatDateTime(date);
+const timeOrNull = (date: Date | null) => date && formatDateTime(date);
 
 export const viewSync = (row: RunRow): DataOf<'syncCustomers'> => ({
-  run_id: row.run_id,
-  courier_id: row.courier_id,
-  courier_name: row.courier_name,
+  run_id: row.id,
+  courier_id: row.courierId,
+  courier_name: row.courierName,
   origin: row.origin,
   status: row.status,
-  http_status: row.http_status,
+  http_status: row.httpStatus,
   received: row.received,
   created: row.created,
   updated: row.updated,
@@ -18,7 +18,7 @@ export const viewSync = (row: RunRow): DataOf<'syncCustomers'> => ({
   skipped: row.skipped,
   problems: row.problems ?? [],
   error: row.error,
-  created_at: formatDateTime(row.created_at),
-  started_at: momentOrNull(row.started_at),
-  finished_at: momentOrNull(row.finished_at),
+  created_at: formatDateTime(row.createdAt),
+  started_at: timeOrNull(row.startedAt),
+  finished_at: timeOrNull(row.finishedAt),
 });

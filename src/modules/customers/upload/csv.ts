@@ -8,7 +8,8 @@ export type CsvRow = {
   /** The number that a spreadsheet shows: the first row is 1, and empty rows count. */
   number: number;
   cells: string[];
-  fault?: 'quotes' | 'length';
+  /** Why the row cannot be read. */
+  problem?: 'quotes' | 'length';
 };
 
 /** Rows of one piece are validated without a pause: 64 KiB of the shortest rows block the event loop for 50 ms. */
@@ -23,7 +24,7 @@ const MAX_ROW_CHARS = 64 * 1024;
  * @throws ApiError invalid_encoding, and any error of `take`
  */
 export async function readCsv(path: string, take: (row: CsvRow) => void): Promise<void> {
-  const progress = { fedChars: 0, row: 0 };
+  const progress = { readChars: 0, row: 0 };
   const text = Readable.from(decode(path, progress));
   try {
     await new Promise<void>((resolve, reject) => {
@@ -33,8 +34,8 @@ export async function readCsv(path: string, take: (row: CsvRow) => void): Promis
         delimiter: separatorOf as unknown as string,
         chunk(found) {
           for (const row of rowsOf(found, progress)) take(row);
-          if (progress.fedChars - found.meta.cursor <= MAX_ROW_CHARS) return;
-          take({ number: progress.row + 1, cells: [], fault: 'length' });
+          if (progress.readChars - found.meta.cursor <= MAX_ROW_CHARS) return;
+          take({ number: progress.row + 1, cells: [], problem: 'length' });
           resolve();
         },
         complete: () => resolve(),
@@ -48,7 +49,7 @@ export async function readCsv(path: string, take: (row: CsvRow) => void): Promis
   }
 }
 
-type Progress = { fedChars: number; row: number };
+type Progress = { readChars: number; row: number };
 
 function rowsOf({ data, errors }: Papa.ParseResult<string[]>, progress: Progress): CsvRow[] {
   // Errors in the last, incomplete row are reported again with the next chunk.
@@ -57,7 +58,7 @@ function rowsOf({ data, errors }: Papa.ParseResult<string[]>, progress: Progress
   progress.row += data.length;
   return data.flatMap((cells, index) => {
     const row = { number: first + index, cells };
-    if (broken.has(index)) return { ...row, fault: 'quotes' as const };
+    if (broken.has(index)) return { ...row, problem: 'quotes' as const };
     return cells.length === 1 && cells[0] === '' ? [] : row;
   });
 }
@@ -78,7 +79,7 @@ async function* decode(path: string, progress: Progress): AsyncGenerator<string>
     // The LF of a CR LF may be in the next piece.
     pendingText = text.endsWith('\r') ? '\r' : '';
     const piece = text.slice(0, text.length - pendingText.length).replace(/\r\n?/g, '\n');
-    progress.fedChars += piece.length;
+    progress.readChars += piece.length;
     if (piece) yield piece;
   }
   decodePart(decoder);

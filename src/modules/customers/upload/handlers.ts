@@ -4,12 +4,11 @@ import type { Deps } from '../../dependencies.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { makeUploadLimiter, uploadCustomers } from './upload.js';
 
-export function customerUploadHandlers({ db, customerChangesPerDay }: Deps) {
-  const limiter = makeUploadLimiter();
-  const quota = customerChanges(customerChangesPerDay);
+export function customerUploadHandlers({ customerChangesPerDay }: Deps) {
+  const deps = { limiter: makeUploadLimiter(), quota: customerChanges(customerChangesPerDay) };
   return {
-    async uploadCustomers({ body, caller, requestId }) {
-      const data = await uploadCustomers({ db, limiter: limiter, caller, requestId, quota }, body);
+    async uploadCustomers({ ctx, body }) {
+      const data = await uploadCustomers(ctx, deps, body);
       return { statusCode: 200, message: describe(data), data };
     },
   } satisfies Pick<Handlers, 'uploadCustomers'>;

@@ -1,7 +1,6 @@
-import { appendFacts } from '../../../platform/audit/audit.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import type { UploadedCustomer } from './upload-rows.js';
@@ -34,8 +33,8 @@ function sentRows(packed: string): Sql {
     from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
 }
 
-export function courierExists(db: Db, caller: UserCaller, courierId: string): Sql {
-  return sql`select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
+export function courierExists(ctx: UserContext, courierId: string): Sql {
+  return sql`select from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }
 
 export type Applied = {
@@ -53,13 +52,11 @@ export type Applied = {
  * table's triggers run once. All rows are locked and inserted in order of user code.
  */
 export function applyUpload(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
+  ctx: UserContext,
   courierId: string,
   { packed, sha256 }: { packed: string; sha256: string },
-): Sql {
-  const branch = sql`case when sent.leaves_branch then held.branch else sent.branch end`;
+): Sql<Applied> {
+  const branch = sql`case when sent.leaves_branch then stored.branch else sent.branch end`;
   const changes = sql`select user_code, null::jsonb as before,
         jsonb_build_array(user_code, first_name, last_name, branch) as after from created
       union all
@@ -70,40 +67,40 @@ export function applyUpload(
     changes,
   );
   return sql`with sent as materialized (${sentRows(packed)}),
-    held as materialized (
+    stored as materialized (
       select c.id, c.user_code, c.first_name, c.last_name, c.branch
       from customers c join sent on sent.user_code = c.user_code
-      where ${ownRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid
+      where ${ownRows(ctx, 'c')} and c.courier_id = ${courierId}::uuid
       order by c.user_code for update of c
     ), created as (
       insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name, branch)
-      select ${caller.tenantId}::uuid, sent.id, ${courierId}::uuid, sent.user_code, sent.first_name, sent.last_name,
+      select ${ctx.tenantId}::uuid, sent.id, ${courierId}::uuid, sent.user_code, sent.first_name, sent.last_name,
         sent.branch
-      from sent left join held on held.user_code = sent.user_code where held.id is null
+      from sent left join stored on stored.user_code = sent.user_code where stored.id is null
       order by sent.user_code
       on conflict (tenant_id, courier_id, user_code) do nothing
       returning user_code, first_name, last_name, branch
     ), updated as (
       update customers c set first_name = sent.first_name, last_name = sent.last_name, branch = ${branch},
         updated_at = now()
-      from held join sent on sent.user_code = held.user_code
-      where ${ownRows(db, caller, 'c')} and c.id = held.id
-        and (held.first_name, held.last_name, held.branch) is distinct from (sent.first_name, sent.last_name, ${branch})
+      from stored join sent on sent.user_code = stored.user_code
+      where ${ownRows(ctx, 'c')} and c.id = stored.id
+        and (stored.first_name, stored.last_name, stored.branch) is distinct from (sent.first_name, sent.last_name, ${branch})
       returning c.user_code,
-        jsonb_build_array(held.user_code, held.first_name, held.last_name, held.branch) as before,
+        jsonb_build_array(stored.user_code, stored.first_name, stored.last_name, stored.branch) as before,
         jsonb_build_array(c.user_code, c.first_name, c.last_name, c.branch) as after
-    ), audited as (${appendFacts(caller, requestId, facts)})
+    ), audited as (${ctx.auditSelected(facts)})
     select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
-      ((select count(*) from sent) - (select count(*) from held) - (select count(*) from created))::integer as missed`;
+      ((select count(*) from sent) - (select count(*) from stored) - (select count(*) from created))::integer as missed`;
 }
 
 /** Selects the counts that applyUpload would return. */
-export function compareUpload(db: Db, caller: UserCaller, courierId: string, packed: string): Sql {
+export function compareUpload(ctx: UserContext, courierId: string, packed: string): Sql<Applied> {
   return sql`with sent as materialized (${sentRows(packed)})
     select count(*) filter (where c.id is null)::integer as created,
       count(*) filter (where c.id is not null and ((c.first_name, c.last_name) is distinct from
         (sent.first_name, sent.last_name)
         or (not sent.leaves_branch and c.branch is distinct from sent.branch)))::integer as updated, 0 as missed
-    from sent left join customers c on ${ownRows(db, caller, 'c')} and c.courier_id = ${courierId}::uuid
+    from sent left join customers c on ${ownRows(ctx, 'c')} and c.courier_id = ${courierId}::uuid
       and c.user_code = sent.user_code`;
 }

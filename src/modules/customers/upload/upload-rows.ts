@@ -6,7 +6,7 @@ import {
   rowError,
 } from '../../../platform/errors/errors.js';
 import { readCsv, type CsvRow } from './csv.js';
-import { validateText } from '../crud/fields.js';
+import { validateText } from '../shared/validate-text.js';
 
 export type UploadedCustomer = {
   userCode: string;
@@ -42,7 +42,7 @@ export async function readUpload(path: string): Promise<Upload> {
 
   await readCsv(path, (row) => {
     if (!header) assertText((header = row));
-    const found = row.fault ? [brokenRow(row.fault)] : row === header ? [] : takeRow(upload, row);
+    const found = row.problem ? [brokenRow(row.problem)] : row === header ? [] : takeRow(upload, row);
     bad += found.length;
     // Only listed errors get a message: a file can have 300,000 invalid cells.
     for (const { column, problem } of found.slice(0, MAX_ERRORS - errors.length))
@@ -81,9 +81,9 @@ function takeRow(upload: Upload, { cells }: CsvRow): InvalidCell[] {
   return invalid;
 }
 
-const brokenRow = (fault: NonNullable<CsvRow['fault']>): InvalidCell => ({
+const brokenRow = (problem: NonNullable<CsvRow['problem']>): InvalidCell => ({
   column: 'file',
-  problem: [fault === 'length' ? 'row_too_long' : 'quotes'],
+  problem: [problem === 'length' ? 'row_too_long' : 'quotes'],
 });
 
 /** Detects other file formats by the first row, which never looks like this in a spreadsheet's CSV. */

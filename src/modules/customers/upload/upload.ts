@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { UUID } from '../../../platform/contract/validator.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { bulkTransaction, type Db, type PlainTx } from '../../../platform/db/transaction.js';
+import type { PlainTx, Sql } from '../../../platform/db/statements.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { makeKeyedLimiter, type KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { applyUpload, compareUpload, courierExists, joinPacks, packRows, type Applied } from './queries.js';
@@ -23,11 +23,9 @@ export const makeUploadLimiter = (): KeyedLimiter =>
 /** 100,000 rows take seconds, on a busy server longer than the timeout of ordinary requests. */
 const TIMEOUT_MS = 60_000;
 
-export type UploadContext = {
-  db: Db;
+export type UploadDeps = {
   limiter: KeyedLimiter;
-  caller: UserCaller;
-  requestId: string;
+  /** The daily quota of changed customers per courier. */
   quota: Quota;
 };
 
@@ -36,25 +34,26 @@ export type UploadContext = {
  * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded, quota_exceeded
  */
 export async function uploadCustomers(
-  context: UploadContext,
+  ctx: UserContext,
+  deps: UploadDeps,
   form: BodyOf<'uploadCustomers'>,
 ): Promise<DataOf<'uploadCustomers'>> {
-  const courierId = courierOf(context.caller, form.target_courier_id);
-  return context.limiter.run(`${context.caller.tenantId} ${courierId}`, async () => {
+  const courierId = courierOf(ctx, form.target_courier_id);
+  return deps.limiter.run(`${ctx.tenantId} ${courierId}`, async () => {
     const { customers, processed, skipped } = await readUpload(form.file.path);
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.
     const packed = await pack([...customers.values()]);
     const { created, updated } = form.dry_run
-      ? await compare(context, courierId, packed)
-      : await apply(context, courierId, { packed, total, sha256: await sha256Of(form.file.path) });
+      ? await compare(ctx, courierId, packed)
+      : await apply(ctx, deps, courierId, { packed, total, sha256: await sha256Of(form.file.path) });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     return { processed, ...counts, skipped, dry_run: form.dry_run };
   });
 }
 
 /** Returns the caller's own courier, or the one that staff have given. */
-function courierOf(caller: UserCaller, target = ''): string {
+function courierOf({ caller }: UserContext, target = ''): string {
   if (caller.courierId) return caller.courierId;
   if (target === '') throw invalidFieldError('target_courier_id', 'required_for_staff');
   if (!UUID.test(target)) throw invalidFieldError('target_courier_id', 'invalid_uuid');
@@ -82,53 +81,59 @@ async function sha256Of(path: string): Promise<string> {
 
 type PackedFile = { packed: string; total: number; sha256: string };
 
-function apply(context: UploadContext, courierId: string, file: PackedFile): Promise<Applied> {
-  const { db, caller, requestId, quota } = context;
-  return bulkTransaction(db, caller, TIMEOUT_MS, async (tx) => {
-    await tx.query(lockUploads(caller.tenantId, courierId));
-    await assertCourier(tx, context, courierId);
-    const quotaKey = { tenantId: caller.tenantId, courierId };
-    await assertWithinQuota(tx, context, courierId, file);
-    const sum = { created: 0, updated: 0, missed: 0 };
+function apply(
+  ctx: UserContext,
+  { quota }: UploadDeps,
+  courierId: string,
+  file: PackedFile,
+): Promise<Omit<Applied, 'missed'>> {
+  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
+    await tx.query(lockUploads(ctx.tenantId, courierId));
+    await assertCourier(ctx, tx, courierId);
+    await assertWithinQuota(ctx, tx, quota, courierId, file);
+    const sum = { created: 0, updated: 0 };
+    let missed: number;
     do {
       // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
       // already written are unchanged now.
-      const [applied] = await tx.query<Applied>(applyUpload(db, caller, requestId, courierId, file));
-      if (!applied) throw new Error('The upload was not counted.');
+      const applied = await countsOf(tx, applyUpload(ctx, courierId, file));
       sum.created += applied.created;
       sum.updated += applied.updated;
-      sum.missed = applied.missed;
-    } while (sum.missed > 0);
-    await takeQuota(tx, quota, quotaKey, sum.created + sum.updated);
+      missed = applied.missed;
+    } while (missed > 0);
+    await takeQuota(tx, quota, { tenantId: ctx.tenantId, courierId }, sum.created + sum.updated);
     return sum;
   });
 }
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
 async function assertWithinQuota(
+  ctx: UserContext,
   tx: PlainTx,
-  { db, caller, quota }: UploadContext,
+  quota: Quota,
   courierId: string,
   { packed, total }: PackedFile,
 ): Promise<void> {
-  const quotaKey = { tenantId: caller.tenantId, courierId };
-  if (total <= (await remainingQuota(tx, quota, quotaKey))) return;
-  const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
-  if (!compared) throw new Error('The upload was not counted.');
-  await assertQuota(tx, quota, quotaKey, compared.created + compared.updated);
+  const owner = { tenantId: ctx.tenantId, courierId };
+  if (total <= (await remainingQuota(tx, quota, owner))) return;
+  const { created, updated } = await countsOf(tx, compareUpload(ctx, courierId, packed));
+  await assertQuota(tx, quota, owner, created + updated);
 }
 
-function compare(context: UploadContext, courierId: string, packed: string): Promise<Applied> {
-  const { db, caller } = context;
-  return bulkTransaction(db, caller, TIMEOUT_MS, async (tx) => {
-    await assertCourier(tx, context, courierId);
-    const [compared] = await tx.query<Applied>(compareUpload(db, caller, courierId, packed));
-    if (!compared) throw new Error('The upload was not counted.');
-    return compared;
+function compare(ctx: UserContext, courierId: string, packed: string): Promise<Applied> {
+  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
+    await assertCourier(ctx, tx, courierId);
+    return countsOf(tx, compareUpload(ctx, courierId, packed));
   });
 }
 
-async function assertCourier(tx: PlainTx, { db, caller }: UploadContext, courierId: string): Promise<void> {
-  const found = await tx.query(courierExists(db, caller, courierId));
+async function countsOf(tx: PlainTx, statement: Sql<Applied>): Promise<Applied> {
+  const [counts] = await tx.query(statement);
+  if (!counts) throw new Error('The upload was not counted.');
+  return counts;
+}
+
+async function assertCourier(ctx: UserContext, tx: PlainTx, courierId: string): Promise<void> {
+  const found = await tx.query(courierExists(ctx, courierId));
   if (found.length === 0) throw new ApiError('courier_not_found');
 }

@@ -1,7 +1,6 @@
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { AccountMailKind } from './queue-account-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
-import type { AccountMailRow } from './queries.js';
+import type { AccountMailKind, AccountMailRow } from './queries.js';
 
 /** The content of a mail about an account. Each text is one line. */
 export type AccountLetter = {
@@ -9,7 +8,7 @@ export type AccountLetter = {
   greeting: string;
   tenantName: string;
   /** What happened, in one or two sentences. */
-  news: string;
+  summary: string;
   /** Pairs of label and text. */
   facts: [label: string, text: string][];
   /** What the user should do. */
@@ -19,53 +18,55 @@ export type AccountLetter = {
 const CALL = 'If this was not you, tell your administrator at once.';
 const RESET = 'If this was not you, reset your password and tell your administrator at once.';
 
-type Words = { subject: string; news: string; advice: string };
+type Words = { subject: string; summary: string; advice: string };
 
 const WORDS: Record<Exclude<AccountMailKind, 'password_reset_link'>, Words> = {
   new_network: {
     subject: 'New login to your account',
-    news: 'Somebody logged in to your account from an address that it has not been used from before.',
+    summary: 'Somebody logged in to your account from a new address.',
     advice: RESET,
   },
   password_changed: {
     subject: 'Your password was changed',
-    news: 'The password of your account was changed. All other sessions were ended.',
+    summary: 'The password of your account was changed. All other sessions were ended.',
     advice: RESET,
   },
   password_reset: {
     subject: 'Your password was reset',
-    news: 'The password of your account was reset with a link or code sent by e-mail. All sessions were ended.',
+    summary:
+      'The password of your account was reset with a link or code sent by e-mail. All sessions were ended.',
     advice: CALL,
   },
   password_reset_by_admin: {
     subject: 'An administrator reset your password',
-    news: 'An administrator has given your account a one-time password. All sessions were ended.',
-    advice: 'If you did not ask for this, tell your administrator at once.',
+    summary: 'An administrator has given your account a one-time password. All sessions were ended.',
+    advice: 'If you did not request this, tell your administrator at once.',
   },
   two_factor_enabled: {
     subject: 'Two-factor authentication was turned on',
-    news: 'Your account now asks for a code of an authenticator at each login.',
+    summary: 'Each login to your account now requires a code from an authenticator.',
     advice: RESET,
   },
   two_factor_disabled: {
     subject: 'Two-factor authentication was turned off',
-    news: 'Your account no longer asks for a code at login.',
+    summary: 'Logging in to your account no longer requires a code.',
     advice: RESET,
   },
   two_factor_reset_by_admin: {
     subject: 'An administrator turned your two-factor authentication off',
-    news: 'Your account no longer asks for a code at login, until you set up an authenticator again.',
-    advice: 'If you did not ask for this, tell your administrator at once.',
+    summary: 'Logging in to your account requires no code until you set up an authenticator again.',
+    advice: 'If you did not request this, tell your administrator at once.',
   },
   backup_codes_regenerated: {
-    subject: 'New backup codes were made',
-    news: 'Ten new backup codes were made for your account. The old ones no longer work.',
+    subject: 'New backup codes were created',
+    summary: 'Ten new backup codes were created for your account. The old ones no longer work.',
     advice: RESET,
   },
   email_changed: {
     subject: 'The e-mail address of your account was changed',
-    news: 'An administrator changed the e-mail address of your account. This mail goes to the old and to the new address.',
-    advice: 'If you did not ask for this, tell your administrator at once.',
+    summary:
+      'An administrator changed the e-mail address of your account. This mail goes to the old and to the new address.',
+    advice: 'If you did not request this, tell your administrator at once.',
   },
 };
 
@@ -79,28 +80,28 @@ export function toAccountLetter(
   link: string | undefined,
   token: string | undefined,
 ): AccountLetter {
-  const tenantName = oneLine(row.tenant_name);
+  const tenantName = oneLine(row.tenantName);
   const facts: AccountLetter['facts'] = [
     ['Account', `${oneLine(row.username)} at ${tenantName}`],
-    ['Time', `${formatDateTime(row.created_at)} UTC`],
+    ['Time', `${formatDateTime(row.createdAt)} UTC`],
   ];
   if (row.address) facts.push(['Address', oneLine(row.address)]);
-  if (row.user_agent) facts.push(['Client', oneLine(row.user_agent)]);
-  const common = { greeting: oneLine(row.full_name), tenantName, facts };
+  if (row.userAgent) facts.push(['Client', oneLine(row.userAgent)]);
+  const common = { greeting: oneLine(row.fullName), tenantName, facts };
   if (row.kind !== 'password_reset_link') {
-    const { subject, news, advice } = WORDS[row.kind];
-    return { ...common, subject: `${subject} (${tenantName})`, news, advice: [advice] };
+    const { subject, summary, advice } = WORDS[row.kind];
+    return { ...common, subject: `${subject} (${tenantName})`, summary, advice: [advice] };
   }
   return {
     ...common,
     subject: `Reset your password (${tenantName})`,
-    news: link
-      ? 'Somebody asked to reset the password of your account. Open this page to choose a new one:'
-      : 'Somebody asked to reset the password of your account. Enter this code where you choose a new one:',
+    summary: link
+      ? 'Somebody requested a password reset for your account. Open this page to choose a new password:'
+      : 'Somebody requested a password reset for your account. Enter this code on the page where you choose a new password:',
     facts: [[link ? 'Page' : 'Code', link ?? token ?? ''], ...facts],
     advice: [
       'It works once, within 30 minutes. A newer request replaces it.',
-      'If you did not ask for it, do nothing: your password stays as it is.',
+      'If you did not request it, ignore this mail. Your password does not change.',
     ],
   };
 }

@@ -1,30 +1,62 @@
+import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import type { SystemCaller } from '../../../platform/identity/callers.js';
-import type { AccountMailKind } from './queue-account-mail.js';
+import type { AccountMail, User } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import { oneLine } from '../../../platform/mail/plain-text.js';
 
-type Scope = { db: Db; caller: SystemCaller };
+export type AccountMailKind =
+  | 'new_network'
+  | 'password_changed'
+  | 'password_reset'
+  | 'password_reset_by_admin'
+  | 'password_reset_link'
+  | 'two_factor_enabled'
+  | 'two_factor_disabled'
+  | 'two_factor_reset_by_admin'
+  | 'backup_codes_regenerated'
+  | 'email_changed';
 
-export type AccountMailRow = {
+/** `recipient` is undefined for the user's own address. */
+export type NewAccountMail = {
+  id: string;
+  userId: string;
   kind: AccountMailKind;
-  recipient: string;
-  address: string | null;
-  user_agent: string | null;
-  secret_cipher: string | null;
-  created_at: Date;
-  is_stale: boolean;
-  username: string;
-  full_name: string;
-  tenant_name: string;
-  tenant_slug: string;
+  recipient: string | undefined;
+  client: { address: string; userAgent: string | undefined } | undefined;
+  secretCipher: string | undefined;
 };
 
-/** `is_stale`: older than the lifetime of a reset token. */
-export const selectAccountMail = ({ db, caller }: Scope, mailId: string): Sql => sql`
-  select mail.kind, mail.recipient, mail.address, mail.user_agent, mail.secret_cipher, mail.created_at,
-    mail.created_at < now() - interval '30 minutes' as is_stale,
-    u.username, u.full_name, t.name as tenant_name, t.slug as tenant_slug
+/** Stores the mail and returns its id. Returns no row for a user without an address. */
+export function insertAccountMail(ctx: RequestContext, mail: NewAccountMail): Sql<{ id: string }> {
+  const { id, userId, kind, client } = mail;
+  const [recipient, secretCipher] = [mail.recipient ?? null, mail.secretCipher ?? null];
+  const address = client?.address ?? null;
+  const userAgent = oneLine(client?.userAgent ?? '') || null;
+  return sql`insert into account_mails (tenant_id, id, user_id, kind, address, user_agent, recipient, secret_cipher)
+    select u.tenant_id, ${id}::uuid, u.id, ${kind}, ${address}, ${userAgent},
+      coalesce(${recipient}, u.email), ${secretCipher}
+    from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid
+      and coalesce(${recipient}, u.email) is not null
+    returning id`;
+}
+
+type AccountMailColumns = 'recipient' | 'address' | 'userAgent' | 'secretCipher' | 'createdAt';
+
+export type AccountMailRow = Pick<AccountMail, AccountMailColumns> &
+  Pick<User, 'username' | 'fullName'> & {
+    kind: AccountMailKind;
+    /** Older than the lifetime of a reset token. */
+    isStale: boolean;
+    tenantName: string;
+    tenantSlug: string;
+  };
+
+export const selectAccountMail = (ctx: SystemContext, mailId: string): Sql<AccountMailRow> => sql`
+  select mail.kind, mail.recipient, mail.address, mail.user_agent as "userAgent",
+    mail.secret_cipher as "secretCipher", mail.created_at as "createdAt",
+    mail.created_at < now() - interval '30 minutes' as "isStale",
+    u.username, u.full_name as "fullName", t.name as "tenantName", t.slug as "tenantSlug"
   from account_mails mail
   join users u on u.tenant_id = mail.tenant_id and u.id = mail.user_id
   join tenants t on t.id = mail.tenant_id
-  where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid`;
+  where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;

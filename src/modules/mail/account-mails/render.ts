@@ -8,13 +8,13 @@ export const renderAccountLetter = (letter: AccountLetter) => ({
   html: renderHtml(letter).html,
 });
 
-function renderText({ greeting, news, facts, advice, tenantName }: AccountLetter): string {
+function renderText({ greeting, summary, facts, advice, tenantName }: AccountLetter): string {
   const labelled = facts.map(([label, text]) => `${label.padEnd(10)}${text}`);
-  return `${[`${greeting},`, news, labelled.join('\n'), ...advice, `--\n${tenantName}`].join('\n\n')}\n`;
+  return `${[`${greeting},`, summary, labelled.join('\n'), ...advice, `--\n${tenantName}`].join('\n\n')}\n`;
 }
 
 // Without links: mail readers turn the page's address into a link themselves, and nothing else.
-const renderHtml = ({ subject, greeting, news, facts, advice, tenantName }: AccountLetter): Markup =>
+const renderHtml = ({ subject, greeting, summary, facts, advice, tenantName }: AccountLetter): Markup =>
   markup`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -23,7 +23,7 @@ const renderHtml = ({ subject, greeting, news, facts, advice, tenantName }: Acco
 </head>
 <body style="margin:0;padding:24px 16px;background:#ffffff;color:#1f2328;font:15px/1.5 Arial,Helvetica,sans-serif;overflow-wrap:anywhere">
 <p dir="auto">${greeting},</p>
-<p>${news}</p>
+<p>${summary}</p>
 <table role="presentation" cellpadding="2" cellspacing="0" border="0">
 ${facts.map(toFact)}
 </table>

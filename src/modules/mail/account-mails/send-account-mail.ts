@@ -1,10 +1,9 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import { snapshot } from '../../../platform/db/transaction.js';
 import type { Jobs } from '../../../platform/queue/jobs.js';
 import { toAccountLetter } from './letter.js';
 import { renderAccountLetter } from './render.js';
 import { isAddress, type Message } from '../../../platform/mail/mime.js';
-import { selectAccountMail, type AccountMailRow } from './queries.js';
+import { selectAccountMail } from './queries.js';
 import { sendMail, type Mail, type MailDeps } from '../delivery/send-mail.js';
 
 export type AccountMailDeps = MailDeps & {
@@ -28,20 +27,18 @@ async function compose(
   { secrets, passwordResetUrl }: AccountMailDeps,
   mail: Mail,
 ): Promise<Message | { skipped: string }> {
-  const [rows] = await snapshot(mail.db, mail.caller, [selectAccountMail(mail, mail.id)]);
-  // The statement selects exactly these columns.
-  const row = rows?.[0] as AccountMailRow | undefined;
-  if (!row) return { skipped: 'the user is no longer there' };
+  const { ctx, id } = mail;
+  const [[row]] = await ctx.read([selectAccountMail(ctx, id)]);
+  if (!row) return { skipped: 'the user no longer exists' };
   if (!isAddress(row.recipient)) return { skipped: 'the user has no usable e-mail address' };
-  if (row.kind === 'password_reset_link' && row.is_stale) return { skipped: 'the reset token has expired' };
-  const { tenantId } = mail.caller;
+  if (row.kind === 'password_reset_link' && row.isStale) return { skipped: 'the reset token has expired' };
   const secret =
-    row.secret_cipher === null
+    row.secretCipher === null
       ? undefined
-      : secrets.decrypt(row.secret_cipher, { tenantId, rowId: mail.id, field: 'mail_secret' });
-  const letter = toAccountLetter(row, linkOf(passwordResetUrl, row.tenant_slug, secret), secret);
+      : secrets.decrypt(row.secretCipher, { tenantId: ctx.tenantId, rowId: id, field: 'mail_secret' });
+  const letter = toAccountLetter(row, linkOf(passwordResetUrl, row.tenantSlug, secret), secret);
   return {
-    id: mail.id,
+    id,
     senderName: letter.tenantName,
     recipient: { name: letter.greeting, address: row.recipient },
     date: new Date(),

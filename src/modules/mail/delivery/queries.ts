@@ -1,17 +1,20 @@
-import type { SystemCaller } from '../../../platform/identity/callers.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { raw, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-
-type Scope = { db: Db; caller: SystemCaller };
+import type { ManifestMail } from '../../../platform/db/models/types.js';
+import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 
 export type MailTable = 'manifest_mails' | 'account_mails';
 
 /** Claims a queued mail and counts the attempt. */
-export function claimMail({ db, caller }: Scope, table: MailTable, mailId: string): Sql {
+export function claimMail(
+  ctx: SystemContext,
+  table: MailTable,
+  mailId: string,
+): Sql<Pick<ManifestMail, 'attemptCount'>> {
   return sql`
     update ${raw(table)} mail set attempt_count = attempt_count + 1
-    where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'
-    returning attempt_count`;
+    where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'
+    returning attempt_count as "attemptCount"`;
 }
 
 /** The result of an attempt. `queued` means that it will be retried. */
@@ -23,7 +26,7 @@ export type MailOutcome = {
 
 /** Records the result of a mail, unless it is already settled. */
 export function recordOutcome(
-  { db, caller }: Scope,
+  ctx: SystemContext,
   table: MailTable,
   mailId: string,
   { status, recipient, error }: MailOutcome,
@@ -37,5 +40,5 @@ export function recordOutcome(
     update ${raw(table)} mail
     set status = ${status}, ${own} last_error = ${error},
       settled_at = case when ${status} = 'queued' then null else now() end
-    where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'`;
+    where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid and mail.status = 'queued'`;
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import type { SystemCaller } from '../../../platform/identity/callers.js';
-import { pipeline, type Db } from '../../../platform/db/transaction.js';
+import { BACKGROUND } from '../../../platform/audit/audit.js';
+import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
+import type { Db } from '../../../platform/db/database.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { Message } from '../../../platform/mail/mime.js';
 import { recordOutcome, claimMail, type MailOutcome, type MailTable } from './queries.js';
@@ -14,8 +15,8 @@ export type MailDeps = {
   metrics?: Pick<OutboundMetrics, 'mail'> | undefined;
 };
 
-/** A row of a mail table, and the scope to read it in. */
-export type Mail = { db: Db; caller: SystemCaller; id: string };
+/** A row of a mail table, and the context to read it in. */
+export type Mail = { ctx: SystemContext; id: string };
 
 /** The number of attempts before a mail is given up: 16 hours with the queue's backoff. */
 export const MAX_ATTEMPTS = 12;
@@ -40,14 +41,17 @@ export async function sendMail(
   { table, label, compose }: MailKind,
   { tenantId, mailId }: { tenantId: string; mailId: string },
 ): Promise<void> {
-  const mail: Mail = { db, caller: { kind: 'system', tenantId }, id: mailId };
-  const attempt = await claim(mail, table);
+  // One context for the claim, which commits before the mail is sent, and one for the outcome.
+  const contextOf = () => makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
+  const attempt = await claim(contextOf(), table, mailId);
   // The mail is already settled.
   if (attempt === undefined) return;
+  const ctx = contextOf();
+  const mail = { ctx, id: mailId };
   const outcome = attempt > MAX_ATTEMPTS ? GIVEN_UP : await tryToSend(mail, compose, mailer, attempt);
   const { status, recipient = null, reason, detail, reference } = outcome;
   const error = [reason, detail].filter(Boolean).join(': ') || null;
-  await pipeline(db, mail.caller, [recordOutcome(mail, table, mailId, { status, recipient, error })]);
+  await ctx.pipeline([recordOutcome(ctx, table, mailId, { status, recipient, error })]);
   metrics?.mail(status === 'queued' ? 'retried' : status);
   // No address, because readers of the log need not know the recipients.
   log[LEVELS[status]]({ tenantId, mailId, attempt, reason, reference }, `${label} ${status}`);
@@ -70,10 +74,9 @@ type Outcome = {
 const GIVEN_UP: Outcome = { status: 'failed', reason: `given up after ${MAX_ATTEMPTS} attempts` };
 
 /** Claims the mail and returns the number of the attempt, or undefined if the mail is already settled. */
-async function claim(mail: Mail, table: MailTable): Promise<number | undefined> {
-  const [rows] = await pipeline(mail.db, mail.caller, [claimMail(mail, table, mail.id)]);
-  // The statement returns exactly this column.
-  return (rows?.[0] as { attempt_count: number } | undefined)?.attempt_count;
+async function claim(ctx: SystemContext, table: MailTable, mailId: string): Promise<number | undefined> {
+  const [[claimed]] = await ctx.pipeline([claimMail(ctx, table, mailId)]);
+  return claimed?.attemptCount;
 }
 
 async function tryToSend(

@@ -1,8 +1,7 @@
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { formatDateTime } from '../../../platform/values/time.js';
-import type { ManifestStatusChange } from './queue-manifest-mail.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
-import type { CargoRow, MailDataRow, TotalsRow } from './queries.js';
+import type { CargoRow, MailDataRow, ManifestStatusChange, TotalsRow } from './queries.js';
 
 /** The content of a mail about a manifest. Each text is one line. */
 export type Letter = {
@@ -37,40 +36,40 @@ const STATUS_PHRASES = {
 const UNKNOWN = 'not known yet';
 
 export function toLetter(
-  news: MailDataRow & { manifest_id: string },
+  mail: MailDataRow & { manifestId: string },
   { cargo, totals }: Cargo,
   now: Date,
 ): Letter {
   const shown = (text: string | null) => oneLine(text ?? '') || UNKNOWN;
-  const tenantName = oneLine(news.tenant_name);
+  const tenantName = oneLine(mail.tenantName);
   return {
-    headline: `Manifest ${oneLine(news.manifest_number)} ${STATUS_PHRASES[news.manifest_status]}`,
-    greeting: oneLine(news.courier_name ?? ''),
+    headline: `Manifest ${oneLine(mail.manifestNumber)} ${STATUS_PHRASES[mail.manifestStatus]}`,
+    greeting: oneLine(mail.courierName ?? ''),
     tenantName,
-    reason: `${tenantName} writes to the e-mail address of your profile when a manifest with packages of yours moves on.`,
-    houseColor: /^#[0-9a-f]{6}$/i.test(news.house_color ?? '') ? (news.house_color ?? undefined) : undefined,
+    reason: `${tenantName} sends this mail to the e-mail address of your profile when the status of a manifest with your packages changes.`,
+    houseColor: /^#[0-9a-f]{6}$/i.test(mail.houseColor ?? '') ? (mail.houseColor ?? undefined) : undefined,
     facts: [
-      ['Warehouse', shown(news.warehouse_name)],
-      ['Since', `${formatDateTime(news.created_at)} UTC`],
-      ['Air waybill', shown(news.awb_number)],
-      ['Flight', shown(news.flight_number)],
-      ['Flight date', shown(news.flight_date)],
+      ['Warehouse', shown(mail.warehouseName)],
+      ['Since', `${formatDateTime(mail.createdAt)} UTC`],
+      ['Air waybill', shown(mail.awbNumber)],
+      ['Flight', shown(mail.flightNumber)],
+      ['Flight date', shown(mail.flightDate)],
       ['Your packages', String(totals.count)],
-      ['Their weight', `${Number(totals.weight_lb)} lb (${Number(totals.weight_kg)} kg)`],
+      ['Their weight', `${Number(totals.weightLb)} lb (${Number(totals.weightKg)} kg)`],
     ],
     packages: cargo.map(toLetterPackage),
-    notes: notesOf(news.manifest_id, { cargo, totals }, now),
+    notes: notesOf(mail.manifestId, { cargo, totals }, now),
     packageCount: totals.count,
   };
 }
 
 function toLetterPackage(row: CargoRow): LetterPackage {
-  const { tracking_number, house_number, user_code, first_name, last_name, weight_lb } = row;
+  const { trackingNumber, houseNumber, userCode, firstName, lastName, weightLb } = row;
   return {
-    trackingNumber: oneLine(user_code === null ? maskTrackingNumber(tracking_number) : tracking_number),
-    houseNumber: oneLine(house_number),
-    customer: oneLine([user_code, first_name, last_name].filter(Boolean).join(' ')) || UNKNOWN,
-    weight: `${Number(weight_lb)} lb`,
+    trackingNumber: oneLine(userCode === null ? maskTrackingNumber(trackingNumber) : trackingNumber),
+    houseNumber: oneLine(houseNumber),
+    customer: oneLine([userCode, firstName, lastName].filter(Boolean).join(' ')) || UNKNOWN,
+    weight: `${Number(weightLb)} lb`,
   };
 }
 
@@ -79,9 +78,11 @@ function notesOf(manifestId: string, { cargo, totals: { count } }: Cargo, now: D
   const notes = [`These are your packages aboard as of ${formatDateTime(now)} UTC.`];
   if (more > 0)
     notes.unshift(
-      `And ${more} more. GET /api/GetManifest.php?id=${manifestId} answers all ${count} of them.`,
+      `And ${more} more. GET /api/GetManifest.php?id=${manifestId} returns all ${count} of them.`,
     );
-  if (cargo.some(({ user_code }) => user_code === null))
-    notes.push('A tracking number is shown in full once its customer is known: UpdatePackage names one.');
+  if (cargo.some(({ userCode }) => userCode === null))
+    notes.push(
+      'A tracking number is shown in full once its customer is known. Set the customer with UpdatePackage.',
+    );
   return notes;
 }

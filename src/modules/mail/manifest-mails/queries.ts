@@ -1,73 +1,77 @@
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import type { SystemCaller } from '../../../platform/identity/callers.js';
-import type { ManifestStatusChange } from './queue-manifest-mail.js';
+import type { ManifestMail, Package } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 
-// node-postgres returns a numeric as text.
-
-type Scope = { db: Db; caller: SystemCaller };
-
-/** The data of a mail. Deleted records are null. */
-export type MailDataRow = {
-  manifest_number: string;
-  manifest_status: ManifestStatusChange['status'];
-  /** When the manifest reached this status. */
-  created_at: Date;
-  tenant_name: string;
-  courier_name: string | null;
-  courier_email: string | null;
-  courier_is_active: boolean | null;
-  house_color: string | null;
-  manifest_id: string | null;
-  awb_number: string | null;
-  flight_number: string | null;
-  flight_date: string | null;
-  warehouse_name: string | null;
+/** The status change of a manifest that mails announce. */
+export type ManifestStatusChange = {
+  manifestId: string;
+  manifestNumber: string;
+  status: 'ready' | 'shipped' | 'completed';
 };
 
-export function selectMailData({ db, caller }: Scope, mailId: string): Sql {
-  return sql`
-    select mail.manifest_number, mail.manifest_status, mail.created_at, t.name as tenant_name,
-      c.name as courier_name, c.email as courier_email, c.is_active as courier_is_active, c.house_color,
-      m.id as manifest_id, m.awb_number, m.flight_number, to_char(m.flight_date, 'YYYY-MM-DD') as flight_date,
-      w.name as warehouse_name
-    from manifest_mails mail
-    join tenants t on t.id = mail.tenant_id
-    left join couriers c on c.tenant_id = mail.tenant_id and c.id = mail.courier_id
-    left join manifests m on m.tenant_id = mail.tenant_id and m.id = mail.manifest_id
-    left join warehouses w on w.tenant_id = m.tenant_id and w.id = m.warehouse_id
-    where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid`;
-}
-
-export type CargoRow = {
-  tracking_number: string;
-  house_number: string;
-  user_code: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  weight_lb: string;
+/** The data of a mail. Columns of deleted records are null. */
+export type MailDataRow = Pick<ManifestMail, 'manifestNumber' | 'createdAt'> & {
+  manifestStatus: ManifestStatusChange['status'];
+  tenantName: string;
+  courierName: string | null;
+  courierEmail: string | null;
+  isCourierActive: boolean | null;
+  houseColor: string | null;
+  manifestId: string | null;
+  awbNumber: string | null;
+  flightNumber: string | null;
+  /** `YYYY-MM-DD` */
+  flightDate: string | null;
+  warehouseName: string | null;
 };
+
+/** `createdAt` is when the manifest reached the status. */
+export const selectMailData = (ctx: SystemContext, mailId: string): Sql<MailDataRow> => sql`
+  select mail.manifest_number as "manifestNumber", mail.manifest_status as "manifestStatus",
+    mail.created_at as "createdAt", t.name as "tenantName", c.name as "courierName", c.email as "courierEmail",
+    c.is_active as "isCourierActive", c.house_color as "houseColor", m.id as "manifestId", m.awb_number as "awbNumber",
+    m.flight_number as "flightNumber", to_char(m.flight_date, 'YYYY-MM-DD') as "flightDate", w.name as "warehouseName"
+  from manifest_mails mail
+  join tenants t on t.id = mail.tenant_id
+  left join couriers c on c.tenant_id = mail.tenant_id and c.id = mail.courier_id
+  left join manifests m on m.tenant_id = mail.tenant_id and m.id = mail.manifest_id
+  left join warehouses w on w.tenant_id = m.tenant_id and w.id = m.warehouse_id
+  where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;
+
+/** node-postgres returns a numeric as text. */
+export type CargoRow = Pick<
+  Package,
+  'trackingNumber' | 'houseNumber' | 'userCode' | 'firstName' | 'lastName'
+> & { weightLb: string };
 
 /** Selects the courier's own packages on the manifest, in the order of GetManifest. */
-export function selectCargo(scope: Scope, mailId: string, limit: number): Sql {
-  return sql`
-    select p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb
-    from ${ownCargo(scope, mailId)}
-    order by p.received_at, p.id
-    limit ${limit}`;
-}
+export const selectCargo = (ctx: SystemContext, mailId: string, limit: number): Sql<CargoRow> => sql`
+  select p.tracking_number as "trackingNumber", p.house_number as "houseNumber", p.user_code as "userCode",
+    p.first_name as "firstName", p.last_name as "lastName", p.weight_lb as "weightLb"
+  from ${ownCargo(ctx, mailId)}
+  order by p.received_at, p.id
+  limit ${limit}`;
 
-export type TotalsRow = { count: number; weight_lb: string; weight_kg: string };
+export type TotalsRow = { count: number; weightLb: string; weightKg: string };
 
-export function selectTotals(scope: Scope, mailId: string): Sql {
-  return sql`
-    select count(*)::int as count, coalesce(sum(p.weight_lb), 0) as weight_lb,
-      round(coalesce(sum(p.weight_lb), 0) * 0.45359237, 3) as weight_kg
-    from ${ownCargo(scope, mailId)}`;
-}
+export const selectTotals = (ctx: SystemContext, mailId: string): Sql<TotalsRow> => sql`
+  select count(*)::int as count, coalesce(sum(p.weight_lb), 0) as "weightLb",
+    round(coalesce(sum(p.weight_lb), 0) * 0.45359237, 3) as "weightKg"
+  from ${ownCargo(ctx, mailId)}`;
 
-const ownCargo = ({ db, caller }: Scope, mailId: string): Sql => sql`
+const ownCargo = (ctx: SystemContext, mailId: string): Sql => sql`
     manifest_mails mail
     join packages p
       on p.tenant_id = mail.tenant_id and p.manifest_id = mail.manifest_id and p.courier_id = mail.courier_id
-    where ${tenantRows(db, caller, 'mail')} and mail.id = ${mailId}::uuid`;
+    where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;
+
+/** One statement for all couriers of a manifest. */
+export const insertManifestMails = (
+  tenantId: string,
+  { manifestId, manifestNumber, status }: ManifestStatusChange,
+  mails: { id: string; courier_id: string }[],
+): Sql => sql`
+  insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
+  select ${tenantId}::uuid, id, courier_id, ${manifestId}::uuid, ${manifestNumber}, ${status}
+  from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (id uuid, courier_id uuid)`;

@@ -1,45 +1,54 @@
-import { auditStatement } from '../../../platform/audit/audit.js';
-import { transaction } from '../../../platform/db/transaction.js';
+import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
 import { fieldsByPackageId, listErrors, packageNotFound } from '../../packages/public.js';
-import { assignPackages, lockPackages, releasePackages, type CargoRow } from '../lifecycle/cargo-queries.js';
-import type { Change, Ctx } from '../shared/context.js';
-import { requireManifestForUpdate } from '../lifecycle/manifest.js';
+import {
+  assignPackages,
+  lockedPackages,
+  releasePackages,
+  type CargoRow,
+} from '../lifecycle/cargo-queries.js';
+import { lockManifest } from '../lifecycle/lock-manifest.js';
 import type { ManifestRow } from '../lifecycle/queries.js';
 
 /** Adds packages to an open manifest, all or none. Returns how many were not on it before. */
-export async function addPackages(change: Change, manifestId: string, packageIds: string[]): Promise<number> {
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const manifest = await openForCargo(ctx, manifestId);
-    const cargo = await lockAcceptablePackages(ctx, packageIds, (row) => whyNotAddable(row, manifest.id));
-    const ids = cargo.filter((row) => row.manifest_id === null).map(({ id }) => id);
+export async function addPackages(
+  ctx: UserContext,
+  manifestId: string,
+  packageIds: string[],
+): Promise<number> {
+  return ctx.transaction(async (tx) => {
+    const manifest = await lockOpenManifest(ctx, tx, manifestId);
+    const cargo = await lockAcceptablePackages(ctx, tx, packageIds, (row) => whyNotAddable(row, manifest.id));
+    const ids = cargo.filter((row) => row.manifestId === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
-    assertAll(await assignPackages(ctx, manifest.id, ids), ids);
-    await recordCargo(ctx, 'manifest.packages_added', manifest.id, ids);
+    assertAll(await tx.execute(assignPackages(ctx, manifest.id, ids)), ids);
+    await auditCargo(tx, 'manifest.packages_added', manifest.id, ids);
     return ids.length;
   });
 }
 
 /** Removes packages from an open manifest, all or none. Returns how many were removed. */
 export async function removePackages(
-  change: Change,
+  ctx: UserContext,
   manifestId: string,
   packageIds: string[],
 ): Promise<number> {
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const manifest = await openForCargo(ctx, manifestId);
-    const cargo = await lockAcceptablePackages(ctx, packageIds, (row) => whyNotRemovable(row, manifest.id));
+  return ctx.transaction(async (tx) => {
+    const manifest = await lockOpenManifest(ctx, tx, manifestId);
+    const cargo = await lockAcceptablePackages(ctx, tx, packageIds, (row) =>
+      whyNotRemovable(row, manifest.id),
+    );
     const ids = cargo.map(({ id }) => id);
-    assertAll(await releasePackages(ctx, manifest.id, ids), ids);
-    await recordCargo(ctx, 'manifest.packages_removed', manifest.id, ids);
+    assertAll(await tx.execute(releasePackages(ctx, manifest.id, ids)), ids);
+    await auditCargo(tx, 'manifest.packages_removed', manifest.id, ids);
     return ids.length;
   });
 }
 
-async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
-  const manifest = await requireManifestForUpdate(ctx, manifestId);
+/** @throws ApiError manifest_not_found, manifest_closed */
+async function lockOpenManifest(ctx: UserContext, tx: PlainTx, manifestId: string): Promise<ManifestRow> {
+  const manifest = await lockManifest(ctx, tx, manifestId);
   if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;
   throw new ApiError('manifest_closed', { args: { status: manifest.status } });
 }
@@ -49,12 +58,13 @@ async function openForCargo(ctx: Ctx, manifestId: string): Promise<ManifestRow> 
  * @throws ApiError package_not_found if one does not exist; packages_not_assignable if `whyNot` rejects one
  */
 async function lockAcceptablePackages(
-  ctx: Ctx,
+  ctx: UserContext,
+  tx: PlainTx,
   packageIds: string[],
   whyNot: (row: CargoRow) => FieldProblem | undefined,
 ): Promise<CargoRow[]> {
   const fields = fieldsByPackageId(packageIds);
-  const cargo = await lockPackages(ctx, [...fields.keys()]);
+  const cargo = await tx.query(lockedPackages(ctx, [...fields.keys()]));
   const found = new Map(cargo.map((row) => [row.id, row]));
 
   const missing = listErrors(fields, (id) => (found.has(id) ? undefined : packageNotFound(id)));
@@ -68,16 +78,22 @@ async function lockAcceptablePackages(
   return cargo;
 }
 
-function whyNotAddable({ id, status, manifest_id }: CargoRow, manifestId: string): FieldProblem | undefined {
-  if (manifest_id === manifestId) return undefined;
-  if (manifest_id !== null) return ['on_another_manifest', { id }];
+function whyNotAddable(
+  { id, status, manifestId: current }: CargoRow,
+  manifestId: string,
+): FieldProblem | undefined {
+  if (current === manifestId) return undefined;
+  if (current !== null) return ['on_another_manifest', { id }];
   // A package that is on hold, or no longer in the warehouse, cannot be shipped.
   if (status === 'received') return undefined;
   return ['not_available', { id, status }];
 }
 
-function whyNotRemovable({ id, manifest_id }: CargoRow, manifestId: string): FieldProblem | undefined {
-  if (manifest_id === manifestId) return undefined;
+function whyNotRemovable(
+  { id, manifestId: current }: CargoRow,
+  manifestId: string,
+): FieldProblem | undefined {
+  if (current === manifestId) return undefined;
   return ['not_on_manifest', { id }];
 }
 
@@ -86,17 +102,12 @@ function assertAll(changed: number, ids: string[]): void {
   if (changed !== ids.length) throw new Error(`${changed} of ${ids.length} packages were changed.`);
 }
 
-async function recordCargo(
-  ctx: Ctx,
+async function auditCargo(
+  tx: ContextTx,
   action: string,
   manifestId: string,
   packageIds: string[],
 ): Promise<void> {
-  const fact = {
-    action,
-    entity: 'manifest',
-    entityId: manifestId,
-    after: { package_ids: packageIds },
-  } as const;
-  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, [fact]));
+  const after = { package_ids: packageIds };
+  await tx.audit({ action, entity: 'manifest', entityId: manifestId, after });
 }

@@ -1,9 +1,9 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { empty, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { empty, sql, type Sql } from '../../../platform/db/statements.js';
 import type { ManifestStatus } from '../lifecycle/status.js';
 
-// node-postgres returns a numeric as text.
+// Rows have the names of the contract's records. node-postgres returns a numeric as text.
 
 export type InfoRow = {
   id: string;
@@ -19,16 +19,16 @@ export type InfoRow = {
 };
 
 /** Selects the manifest; for a courier only if one of its packages is on it. */
-export function selectInfo(db: Db, caller: UserCaller, id: string): Sql {
+export function selectInfo(ctx: UserContext, id: string): Sql<InfoRow> {
   const isAboard = sql`and exists (
       select from packages p
-      where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(db, caller, 'p')})`;
+      where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(ctx, 'p')})`;
   return sql`
     select m.id, m.manifest_number, m.awb_number, m.airline_prefix,
       to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
       m.warehouse_id
     from manifests m
-    where ${tenantRows(db, caller, 'm')} and m.id = ${id}::uuid ${caller.courierId === null ? empty : isAboard}`;
+    where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid ${ctx.caller.courierId === null ? empty : isAboard}`;
 }
 
 export type PackageRow = {
@@ -44,14 +44,14 @@ export type PackageRow = {
   carrier_name: string | null;
 };
 
-export function selectPackages(db: Db, caller: UserCaller, manifestId: string): Sql {
+export function selectPackages(ctx: UserContext, manifestId: string): Sql<PackageRow> {
   return sql`
     select p.id, p.tracking_number, p.house_number, p.weight_lb, p.first_name, p.last_name, p.user_code,
       c.name as courier_name, c.code as courier_code, k.name as carrier_name
     from packages p
-    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id and ${tenantRows(db, caller, 'c')}
-    left join carriers k on k.tenant_id = p.tenant_id and k.id = p.carrier_id and ${tenantRows(db, caller, 'k')}
-    where ${ownRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
+    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id and ${tenantRows(ctx, 'c')}
+    left join carriers k on k.tenant_id = p.tenant_id and k.id = p.carrier_id and ${tenantRows(ctx, 'k')}
+    where ${ownRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid
     order by p.received_at, p.id`;
 }
 
@@ -69,13 +69,13 @@ export type FiguresRow = {
  * Selects one row per courier on the manifest, one without a code for packages without a courier, and one of
  * totals.
  */
-export function selectFigures(db: Db, caller: UserCaller, manifestId: string): Sql {
+export function selectFigures(ctx: UserContext, manifestId: string): Sql<FiguresRow> {
   return sql`
     select grouping(c.code) = 1 as is_total, c.code as courier_code, c.house_color, count(*)::int as count,
       coalesce(sum(p.weight_lb), 0) as weight_lb, round(coalesce(sum(p.weight_lb), 0) * 0.45359237, 3) as weight_kg
     from packages p
-    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id and ${tenantRows(db, caller, 'c')}
-    where ${ownRows(db, caller, 'p')} and p.manifest_id = ${manifestId}::uuid
+    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id and ${tenantRows(ctx, 'c')}
+    where ${ownRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid
     group by grouping sets ((c.code, c.house_color), ())
     order by is_total, c.code`;
 }

@@ -1,21 +1,14 @@
-import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
+import type { AuditFact } from '../../../platform/audit/audit.js';
+import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { transaction } from '../../../platform/db/transaction.js';
+import type { Tx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { checkAwb, type AwbCheck } from './awb.js';
-import type { Change, Ctx } from '../shared/context.js';
-import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
+import { differenceOf, mergeFields, NO_FIELDS, toColumns, type ManifestFields } from './fields.js';
+import { lockManifest } from './lock-manifest.js';
 import { newSuffix } from './number.js';
-import {
-  deleteEmptyManifest,
-  findAirlineName,
-  findWarehouseId,
-  insertManifest,
-  lockManifest,
-  updateManifestRow,
-  type ManifestRow,
-} from './queries.js';
+import { insertManifest, type ManifestRow } from './queries.js';
 import { applyStatusToPackages } from './transitions.js';
 import { assertStep, type ManifestStatus } from './status.js';
 
@@ -28,18 +21,26 @@ const NUMBER_TRIES = 10;
 
 export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: AwbCheck };
 
-export async function createManifest(change: Change, wanted: Creation): Promise<CreatedManifest> {
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const warehouseId = await findWarehouseId(ctx, wanted.warehouse_id);
-    if (!warehouseId) throw new ApiError('warehouse_not_found');
-    const draft = { ...mergeFields(NO_FIELDS, wanted), id: newId(), warehouse_id: warehouseId };
-    const manifestNumber = await insertUnderFreeNumber(ctx, draft);
-    const airline = await airlineFact(ctx, draft);
-    const { id, ...stored } = draft;
+/** Without a warehouse, the primary one is used. @throws ApiError warehouse_not_found */
+export async function createManifest(ctx: UserContext, wanted: Creation): Promise<CreatedManifest> {
+  return ctx.transaction(async (tx) => {
+    const { warehouse_id: id } = wanted;
+    const where = id === undefined ? { isPrimary: true } : { id };
+    const warehouse = await tx.models.warehouse.findFirst({ where, select: { id: true } });
+    if (!warehouse) throw new ApiError('warehouse_not_found');
+    const draft = { ...mergeFields(NO_FIELDS, wanted), id: newId(), warehouse_id: warehouse.id };
+    const manifestNumber = await insertUnderFreeNumber(ctx, tx, draft);
+    const airline = await airlineFact(tx, draft);
+    const { id: entityId, ...stored } = draft;
     const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airline };
-    await record(ctx, id, [{ action: 'manifest.created', after, remarks: wanted.remarks }]);
-    return { id, manifestNumber, awbCheck: checkAwb(draft.awb_number) };
+    await tx.audit({
+      action: 'manifest.created',
+      entity: 'manifest',
+      entityId,
+      after,
+      remarks: wanted.remarks,
+    });
+    return { id: entityId, manifestNumber, awbCheck: checkAwb(draft.awb_number) };
   });
 }
 
@@ -48,75 +49,75 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
 /**
  * Changes the given fields that differ, moves the manifest one step, or both. Without a difference it writes
  * nothing.
+ *
+ * @throws ApiError manifest_not_found, manifest_invalid_transition
  */
-export async function updateManifest(change: Change, wanted: MetaUpdate): Promise<UpdatedManifest> {
-  return transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const before = await requireManifestForUpdate(ctx, wanted.manifest_id);
+export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Promise<UpdatedManifest> {
+  return ctx.transaction(async (tx) => {
+    const before = await lockManifest(ctx, tx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
     const after = { ...before, ...mergeFields(before, wanted), status };
-    const isChanged = await saveDifference(ctx, before, after, wanted.remarks);
+    const isChanged = await saveDifference(ctx, tx, before, after, wanted.remarks);
     return { status, awbCheck: checkAwb(after.awb_number), isChanged };
   });
 }
 
-/** Deletes a manifest without packages, whatever its status. */
-export async function deleteManifest(change: Change, manifestId: string): Promise<void> {
-  await transaction(change.db, change.caller, async (tx) => {
-    const ctx = { ...change, tx };
-    const { now: _, id, ...before } = await requireManifestForUpdate(ctx, manifestId);
-    if ((await deleteEmptyManifest(ctx, id)) === 0) throw new ApiError('manifest_not_empty');
-    await record(ctx, id, [{ action: 'manifest.deleted', before }]);
+/** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
+export async function deleteManifest(ctx: UserContext, manifestId: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const { now: _, id, ...before } = await lockManifest(ctx, tx, manifestId);
+    const aboard = await tx.models.package.findFirst({ where: { manifestId: id }, select: { id: true } });
+    if (aboard) throw new ApiError('manifest_not_empty');
+    await tx.models.manifest.deleteMany({ where: { id } });
+    await tx.audit({ action: 'manifest.deleted', entity: 'manifest', entityId: id, before });
   });
-}
-
-/**
- * Selects and locks a manifest.
- * @throws ApiError manifest_not_found
- */
-export async function requireManifestForUpdate(ctx: Ctx, manifestId: string): Promise<ManifestRow> {
-  const manifest = await lockManifest(ctx, manifestId);
-  if (!manifest) throw new ApiError('manifest_not_found');
-  return manifest;
 }
 
 type Draft = ManifestFields & { id: string; warehouse_id: string };
 
-async function insertUnderFreeNumber(ctx: Ctx, draft: Draft): Promise<string> {
+async function insertUnderFreeNumber(ctx: UserContext, tx: ContextTx, draft: Draft): Promise<string> {
   for (let tried = 0; tried < NUMBER_TRIES; tried += 1) {
-    const manifestNumber = await insertManifest(ctx, { ...draft, suffix: newSuffix() });
-    if (manifestNumber) return manifestNumber;
+    const [inserted] = await tx.query(insertManifest(ctx, { ...draft, suffix: newSuffix() }));
+    if (inserted) return inserted.manifestNumber;
   }
-  throw new Error(`${NUMBER_TRIES} manifest numbers in a row were taken.`);
+  throw new Error(`${NUMBER_TRIES} consecutive manifest numbers were already in use.`);
 }
 
 /** Writes the differing fields and everything that follows from them. Returns whether anything changed. */
 async function saveDifference(
-  ctx: Ctx,
+  ctx: UserContext,
+  tx: ContextTx,
   before: ManifestRow,
   after: ManifestRow,
   remarks?: string,
 ): Promise<boolean> {
-  const facts = await listFacts(ctx, before, after);
+  const facts = await listFacts(tx, before, after);
   if (facts.length === 0) return false;
-  const written = await updateManifestRow(ctx, before, after);
-  if (written !== 1) throw new Error(`${written} manifests were updated under one lock.`);
-  if (after.status !== before.status) await applyStatusToPackages(ctx, after);
-  await record(
-    ctx,
-    after.id,
-    facts.map((fact) => ({ ...fact, remarks })),
+  await updateRow(tx, before, after);
+  if (after.status !== before.status) await applyStatusToPackages(ctx, tx, after);
+  await tx.audit(
+    ...facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: after.id, remarks })),
   );
   return true;
 }
 
+async function updateRow(tx: Tx, { id, status }: ManifestRow, after: ManifestRow): Promise<void> {
+  const { count } = await tx.models.manifest.updateMany({
+    where: { id, status },
+    data: { ...toColumns(after), status: after.status, updatedAt: after.now },
+  });
+  if (count !== 1) throw new Error(`${count} manifests were updated under one lock.`);
+}
+
+type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
+
 /** A change of fields and a change of status are two audit entries, even if one request makes both. */
-async function listFacts(ctx: Ctx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
+async function listFacts(tx: Tx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
   const facts: Fact[] = [];
   const difference = differenceOf(before, after);
   if (difference) {
-    const airline = 'airline_prefix' in difference.after ? await airlineFact(ctx, after) : {};
+    const airline = 'airline_prefix' in difference.after ? await airlineFact(tx, after) : {};
     facts.push({
       action: 'manifest.updated',
       before: difference.before,
@@ -131,14 +132,11 @@ async function listFacts(ctx: Ctx, before: ManifestRow, after: ManifestRow): Pro
 }
 
 /** Returns the airline of the prefix, for readers of the audit trail. */
-async function airlineFact(ctx: Ctx, { airline_prefix }: ManifestFields): Promise<{ airline?: string }> {
-  const airline = airline_prefix === null ? undefined : await findAirlineName(ctx, airline_prefix);
-  return airline === undefined ? {} : { airline };
-}
-
-type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
-
-async function record(ctx: Ctx, manifestId: string, facts: Fact[]): Promise<void> {
-  const whole = facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: manifestId }));
-  await ctx.tx.execute(auditStatement(ctx.caller, ctx.requestId, whole));
+async function airlineFact(
+  tx: Tx,
+  { airline_prefix: prefix }: ManifestFields,
+): Promise<{ airline?: string }> {
+  if (prefix === null) return {};
+  const airline = await tx.models.airline.findFirst({ where: { prefix }, select: { name: true } });
+  return airline ? { airline: airline.name } : {};
 }

@@ -1,44 +1,53 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import {
   appendStatusEvents,
-  lockManifestPackages,
+  lockedManifestPackages,
   setPackageStatus,
   type ManifestPackageRow,
 } from './cargo-queries.js';
-import type { Ctx } from '../shared/context.js';
 import type { ManifestRow } from './queries.js';
 
 /** Applies a manifest's new status to its packages, and queues the events and mails for their couriers. */
-export async function applyStatusToPackages(ctx: Ctx, manifest: ManifestRow): Promise<void> {
-  const aboard = await lockManifestPackages(ctx, manifest.id);
-  const carried = MANIFEST_STATUS_EFFECTS[manifest.status];
-  const moving = carried ? aboard.filter((row) => carried.from.includes(row.status)) : [];
-  if (carried && moving.length > 0) await movePackages(ctx, moving, carried.to);
+export async function applyStatusToPackages(
+  ctx: UserContext,
+  tx: PlainTx,
+  manifest: ManifestRow,
+): Promise<void> {
+  const aboard = await tx.query(lockedManifestPackages(ctx, manifest.id));
+  const effect = MANIFEST_STATUS_EFFECTS[manifest.status];
+  const affected = effect ? aboard.filter((row) => effect.from.includes(row.status)) : [];
+  if (effect && affected.length > 0) await changeStatus(ctx, tx, affected, effect.to);
 
-  await queueMails(ctx, manifest, aboard);
-  const changes = moving.map((row) => ({ packageId: row.id, previousStatus: row.status }));
-  await recordPackageEvents(ctx, 'package.status_changed', changes);
+  await queueMails(ctx, tx, manifest, aboard);
+  const changes = affected.map((row) => ({ packageId: row.id, previousStatus: row.status }));
+  await recordPackageEvents(ctx, tx, 'package.status_changed', changes);
 }
 
-async function movePackages(ctx: Ctx, moving: ManifestPackageRow[], status: string): Promise<void> {
-  const ids = moving.map(({ id }) => id);
+async function changeStatus(
+  ctx: UserContext,
+  tx: PlainTx,
+  packages: ManifestPackageRow[],
+  status: string,
+): Promise<void> {
+  const ids = packages.map(({ id }) => id);
   // Events first, because they read the packages' previous status.
-  await appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status });
-  await setPackageStatus(ctx, ids, status);
+  await tx.execute(appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status }));
+  await tx.execute(setPackageStatus(ctx, ids, status));
 }
 
 /** Queues one mail per courier with packages on the manifest. It lists only that courier's packages. */
 async function queueMails(
-  ctx: Ctx,
-  { id, manifest_number, status }: ManifestRow,
+  ctx: UserContext,
+  tx: PlainTx,
+  { id, manifest_number: manifestNumber, status }: ManifestRow,
   aboard: ManifestPackageRow[],
-) {
-  const couriers = new Set(aboard.flatMap(({ courier_id }) => courier_id ?? []));
+): Promise<void> {
+  const couriers = new Set(aboard.flatMap(({ courierId }) => courierId ?? []));
   if (couriers.size === 0 || status === 'draft') return;
-  await queueManifestMails(ctx.tx, { manifestId: id, manifestNumber: manifest_number, status }, [
-    ...couriers,
-  ]);
+  await queueManifestMails(ctx, tx, { manifestId: id, manifestNumber, status }, [...couriers]);
 }

@@ -1,30 +1,26 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Tx } from '../../../platform/db/transaction.js';
+import type { Prealert } from '../../../platform/db/models/types.js';
+import { sql, type PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import { changeOwner, lockParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
-import { findCustomers, type CustomerRow } from '../intake/queries.js';
 import { queueSyncs } from '../dispatch/queue-syncs.js';
-
-type Ctx = { db: Db; tx: Tx; caller: UserCaller };
+import { findCustomers } from '../intake/queries.js';
+import { changeOwner, lockedParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
 
 /** A pre-alert under review by staff. */
-export type ReviewedPrealert = {
-  id: string;
-  courierId: string;
-  userCode: string;
-  trackingKey: string;
-  vendor: string | null;
-  description: string | null;
-};
+export type ReviewedPrealert = Pick<
+  Prealert,
+  'id' | 'courierId' | 'userCode' | 'trackingKey' | 'vendor' | 'description'
+>;
 
 export type Claim = {
   /** The package that the pre-alert is matched with, or null. */
   packageId: string | null;
   /** The package's change of owner: a new courier, only a new customer, or none. */
   change: 'courier' | 'customer' | 'none';
+  /** The change for the audit trail. */
   facts: AuditFact[];
 };
 
@@ -35,32 +31,34 @@ export type Claim = {
  * @throws ApiError package_not_assignable
  */
 export async function claimPackage(
-  { db, tx, caller }: Ctx,
+  ctx: UserContext,
+  tx: PlainTx,
   prealert: ReviewedPrealert,
   isAssigning: boolean,
 ): Promise<Claim> {
-  const [row] = await tx.query<ClaimedRow>(lockParcelPackage(db, caller, prealert.trackingKey));
+  const [row] = await tx.query(lockedParcelPackage(ctx, prealert.trackingKey));
   if (isAssigning) assertAssignable(row, prealert);
   const isCouriers = row?.courier_id === prealert.courierId;
   if (!row || (!isCouriers && !isAssigning)) return { packageId: null, change: 'none', facts: [] };
   const isOwnerless = row.user_code === null && isAssigning;
-  const owner = isOwnerless ? await ownerColumns({ db, tx, caller }, row, prealert) : {};
+  const owner = isOwnerless ? await ownerColumns(ctx, tx, row, prealert) : {};
   const isMatch = isOwnerless || row.user_code === prealert.userCode;
   const { id, ...before } = row;
   const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
-  if (facts.length > 0) await tx.execute(changeOwner(db, caller, id, after));
+  if (facts.length > 0) await tx.execute(changeOwner(ctx, id, after));
   return { packageId: id, change: changeOf(before, after), facts };
 }
 
 /** Notifies the courier of the change. Called after all other writes of the transaction. */
 export async function notifyCourierOfClaim(
-  { db, tx, caller }: Ctx,
+  ctx: UserContext,
+  tx: PlainTx,
   { packageId, change }: Claim,
 ): Promise<void> {
   if (packageId === null || change === 'none') return;
-  if (change === 'courier') return recordPackageEvents({ db, tx }, 'package.created', [{ packageId }]);
-  await tx.query(queueSyncs(caller, sql`${ownRows(db, caller, 'p')} and p.id = ${packageId}::uuid`));
+  if (change === 'courier') return recordPackageEvents(ctx, tx, 'package.created', [{ packageId }]);
+  await tx.query(queueSyncs(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {
@@ -73,16 +71,17 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealer
 
 /** Applies the rule of intake: if no active customer has the user code, only the courier is set. */
 async function ownerColumns(
-  { db, tx, caller }: Ctx,
+  ctx: UserContext,
+  tx: PlainTx,
   row: ClaimedRow,
   { courierId, userCode, vendor, description }: ReviewedPrealert,
 ): Promise<Partial<ClaimedColumns>> {
-  const [customer] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
+  const [customer] = await tx.query(findCustomers(ctx, userCode, courierId));
   return {
     courier_id: courierId,
-    user_code: customer?.user_code ?? null,
-    first_name: customer?.first_name ?? row.first_name,
-    last_name: customer?.last_name ?? row.last_name,
+    user_code: customer?.userCode ?? null,
+    first_name: customer?.firstName ?? row.first_name,
+    last_name: customer?.lastName ?? row.last_name,
     shipper: row.shipper ?? vendor,
     description: row.description ?? description,
   };
@@ -98,14 +97,7 @@ function listFacts(entityId: string, before: ClaimedColumns, after: ClaimedColum
   // `before` has exactly the keys of ClaimedColumns.
   const keys = (Object.keys(before) as (keyof ClaimedColumns)[]).filter((key) => before[key] !== after[key]);
   if (keys.length === 0) return [];
-  const of = (columns: ClaimedColumns) => Object.fromEntries(keys.map((key) => [key, columns[key]]));
-  return [
-    {
-      action: 'package.assigned',
-      entity: 'package',
-      entityId,
-      before: of(before),
-      after: of(after),
-    },
-  ];
+  const pick = (columns: ClaimedColumns) => Object.fromEntries(keys.map((key) => [key, columns[key]]));
+  const states = { before: pick(before), after: pick(after) };
+  return [{ action: 'package.assigned', entity: 'package', entityId, ...states }];
 }

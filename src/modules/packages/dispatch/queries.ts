@@ -1,28 +1,23 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { join, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import type { Dispatch } from '../../../platform/db/models/types.js';
+import { join, sql, type Sql } from '../../../platform/db/statements.js';
 
 export type DispatchQuery = QueryOf<'listDispatches'>;
 
-export type DispatchRow = {
-  id: string;
-  /** Null if staff requested the dispatch. */
-  courier_id: string | null;
-  requested_by: string;
-  requested_at: Date;
-  selected: number;
-  queued: number;
-  /** The number of packages per state. States without packages are absent. */
-  standing: Partial<Record<'queued' | 'sending' | 'sent' | 'failed', number>>;
+/** `courierId` is null if staff requested the dispatch. */
+export type DispatchRow = Omit<Dispatch, 'tenantId'> & {
+  /** The number of packages per status of their synchronisation. A status without packages is absent. */
+  counts: Partial<Record<'queued' | 'sending' | 'sent' | 'failed', number>>;
 };
 
 export function insertDispatch(
-  caller: UserCaller,
-  { id, selected, queued }: { id: string; selected: number; queued: number },
+  { tenantId, caller }: UserContext,
+  { id, selected, queued }: Pick<Dispatch, 'id' | 'selected' | 'queued'>,
 ): Sql {
   return sql`insert into dispatches (tenant_id, id, courier_id, requested_by, selected, queued)
-    values (${caller.tenantId}::uuid, ${id}::uuid, ${caller.courierId}::uuid, ${caller.userId}::uuid, ${selected}::int,
+    values (${tenantId}::uuid, ${id}::uuid, ${caller.courierId}::uuid, ${caller.userId}::uuid, ${selected}::int,
       ${queued}::int)`;
 }
 
@@ -30,19 +25,20 @@ export function insertDispatch(
  * Selects the dispatches before `query.before`, newest first, and one more than `limit` to detect a next
  * page.
  */
-export function pageOfDispatches(db: Db, caller: UserCaller, query: DispatchQuery): Sql {
-  const conditions = [ownRows(db, caller, 'd')];
+export function pageOfDispatches(ctx: UserContext, query: DispatchQuery): Sql<DispatchRow> {
+  const conditions = [ownRows(ctx, 'd')];
   if (query.dispatch_id) conditions.push(sql`d.id = ${query.dispatch_id}::uuid`);
   if (query.before) conditions.push(sql`d.id < ${query.before}::uuid`);
   return sql`
-    select d.id, d.courier_id, d.requested_by, d.requested_at, d.selected, d.queued, s.standing
+    select d.id, d.courier_id as "courierId", d.requested_by as "requestedBy", d.requested_at as "requestedAt",
+      d.selected, d.queued, s.counts
     from (
       select d.* from dispatches d where ${join(conditions, ' and ')} order by d.id desc limit ${query.limit}::int + 1
     ) d
     cross join lateral (
-      select coalesce(jsonb_object_agg(c.status, c.total), '{}') as standing from (
+      select coalesce(jsonb_object_agg(c.status, c.total), '{}') as counts from (
         select s.status, count(*)::int as total from package_syncs s
-        where ${ownRows(db, caller, 's')} and s.tenant_id = d.tenant_id and s.dispatch_id = d.id group by s.status
+        where ${ownRows(ctx, 's')} and s.tenant_id = d.tenant_id and s.dispatch_id = d.id group by s.status
       ) c
     ) s
     order by d.id desc`;

@@ -1,5 +1,5 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
-import { sql, type Sql } from '../../../platform/db/transaction.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 
 export type SyncCounts = {
@@ -7,6 +7,8 @@ export type SyncCounts = {
   selected: number;
   /** The number of matching packages that have a courier and were not queued before. */
   queued: number;
+  /** The number of delivery queues that got a job. */
+  woken: number;
 };
 
 /**
@@ -16,10 +18,10 @@ export type SyncCounts = {
  * @param selection a condition on packages `p` that includes the caller's scope
  */
 export function queueSyncs(
-  caller: UserCaller,
+  { tenantId }: UserContext,
   selection: Sql,
   { dispatchId = null, atMost = 1 }: { dispatchId?: string | null; atMost?: number } = {},
-): Sql {
+): Sql<SyncCounts> {
   // Sorted by id, because two dispatches of the same packages in opposite orders would deadlock. Locks the
   // packages first, in the same order as every other writer: the foreign key of package_syncs would lock them
   // only later.
@@ -28,14 +30,14 @@ export function queueSyncs(
       order by p.id limit ${atMost}::int + 1 for key share of p
     ), marked as (
       insert into package_syncs as sync (tenant_id, package_id, courier_id, job_id, dispatch_id)
-      select ${caller.tenantId}::uuid, s.id, s.courier_id, new_id(), ${dispatchId}::uuid
+      select ${tenantId}::uuid, s.id, s.courier_id, new_id(), ${dispatchId}::uuid
       from selected s where s.courier_id is not null and (select count(*) from selected) <= ${atMost}::int
       order by s.id
       on conflict (tenant_id, package_id) do update set status = 'queued', courier_id = excluded.courier_id,
         job_id = excluded.job_id, dispatch_id = excluded.dispatch_id, requested_at = now(), settled_at = null
       where sync.status <> 'queued'
       returning courier_id
-    ), woken as (${wakeDeliveryQueues(caller.tenantId, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
+    ), woken as (${wakeDeliveryQueues(tenantId, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
     select (select count(*)::int from selected) as selected, (select count(*)::int from marked) as queued, woken
     from woken`;
 }

@@ -1,7 +1,7 @@
 import type { ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { DispatchRow } from './queries.js';
-import type { DispatchPage } from './dispatches.js';
+import type { DispatchPage } from './list-dispatches.js';
 
 type Listed = ReplyOf<'listDispatches'>;
 
@@ -13,12 +13,12 @@ export const viewDispatches = ({ rows, limit, nextBefore }: DispatchPage): Liste
 });
 
 function viewDispatch(row: DispatchRow): Listed['data'][number] {
-  const { queued = 0, sending = 0, sent = 0, failed = 0 } = row.standing;
+  const { queued = 0, sending = 0, sent = 0, failed = 0 } = row.counts;
   return {
     dispatch_id: row.id,
-    courier_id: row.courier_id,
-    requested_at: formatDateTime(row.requested_at),
-    requested_by: row.requested_by,
+    courier_id: row.courierId,
+    requested_at: formatDateTime(row.requestedAt),
+    requested_by: row.requestedBy,
     total_selected: row.selected,
     total_queued: row.queued,
     // A package counts for the latest dispatch that queued it; an earlier dispatch reports it as superseded.

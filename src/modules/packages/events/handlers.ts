@@ -1,21 +1,20 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import type { Deps } from '../../dependencies.js';
 import { viewHistory, viewRecorded } from './view.js';
 import { readHistory } from './history.js';
 import { readLabel } from '../labels/label.js';
 import { recordPackageEvent } from './record.js';
 
-export function packageEventHandlers({ db }: Deps) {
+export function packageEventHandlers() {
   return {
-    async packageEvents({ query, caller }) {
-      const history = await readHistory(db, caller, query.package_id);
+    async packageEvents({ ctx, query }) {
+      const history = await readHistory(ctx, query.package_id);
       const data = viewHistory(history);
       const count = data.events.length;
       return { statusCode: 200, message: count === 1 ? '1 event.' : `${count} events.`, data };
     },
 
-    async recordPackageEvent({ body, caller, requestId }) {
-      const recorded = await recordPackageEvent(db, caller, requestId, body);
+    async recordPackageEvent({ ctx, body }) {
+      const recorded = await recordPackageEvent(ctx, body);
       return {
         statusCode: 200,
         message: describeChanges(recorded.events.length),
@@ -23,11 +22,11 @@ export function packageEventHandlers({ db }: Deps) {
       };
     },
 
-    async packageLabel({ query, caller }) {
-      // Imported with the first label, because the drawing libraries would double the modules loaded at
-      // startup.
-      const label = await readLabel(db, caller, query.package_id);
+    async packageLabel({ ctx, query }) {
+      const label = await readLabel(ctx, query.package_id);
       const name = `label-${label.houseNumber.replace(/[^\w-]/g, '_')}`;
+      // The drawing libraries are imported with the first label, because they would double the modules loaded
+      // at startup.
       if (query.format === 'zpl') {
         const { writeLabelZpl } = await import('../labels/label-zpl.js');
         const content = Buffer.from(writeLabelZpl(label));

@@ -1,80 +1,78 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
-import { SUSPENDED, type PackageStatus } from './transitions.js';
+import type { Package, PackageEvent } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import { SUSPENDED, type PackageState, type PackageStatus } from './transitions.js';
 
 /** Selects whether a time, `YYYY-MM-DD HH:MM:SS` in UTC, is in the future. */
-export function isInFuture(moment: string): Sql {
-  return sql`select ${moment}::timestamp at time zone 'UTC' > clock_timestamp() as is_future`;
+export function isInFuture(moment: string): Sql<{ isFuture: boolean }> {
+  return sql`select ${moment}::timestamp at time zone 'UTC' > clock_timestamp() as "isFuture"`;
 }
 
 /** Locks the packages that exist in the tenant. */
-export function lockPackages(db: Db, caller: UserCaller, ids: string[]): Sql {
+export function lockedPackages(ctx: UserContext, ids: string[]): Sql<Pick<Package, 'id'>> {
   // Sorted, because two transactions that lock the same packages in opposite orders would deadlock.
-  return sql`select p.id from packages p where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])
+  return sql`select p.id from packages p where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])
     order by p.id for no key update`;
 }
 
-export type PackageStateRow = {
+export type PackageStateRow = PackageState & {
   id: string;
-  status: PackageStatus;
-  free_status: PackageStatus;
-  has_manifest_left: boolean;
   /** The time of the last event, `YYYY-MM-DD HH:MM:SS` in UTC, or null without events. */
-  last_at: string | null;
+  lastEventAt: string | null;
 };
 
 /**
  * Selects the current state of locked packages. It must be a separate statement: the statement that waited
  * for the locks still sees the other tables as they were before the wait.
  */
-export function selectPackageStates(db: Db, caller: UserCaller, ids: string[]): Sql {
+export function selectPackageStates(ctx: UserContext, ids: string[]): Sql<PackageStateRow> {
   const own = sql`e.tenant_id = p.tenant_id and e.package_id = p.id`;
-  return sql`select p.id, p.status, coalesce(free.status, 'received') as free_status,
-      coalesce(m.status in ('shipped', 'completed'), false) as has_manifest_left,
-      to_char(date_trunc('second', latest.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as last_at
+  return sql`select p.id, p.status, coalesce(unsuspended.status, 'received') as "unsuspendedStatus",
+      coalesce(m.status in ('shipped', 'completed'), false) as "hasManifestLeft",
+      to_char(date_trunc('second', latest.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "lastEventAt"
     from packages p
     left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id
     left join lateral (select e.occurred_at from package_events e where ${own} order by e.place desc limit 1) latest on true
     left join lateral (select e.status from package_events e where ${own} and e.status <> all(${[...SUSPENDED]})
-      order by e.place desc limit 1) free on true
-    where ${tenantRows(db, caller, 'p')} and p.id = any(${ids}::uuid[])`;
+      order by e.place desc limit 1) unsuspended on true
+    where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])`;
 }
 
 export type Move = { id: string; eventId: string; previous: PackageStatus; status: PackageStatus };
 
 export type EventDetails = { occurredAt: string | null; location: string | null; remarks: string | null };
 
-export type EventRow = { package_id: string; occurred_at: string };
+/** `occurredAt` is `YYYY-MM-DD HH:MM:SS` in UTC. */
+export type EventRow = Pick<PackageEvent, 'packageId'> & { occurredAt: string };
 
 /**
  * Appends events to the packages' histories. An event in the same second as the latest one is ordered after
  * it.
  */
 export function appendEvents(
-  db: Db,
-  caller: UserCaller,
+  ctx: UserContext,
   moves: Move[],
   { occurredAt, location, remarks }: EventDetails,
-): Sql {
+): Sql<EventRow> {
   // Uses the statement's time: the transaction may have begun before the latest event was recorded.
   return sql`insert into package_events as e (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
       occurred_at, recorded_at, source, location, remarks)
-    select p.tenant_id, move.event_id, p.id, p.courier_id, move.previous, move.status, ${caller.userId}::uuid,
+    select p.tenant_id, move.event_id, p.id, p.courier_id, move.previous, move.status, ${ctx.caller.userId}::uuid,
       greatest(coalesce(${occurredAt}::timestamp at time zone 'UTC', statement_timestamp()), latest.occurred_at),
       statement_timestamp(), 'recorded', ${location}, ${remarks}
     from ${movesOf(moves)}
-    join packages p on p.id = move.id and ${tenantRows(db, caller, 'p')}
+    join packages p on p.id = move.id and ${tenantRows(ctx, 'p')}
     left join lateral (select l.occurred_at from package_events l where l.tenant_id = p.tenant_id and l.package_id = p.id
       order by l.place desc limit 1) latest on true
-    returning e.package_id,
-      to_char(date_trunc('second', e.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as occurred_at`;
+    returning e.package_id as "packageId",
+      to_char(date_trunc('second', e.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "occurredAt"`;
 }
 
 /** Updates the status of the packages that still have the expected previous status. */
-export function updateStatuses(db: Db, caller: UserCaller, moves: Move[]): Sql {
+export function updateStatuses(ctx: UserContext, moves: Move[]): Sql {
   return sql`update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
-    where ${tenantRows(db, caller, 'p')} and p.id = move.id and p.status = move.previous`;
+    where ${tenantRows(ctx, 'p')} and p.id = move.id and p.status = move.previous`;
 }
 
 function movesOf(moves: Move[]): Sql {

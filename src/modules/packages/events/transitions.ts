@@ -49,15 +49,15 @@ export type PackageState = {
  * Returns the package's status after an event, or undefined if the event is not allowed. An event that
  * repeats the current status changes nothing.
  */
-export function statusAfter(standing: PackageState, kind: PackageEventKind): PackageStatus | undefined {
-  if (kind === 'released') return statusAfterRelease(standing);
-  if (kind === standing.status) return kind;
-  return nextStatuses(standing.status).includes(kind) ? kind : undefined;
+export function statusAfter(state: PackageState, kind: PackageEventKind): PackageStatus | undefined {
+  if (kind === 'released') return statusAfterRelease(state);
+  if (kind === state.status) return kind;
+  return nextStatuses(state.status).includes(kind) ? kind : undefined;
 }
 
 /** A package on hold whose manifest was shipped has left with the manifest. */
-function statusAfterRelease({ unsuspendedStatus: freeStatus, hasManifestLeft }: PackageState): PackageStatus {
-  return freeStatus === 'received' && hasManifestLeft ? 'shipped' : freeStatus;
+function statusAfterRelease({ unsuspendedStatus, hasManifestLeft }: PackageState): PackageStatus {
+  return unsuspendedStatus === 'received' && hasManifestLeft ? 'shipped' : unsuspendedStatus;
 }
 
 export const nextStatuses = (status: PackageStatus): readonly PackageStatus[] => NEXT[status];

@@ -7,13 +7,18 @@ import type { Recorded } from './record.js';
 export function viewHistory({ tracked, events }: History): DataOf<'packageEvents'> {
   return {
     package_id: tracked.id,
-    house_number: tracked.house_number,
+    house_number: tracked.houseNumber,
     status: tracked.status,
-    events: events.map(({ id, occurred_at, recorded_at, ...shown }) => ({
-      event_id: id,
-      ...shown,
-      occurred_at: formatDateTime(occurred_at),
-      recorded_at: formatDateTime(recorded_at),
+    events: events.map((event) => ({
+      event_id: event.id,
+      previous_status: event.previousStatus,
+      status: event.status,
+      source: event.source,
+      location: event.location,
+      remarks: event.remarks,
+      recorded_by: event.recordedBy,
+      occurred_at: formatDateTime(event.occurredAt),
+      recorded_at: formatDateTime(event.recordedAt),
     })),
   };
 }

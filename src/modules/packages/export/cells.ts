@@ -1,7 +1,7 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
 import { harmless, type Cell } from '../../../platform/files/csv.js';
-import type { ExportRow } from '../list/queries.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
 import { shownTrackingNumber } from '../../tracking-numbers/public.js';
+import type { ExportRow } from '../list/queries.js';
 
 export const HEADINGS = [
   'User Code',
@@ -23,19 +23,19 @@ export const HEADINGS = [
 /** Returns the cells of one row, in the order of HEADINGS. An unknown value is an empty string. */
 export function toCells(caller: UserCaller, row: ExportRow): Cell[] {
   return [
-    harmless(row.user_code ?? ''),
+    harmless(row.userCode ?? ''),
     harmless(row.id),
     harmless(shownTrackingNumber(caller, row)),
-    harmless(row.house_number),
-    harmless(row.first_name ?? ''),
-    harmless(row.last_name ?? ''),
-    harmless(row.courier_name ?? ''),
-    harmless(row.courier_code ?? ''),
-    harmless(row.carrier_name ?? ''),
+    harmless(row.houseNumber),
+    harmless(row.firstName ?? ''),
+    harmless(row.lastName ?? ''),
+    harmless(row.courierName ?? ''),
+    harmless(row.courierCode ?? ''),
+    harmless(row.carrierName ?? ''),
     harmless(row.shipper ?? ''),
-    Number(row.weight_lb),
+    Number(row.weightLb),
     harmless(row.status),
-    harmless(row.manifest_number ?? ''),
-    row.entry_date_time,
+    harmless(row.manifestNumber ?? ''),
+    row.entryDateTime,
   ];
 }

@@ -1,10 +1,9 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply } from '../../../platform/contract/types.js';
 import { writeCsv } from '../../../platform/files/csv.js';
-import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { HEADINGS, toCells } from './cells.js';
 import { filtersOf, type PackageQuery } from '../list/filters.js';
-import { exportPackages, type ExportRow } from '../list/queries.js';
+import { exportPackages } from '../list/queries.js';
 import type { WorkbookWriter } from './spreadsheet.js';
 
 const MEDIA_TYPES = {
@@ -19,17 +18,15 @@ type MediaType = (typeof MEDIA_TYPES)[keyof typeof MEDIA_TYPES];
  * most 10,000 rows in memory.
  */
 export async function exportPage(
-  db: Db,
-  caller: UserCaller,
+  ctx: UserContext,
   query: PackageQuery,
   { now, writeWorkbook }: { now: Date; writeWorkbook: WorkbookWriter },
 ): Promise<FileReply<MediaType>> {
   const { page, limit, export_format: format } = query;
   const filters = filtersOf(query);
-  const [rows] = await snapshot(db, caller, [exportPackages(db, caller, filters, { page, limit })]);
+  const [rows] = await ctx.read([exportPackages(ctx, filters, { page, limit })]);
   const write = format === 'csv' ? writeCsv : writeWorkbook;
-  // The statement selects exactly these columns.
-  const content = await write(HEADINGS, rows as ExportRow[], (row) => toCells(caller, row));
+  const content = await write(HEADINGS, rows, (row) => toCells(ctx.caller, row));
   return { name: `packages-${timestampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };
 }
 

@@ -23,7 +23,7 @@ export default makeWorkerTask((texts: string[]): Uint8Array => {
     { dense: true } as AOA2SheetOpts,
   );
   const book = { SheetNames: ['Packages'], Sheets: { Packages: sheet } };
-  // With these options the library returns a Buffer; its types say any.
+  // With these options the library returns a Buffer; its types declare `any`.
   return write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true, compression: true }) as Buffer;
 });
 

@@ -1,41 +1,39 @@
-import { auditStatement, type AuditFact } from '../../../platform/audit/audit.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
-import type { Db, Tx } from '../../../platform/db/transaction.js';
+import type { AuditFact } from '../../../platform/audit/audit.js';
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import { newId } from '../../../platform/values/ids.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import { settledFact } from './open-prealerts.js';
-import { insertReceivedEvent, settlePrealerts, type NewPackage, type ReceiptRow } from './queries.js';
 import type { OpenPrealert, Ownership } from './ownership.js';
+import { settlePrealerts } from './prealert-queries.js';
+import { insertReceivedEvent, type NewPackage, type ReceiptRow } from './queries.js';
 
-export type IntakeContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
+/** A package that was just stored, and the pre-alerts of its number. */
+export type Arrival = {
+  newPackage: NewPackage;
+  row: ReceiptRow;
+  prealerts: OpenPrealert[];
+  prealertStatus: Ownership['prealertStatus'];
+};
 
 /**
- * Completes the intake of a package that was just stored, in the same transaction: settles its pre-alerts,
- * begins its history and audit trail, and notifies its courier.
+ * Completes the intake of a package in the same transaction: settles its pre-alerts, begins its history and
+ * audit trail, and notifies its courier.
  */
-export async function recordArrival(
-  { db, tx, caller, requestId }: IntakeContext,
-  newPackage: NewPackage,
-  row: ReceiptRow,
-  prealerts: OpenPrealert[],
-  { prealertStatus: announcementStatus }: Ownership,
-): Promise<void> {
+export async function recordArrival(ctx: UserContext, tx: BulkTx, arrival: Arrival): Promise<void> {
+  const { newPackage, row, prealerts, prealertStatus } = arrival;
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settlePrealerts(db, caller, ids, announcementStatus));
-  const event = { id: newId(), packageId: row.id, courierId: row.courier_id };
-  await tx.execute(insertReceivedEvent(caller, event));
-  const settled = prealerts.filter(({ status }) => status !== announcementStatus);
-  const facts = [
-    receivedFact(newPackage, row),
-    ...settled.map((each) => settledFact(each, announcementStatus)),
-  ];
-  await tx.execute(auditStatement(caller, requestId, facts));
-  await recordPackageEvents({ db, tx }, 'package.created', [{ packageId: row.id }]);
+  if (ids.length > 0) await tx.execute(settlePrealerts(ctx, ids, prealertStatus));
+  const event = { id: newId(), packageId: row.id, courierId: row.courierId };
+  await tx.execute(insertReceivedEvent(ctx, event));
+  const settled = prealerts.filter(({ status }) => status !== prealertStatus);
+  const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
+  await tx.audit(receivedFact(newPackage, row), ...settledFacts);
+  await recordPackageEvents(ctx, tx, 'package.created', [{ packageId: row.id }]);
 }
 
-const receivedFact = ({ id, ...columns }: NewPackage, { status, received_at }: ReceiptRow): AuditFact => ({
+const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact => ({
   action: 'package.received',
   entity: 'package',
   entityId: id,
-  after: { ...columns, status, received_at },
+  after: { ...columns, status, received_at: receivedAt },
 });

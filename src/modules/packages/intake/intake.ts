@@ -1,17 +1,17 @@
-import { auditStatement } from '../../../platform/audit/audit.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockParcel } from '../../../platform/db/locks.js';
-import { transaction, type Db, type Tx } from '../../../platform/db/transaction.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId } from '../../../platform/values/ids.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
-import { findOpenPrealerts, settledFact } from './open-prealerts.js';
-import { recordArrival, type IntakeContext } from './arrival.js';
+import { toInches, toPounds, type Measures } from '../shared/measures.js';
+import { recordArrival } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
-import * as queries from './queries.js';
-import { toInches, toPounds } from '../shared/measures.js';
-import { findReferencedRecords, type ReferencedRecords } from './referenced-records.js';
+import { lockOpenPrealerts, settledFact } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
+import { flagDisputes } from './prealert-queries.js';
+import * as queries from './queries.js';
+import { findReferencedRecords, type ReferencedRecords } from './referenced-records.js';
 
 export type Intake = BodyOf<'receivePackage'>;
 export type Receipt = {
@@ -27,31 +27,26 @@ export type Receipt = {
  * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code,
  * validation_failed
  */
-export async function receivePackage(
-  db: Db,
-  caller: UserCaller,
-  requestId: string,
-  intake: Intake,
-): Promise<Receipt> {
+export async function receivePackage(ctx: UserContext, intake: Intake): Promise<Receipt> {
   const measures = readMeasures(intake);
   const trackingNumber = intake.tracking_number.trim();
   const key = trackingKey(trackingNumber);
-  return transaction(db, caller, async (tx) => {
-    const context = { db, tx, caller, requestId };
-    const first = await findEarlierScan(db, tx, caller, key);
+  return ctx.transaction(async (tx) => {
+    const first = await findEarlierScan(ctx, tx, key);
     // Checked before the owner in the body is looked up, so that a repeated call succeeds even if that
     // customer no longer exists.
-    if (first) return handleRepeatedScan(context, key, first);
-    const references = await findReferencedRecords(db, tx, caller, intake);
-    const prealerts = await findOpenPrealerts(db, tx, caller, key);
+    if (first) return handleRepeatedScan(ctx, tx, key, first);
+    const references = await findReferencedRecords(ctx, tx, intake);
+    const prealerts = await lockOpenPrealerts(ctx, tx, key);
     const ownership = decideOwnership(references, prealerts, trackingNumber);
-    const parcel = { ...measures, tracking_number: trackingNumber, tracking_key: key };
     const newPackage = {
-      ...parcel,
+      ...measures,
+      tracking_number: trackingNumber,
+      tracking_key: key,
       ...ownerColumns(ownership),
       ...contentColumns(intake, references, ownership),
     };
-    return store(context, newPackage, prealerts, ownership);
+    return store(ctx, tx, newPackage, prealerts, ownership);
   });
 }
 
@@ -60,15 +55,14 @@ export async function receivePackage(
  * not wait for a lock it does not need.
  */
 async function findEarlierScan(
-  db: Db,
-  tx: Tx,
-  caller: UserCaller,
+  ctx: UserContext,
+  tx: PlainTx,
   key: string,
 ): Promise<queries.EarlierRow | undefined> {
-  const [early] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, key));
+  const [early] = await tx.query(queries.findReceipt(ctx, key));
   if (early) return early;
-  await tx.execute(lockParcel(caller.tenantId, key));
-  const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, key));
+  await tx.execute(lockParcel(ctx.tenantId, key));
+  const [first] = await tx.query(queries.findReceipt(ctx, key));
   return first;
 }
 
@@ -77,15 +71,16 @@ async function findEarlierScan(
  * pre-alerts.
  */
 async function handleRepeatedScan(
-  { db, tx, caller, requestId }: IntakeContext,
+  ctx: UserContext,
+  tx: BulkTx,
   key: string,
-  { is_flagged: isFlagged, is_disputed: isDisputed, ...row }: queries.EarlierRow,
+  { isFlagged, isDisputed, ...row }: queries.EarlierRow,
 ): Promise<Receipt> {
   if (!isDisputed) return { row, isDuplicate: true, isFlagged };
-  await tx.execute(lockParcel(caller.tenantId, key));
-  const flagged = await tx.query<{ id: string }>(queries.flagDisputes(db, caller, row.id));
+  await tx.execute(lockParcel(ctx.tenantId, key));
+  const flagged = await tx.query(flagDisputes(ctx, row.id));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
-  if (facts.length > 0) await tx.execute(auditStatement(caller, requestId, facts));
+  if (facts.length > 0) await tx.audit(...facts);
   return { row, isDuplicate: true, isFlagged: true };
 }
 
@@ -93,7 +88,7 @@ async function handleRepeatedScan(
  * Returns weight and dimensions as exact decimal texts. The contract has already limited the number of
  * decimals.
  */
-function readMeasures({ weight, length, width, height }: Intake) {
+function readMeasures({ weight, length, width, height }: Intake): Measures {
   return {
     weight_lb: toPounds(weight),
     length_in: length === undefined ? null : toInches(length),
@@ -102,22 +97,18 @@ function readMeasures({ weight, length, width, height }: Intake) {
   };
 }
 
-const ownerColumns = ({ courierId, customer, matchedPrealert: answers }: Ownership) => ({
+const ownerColumns = ({ courierId, customer, matchedPrealert }: Ownership) => ({
   courier_id: courierId,
   user_code: customer?.userCode ?? null,
   first_name: customer?.firstName ?? null,
   last_name: customer?.lastName ?? null,
-  prealert_id: answers?.id ?? null,
+  prealert_id: matchedPrealert?.id ?? null,
 });
 
-const contentColumns = (
-  intake: Intake,
-  references: ReferencedRecords,
-  { matchedPrealert: answers }: Ownership,
-) => ({
+const contentColumns = (intake: Intake, references: ReferencedRecords, { matchedPrealert }: Ownership) => ({
   package_type: intake.package_type ?? null,
-  shipper: intake.shipper ?? answers?.vendor ?? null,
-  description: intake.description ?? answers?.description ?? null,
+  shipper: intake.shipper ?? matchedPrealert?.vendor ?? null,
+  description: intake.description ?? matchedPrealert?.description ?? null,
   carrier_id: references.carrierId,
   warehouse_id: references.warehouseId,
 });
@@ -126,21 +117,22 @@ const MAX_HOUSE_NUMBERS = 20;
 
 /** Stores the parcel with a free house number and completes the intake. */
 async function store(
-  context: IntakeContext,
+  ctx: UserContext,
+  tx: BulkTx,
   parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,
   prealerts: OpenPrealert[],
   ownership: Ownership,
 ): Promise<Receipt> {
-  const { db, tx, caller } = context;
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [row] = await tx.query<queries.ReceiptRow>(queries.insertPackage(caller.tenantId, newPackage));
+    const [row] = await tx.query(queries.insertPackage(ctx, newPackage));
     if (row) {
-      await recordArrival(context, newPackage, row, prealerts, ownership);
-      return { row, isDuplicate: false, isFlagged: ownership.prealertStatus === 'flagged' };
+      const { prealertStatus } = ownership;
+      await recordArrival(ctx, tx, { newPackage, row, prealerts, prealertStatus });
+      return { row, isDuplicate: false, isFlagged: prealertStatus === 'flagged' };
     }
-    const [first] = await tx.query<queries.EarlierRow>(queries.findReceipt(db, caller, parcel.tracking_key));
-    if (first) return handleRepeatedScan(context, parcel.tracking_key, first);
+    const [first] = await tx.query(queries.findReceipt(ctx, parcel.tracking_key));
+    if (first) return handleRepeatedScan(ctx, tx, parcel.tracking_key, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
 }

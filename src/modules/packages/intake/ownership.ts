@@ -1,18 +1,17 @@
+import type * as models from '../../../platform/db/models/types.js';
+
 /** A customer with the names of its record. */
-export type Customer = { courierId: string; userCode: string; firstName: string; lastName: string };
+export type Customer = Pick<models.Customer, 'courierId' | 'userCode' | 'firstName' | 'lastName'>;
 
 /** The owner that staff entered at intake. Both are null if they entered none. */
 export type EnteredOwner = { courierId: string | null; customer: Customer | null };
 
 /** A pre-alert of the tracking number that is not yet matched with a package. */
-export type OpenPrealert = {
-  id: string;
-  courierId: string;
-  userCode: string;
-  trackingNumber: string;
-  vendor: string | null;
-  description: string | null;
-  status: string;
+export type OpenPrealert = Pick<
+  models.Prealert,
+  'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'vendor' | 'description'
+> & {
+  status: 'pending' | 'flagged';
   /** The active customer with that user code, or null. */
   customer: Customer | null;
 };
@@ -30,7 +29,7 @@ export type Ownership = {
  * Returns the owner of a parcel. All claims must agree: the owner entered at intake and those of the
  * pre-alerts. If two couriers claim it, it has no owner. If two customers of one courier claim it, it has
  * only that courier. In both cases the pre-alerts are flagged for review by staff (design, "Intake").
- * @param announcements oldest first
+ * @param prealerts oldest first
  */
 export function decideOwnership(
   entered: EnteredOwner,
@@ -47,11 +46,11 @@ export function decideOwnership(
   if (codes.size > 1) return contested(oldest.courierId);
   // A courier may have announced both the short number and the barcode. The one that equals the scanned text
   // is the better match.
-  const answers = prealerts.find(({ trackingNumber }) => trackingNumber === scannedNumber) ?? oldest;
+  const match = prealerts.find(({ trackingNumber }) => trackingNumber === scannedNumber) ?? oldest;
   return {
-    courierId: answers.courierId,
-    customer: entered.customer ?? answers.customer,
-    matchedPrealert: answers,
+    courierId: match.courierId,
+    customer: entered.customer ?? match.customer,
+    matchedPrealert: match,
     prealertStatus: 'received',
   };
 }

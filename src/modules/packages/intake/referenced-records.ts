@@ -1,14 +1,12 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import type { Db, Tx } from '../../../platform/db/transaction.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
-import { findCustomers, findReferencedIds, type CustomerRow, type ReferencedIdsRow } from './queries.js';
 import type { Customer, EnteredOwner } from './ownership.js';
+import { findCustomers, findReferencedIds } from './queries.js';
 
 /** The courier, customer, carrier and warehouse that the body of an intake refers to. */
 export type ReferencedRecords = EnteredOwner & { carrierId: string | null; warehouseId: string };
-
-type Intake = BodyOf<'receivePackage'>;
 
 /**
  * Looks up the records that the body refers to.
@@ -16,46 +14,31 @@ type Intake = BodyOf<'receivePackage'>;
  * warehouse_not_found
  */
 export async function findReferencedRecords(
-  db: Db,
-  tx: Tx,
-  caller: UserCaller,
-  intake: Intake,
+  ctx: UserContext,
+  tx: PlainTx,
+  intake: BodyOf<'receivePackage'>,
 ): Promise<ReferencedRecords> {
-  const [found] = await tx.query<ReferencedIdsRow>(
-    findReferencedIds(db, caller, {
-      courierId: intake.courier_id,
-      carrierId: intake.carrier_id,
-      warehouseId: intake.warehouse_id,
-    }),
-  );
-  const {
-    courier_id: courierId = null,
-    carrier_id: carrierId = null,
-    warehouse_id: warehouseId,
-  } = found ?? {};
-  if (intake.courier_id !== undefined && !courierId) throw new ApiError('courier_not_found');
-  const customer = await findReferencedCustomer(db, tx, caller, intake.user_code, courierId);
-  if (intake.carrier_id !== undefined && !carrierId) throw new ApiError('carrier_not_found');
+  const { courier_id, carrier_id, warehouse_id, user_code } = intake;
+  const named = { courierId: courier_id, carrierId: carrier_id, warehouseId: warehouse_id };
+  const [found] = await tx.query(findReferencedIds(ctx, named));
+  const { courierId = null, carrierId = null, warehouseId } = found ?? {};
+  if (courier_id !== undefined && !courierId) throw new ApiError('courier_not_found');
+  const customer = await findReferencedCustomer(ctx, tx, user_code, courierId);
+  if (carrier_id !== undefined && !carrierId) throw new ApiError('carrier_not_found');
   if (!warehouseId) throw new ApiError('warehouse_not_found');
   return { courierId: courierId ?? customer?.courierId ?? null, customer, carrierId, warehouseId };
 }
 
 async function findReferencedCustomer(
-  db: Db,
-  tx: Tx,
-  caller: UserCaller,
+  ctx: UserContext,
+  tx: PlainTx,
   userCode: string | undefined,
   courierId: string | null,
 ): Promise<Customer | null> {
   if (userCode === undefined) return null;
-  const [row, another] = await tx.query<CustomerRow>(findCustomers(db, caller, userCode, courierId));
+  const [customer, another] = await tx.query(findCustomers(ctx, userCode, courierId));
   if (another) throw invalidFieldError('courier_id', 'required_to_choose');
-  if (!row)
+  if (!customer)
     throw new ApiError('unknown_user_code', { errors: [fieldError('user_code', 'unknown_user_code')] });
-  return {
-    courierId: row.courier_id,
-    userCode: row.user_code,
-    firstName: row.first_name,
-    lastName: row.last_name,
-  };
+  return customer;
 }

@@ -1,5 +1,4 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
-import { snapshot, type Db } from '../../../platform/db/transaction.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import { findLabel, type LabelRow } from './queries.js';
@@ -19,31 +18,28 @@ export type Label = {
  * Returns the content of a package's label.
  * @throws ApiError package_not_found
  */
-export async function readLabel(db: Db, caller: UserCaller, packageId: string): Promise<Label> {
-  const [rows] = await snapshot(db, caller, [findLabel(db, caller, packageId)]);
-  // The statement selects exactly these columns.
-  const row = rows?.[0] as LabelRow | undefined;
+export async function readLabel(ctx: UserContext, packageId: string): Promise<Label> {
+  const [[row]] = await ctx.read([findLabel(ctx, packageId)]);
   if (!row) throw new ApiError('package_not_found');
   return toLabel(row);
 }
 
 export function toLabel(row: LabelRow): Label {
-  const { courier_code: code, courier_name: name, user_code: userCode } = row;
+  const { courierCode: code, courierName: name, userCode } = row;
   return {
-    houseNumber: oneLine(row.house_number),
-    receivedAt: row.received_at,
-    courier:
-      code === null ? null : { code: oneLine(code), name: oneLine(name ?? ''), color: row.house_color },
+    houseNumber: oneLine(row.houseNumber),
+    receivedAt: row.receivedAt,
+    courier: code === null ? null : { code: oneLine(code), name: oneLine(name ?? ''), color: row.houseColor },
     customer:
       userCode === null
         ? null
-        : { code: oneLine(userCode), name: oneLine(`${row.first_name ?? ''} ${row.last_name ?? ''}`) },
+        : { code: oneLine(userCode), name: oneLine(`${row.firstName ?? ''} ${row.lastName ?? ''}`) },
     facts: [
-      { name: 'Tracking', value: oneLine(row.tracking_number) },
-      { name: 'Weight', value: weightOf(row.weight_lb) },
-      { name: 'Received', value: `${formatDateTime(row.received_at).slice(0, 16)} UTC` },
-      { name: 'Warehouse', value: oneLine(row.warehouse_name) },
-      ...(row.manifest_number === null ? [] : [{ name: 'Manifest', value: oneLine(row.manifest_number) }]),
+      { name: 'Tracking', value: oneLine(row.trackingNumber) },
+      { name: 'Weight', value: weightOf(row.weightLb) },
+      { name: 'Received', value: `${formatDateTime(row.receivedAt).slice(0, 16)} UTC` },
+      { name: 'Warehouse', value: oneLine(row.warehouseName) },
+      ...(row.manifestNumber === null ? [] : [{ name: 'Manifest', value: oneLine(row.manifestNumber) }]),
     ],
   };
 }

@@ -1,8 +1,8 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
-import { join, sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import { join, sql, type Sql } from '../../../platform/db/statements.js';
 
 export type PackageQuery = BodyOf<'retrievePackages'>;
 
@@ -29,18 +29,18 @@ export const filtersOf = (query: PackageQuery): PackageFilters => ({
  * Returns the condition for the packages that the caller may see and that match all filters. An empty text
  * does not filter.
  */
-export function matching(db: Db, caller: UserCaller, filters: PackageFilters): Sql {
+export function matching(ctx: UserContext, filters: PackageFilters): Sql {
   const conditions = [
     textFilter(filters),
     filters.houseNumber && sql`p.house_number = ${filters.houseNumber}`,
     filters.userCode && sql`p.user_code = ${filters.userCode}`,
     // A courier only ever sees its own packages, whatever courierID says.
-    caller.courierId === null && filters.courierID && sql`p.courier_id = ${filters.courierID}::uuid`,
+    ctx.caller.courierId === null && filters.courierID && sql`p.courier_id = ${filters.courierID}::uuid`,
     filters.carrierID && sql`p.carrier_id = ${filters.carrierID}::uuid`,
     filters.entryDateFloor && sql`p.received_at >= ${midnight(filters.entryDateFloor)}`,
     filters.entryDateCeiling && sql`p.received_at < ${midnight(filters.entryDateCeiling, 1)}`,
   ];
-  return join([ownRows(db, caller, 'p'), ...conditions.filter((condition) => isSql(condition))], ' and ');
+  return join([ownRows(ctx, 'p'), ...conditions.filter((condition) => isSql(condition))], ' and ');
 }
 
 const isSql = (condition: Sql | string | false | undefined): condition is Sql =>

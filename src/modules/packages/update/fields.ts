@@ -28,7 +28,8 @@ export function readFields(body: PackageUpdate) {
  * masked for a courier differs from everything but its mask, so that no response depends on the hidden part.
  */
 export function findChanges(caller: UserCaller, before: Editable, input: RequestedFields): Partial<Editable> {
-  const shown = { ...before, tracking_number: shownTrackingNumber(caller, before) };
+  const { tracking_number: trackingNumber, user_code: userCode } = before;
+  const shown = { ...before, tracking_number: shownTrackingNumber(caller, { trackingNumber, userCode }) };
   const differing = Object.entries(input).filter(
     // `input` has only columns of Editable. A missing value counts as an empty text.
     ([column, value]) => value !== undefined && value !== (shown[column as keyof Editable] ?? ''),

@@ -1,12 +1,10 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { UserCaller } from '../../../platform/identity/callers.js';
-import type { Db, Tx } from '../../../platform/db/transaction.js';
-import { findOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
-import { settlePrealerts } from '../intake/queries.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
+import { lockOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
+import { settlePrealerts } from '../intake/prealert-queries.js';
 import { reopenPrealerts, type Editable } from './queries.js';
-
-export type UpdateContext = { db: Db; tx: Tx; caller: UserCaller; requestId: string };
 
 /** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
 export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
@@ -19,33 +17,30 @@ export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
  * package may already be billed or on a manifest; staff decide when they review the flag.
  */
 export async function movePrealerts(
-  { db, tx, caller }: UpdateContext,
+  ctx: UserContext,
+  tx: PlainTx,
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {
   const reopened = before.courier_id
-    ? await tx.query<{ id: string }>(reopenPrealerts(db, caller, before.courier_id, before.tracking_key))
+    ? await tx.query(reopenPrealerts(ctx, before.courier_id, before.tracking_key))
     : [];
-  const prealerts = await findOpenPrealerts(db, tx, caller, after.tracking_key);
-  const {
-    courierId,
-    customer,
-    matchedPrealert: answers,
-    prealertStatus: announcementStatus,
-  } = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
+  const prealerts = await lockOpenPrealerts(ctx, tx, after.tracking_key);
+  const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
+  const { courierId, customer, matchedPrealert, prealertStatus } = ownership;
   // A package without a courier cannot be identified as the announced one.
-  const isAnswer = courierId !== null && courierId === after.courier_id && announcementStatus === 'received';
-  const status = isAnswer ? 'received' : 'flagged';
+  const isMatch = courierId !== null && courierId === after.courier_id && prealertStatus === 'received';
+  const status = isMatch ? 'received' : 'flagged';
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settlePrealerts(db, caller, ids, status));
-  const settled = prealerts.filter((each) => each.status !== status);
-  const answered = isAnswer ? (answers?.id ?? null) : null;
+  if (ids.length > 0) await tx.execute(settlePrealerts(ctx, ids, status));
+  const settled = prealerts.filter((prealert) => prealert.status !== status);
+  const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {
     columns: {
-      ...(answered === before.prealert_id ? {} : { prealert_id: answered }),
-      ...(isAnswer && customer && after.user_code === null ? namesOf(customer, after) : {}),
+      ...(matchedId === before.prealert_id ? {} : { prealert_id: matchedId }),
+      ...(isMatch && customer && after.user_code === null ? namesOf(customer, after) : {}),
     },
-    facts: [...reopened.map(reopenedFact), ...settled.map((each) => settledFact(each, status))],
+    facts: [...reopened.map(reopenedFact), ...settled.map((prealert) => settledFact(prealert, status))],
   };
 }
 

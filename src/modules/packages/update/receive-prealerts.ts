@@ -1,5 +1,7 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { settledFact } from '../intake/open-prealerts.js';
-import type { UpdateEffects, UpdateContext } from './move-prealerts.js';
+import type { UpdateEffects } from './move-prealerts.js';
 import { receivePendingPrealerts, type Editable } from './queries.js';
 
 /**
@@ -8,13 +10,14 @@ import { receivePendingPrealerts, type Editable } from './queries.js';
  * pending.
  */
 export async function receivePrealerts(
-  { db, tx, caller }: UpdateContext,
+  ctx: UserContext,
+  tx: PlainTx,
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {
   const isLinked = after.user_code !== null && after.user_code !== before.user_code;
   if (!isLinked) return { columns: {}, facts: [] };
-  const received = await tx.query<{ id: string }>(receivePendingPrealerts(db, caller, after));
+  const received = await tx.query(receivePendingPrealerts(ctx, after));
   const [oldest] = received.map(({ id }) => id).sort();
   return {
     columns: oldest && before.prealert_id === null ? { prealert_id: oldest } : {},

@@ -1,29 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SystemCaller } from '../../../platform/identity/callers.js';
 import { BACKGROUND } from '../../../platform/audit/audit.js';
-import { placeOf, ensureWebhookSecret, signingSecrets } from '../../couriers/public.js';
-import { pipeline, transaction } from '../../../platform/db/transaction.js';
-import type { OutboundReply } from '../../../platform/outbound/client.js';
+import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
+import type { SystemCaller } from '../../../platform/identity/callers.js';
 import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
-import { viewEvent } from '../events/event-view.js';
 import {
   claimDue,
   failPendingDeliveries,
-  insertAttempts,
-  recordHealth,
-  postponeDeliveries,
   selectTarget,
-  settleDeliveries,
   wakeWhenDue,
-  type AttemptResult,
   type ClaimedRow,
-  type DeliveryQueueScope,
-  type Postponed,
   type TargetRow,
-} from './delivery-queue-queries.js';
-import { retryAfterSeconds } from './schedule.js';
-import { signatureHeaders } from './sign.js';
+} from './claim-queries.js';
+import { attempt, openSender, type Sender, type Target } from './send.js';
+import {
+  insertAttempts,
+  postponeDeliveries,
+  recordHealth,
+  settleDeliveries,
+  type AttemptResult,
+  type Postponed,
+} from './settle-queries.js';
 import { recordQueuedSyncs } from './syncs.js';
 
 /** The maximum number of concurrent requests to one courier's URL. */
@@ -34,12 +31,20 @@ const SYNCS_PER_TRANSACTION = 100;
  * The maximum time per run of a delivery queue. After it, the queue is rescheduled so that others can run.
  */
 const MAX_RUN_MS = 15_000;
-const TIMEOUT_MS = 10_000;
 /** How often a queue with outstanding requests is checked for new deliveries. */
 const POLL_MS = 250;
-/** How much of a response is read, and how much of that is stored. */
-const MAX_REPLY_BYTES = 65_536;
-const MAX_STORED_CHARACTERS = 1_024;
+
+/** A delivery queue, and a function that creates a context for each of its transactions. */
+type QueueRun = { queue: DeliveryQueue; newContext: () => SystemContext };
+
+/** The requests of a run: those in flight, and the outcomes that are not recorded yet. */
+type Requests = {
+  inFlight: Set<Promise<void>>;
+  results: AttemptResult[];
+  postponed: Postponed[];
+  /** Positive once the URL's rate limit was reached. */
+  pauseMs: number;
+};
 
 /**
  * Sends the due deliveries of a queue, and schedules the queue again for later ones. Each delivery is claimed
@@ -49,154 +54,82 @@ const MAX_STORED_CHARACTERS = 1_024;
  */
 export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<void> {
   const caller: SystemCaller = { kind: 'system', tenantId: queue.tenantId };
-  const scope: DeliveryQueueScope = { db: deps.db, caller, queue };
+  const newContext = () => makeContext(deps.db, caller, BACKGROUND);
   const runEndsMs = performance.now() + MAX_RUN_MS;
-  const inFlight = new Set<Promise<void>>();
-  const results: AttemptResult[] = [];
-  const postponed: Postponed[] = [];
-  let pauseMs = 0;
-  const start = (sender: Sender, delivery: ClaimedRow) => {
-    const sending = attempt(deps, sender, delivery).then((result) => {
-      inFlight.delete(sending);
-      if ('after_ms' in result) {
-        postponed.push(result);
-        pauseMs = Math.max(pauseMs, result.after_ms);
-        return;
-      }
-      // The request was cancelled because this process is stopping, which is no failure of the receiver. The
-      // claim expires and another worker sends the delivery.
-      if (!(deps.stopping.aborted && result.outcome === 'unreachable')) results.push(result);
-    });
-    inFlight.add(sending);
-  };
+  const requests: Requests = { inFlight: new Set(), results: [], postponed: [], pauseMs: 0 };
 
   for (;;) {
-    const isOpen = !deps.stopping.aborted && pauseMs === 0 && performance.now() < runEndsMs;
-    const room = isOpen ? MAX_CONCURRENT - inFlight.size : 0;
-    const { target, deliveries } = await settleAndClaim(
-      scope,
-      { results: results.splice(0), postponed: postponed.splice(0) },
-      room,
-    );
-    const sender = target && deliveries.length > 0 ? await openSender(deps, scope, target) : undefined;
-    if (sender) for (const delivery of deliveries) start(sender, delivery);
-    if (room > 0 && deliveries.length === 0 && (await recordQueuedSyncs(scope, SYNCS_PER_TRANSACTION)))
-      continue;
-    const isSettled = results.length === 0 && postponed.length === 0;
-    if (inFlight.size === 0 && isSettled) break;
-    if (isSettled) await Promise.race([...inFlight, sleep(POLL_MS, undefined, { ref: false })]);
+    const isOpen = !deps.stopping.aborted && requests.pauseMs === 0 && performance.now() < runEndsMs;
+    const room = isOpen ? MAX_CONCURRENT - requests.inFlight.size : 0;
+    const { target, deliveries } = await settleAndClaim({ queue, newContext }, requests, room);
+    if (target && deliveries.length > 0) {
+      const sender = await openSender(newContext, deps.secrets, queue, target);
+      for (const delivery of deliveries) startRequest(deps, sender, delivery, requests);
+    }
+    if (room > 0 && deliveries.length === 0) {
+      const hasSyncs = await recordQueuedSyncs(newContext(), queue, SYNCS_PER_TRANSACTION);
+      if (hasSyncs) continue;
+    }
+    const isSettled = requests.results.length === 0 && requests.postponed.length === 0;
+    if (requests.inFlight.size === 0 && isSettled) break;
+    if (isSettled) await Promise.race([...requests.inFlight, sleep(POLL_MS, undefined, { ref: false })]);
   }
-  await pipeline(deps.db, caller, [wakeWhenDue(scope, pauseMs)]);
+  const ctx = newContext();
+  await ctx.pipeline([wakeWhenDue(ctx, queue, requests.pauseMs)]);
 }
 
-type Target = TargetRow & { url: string };
+function startRequest(deps: TaskDeps, sender: Sender, delivery: ClaimedRow, requests: Requests): void {
+  const sending = attempt(deps, sender, delivery).then((result) => {
+    requests.inFlight.delete(sending);
+    if ('after_ms' in result) {
+      requests.postponed.push(result);
+      requests.pauseMs = Math.max(requests.pauseMs, result.after_ms);
+      return;
+    }
+    // The request was cancelled because this process is stopping, which is no failure of the receiver. The
+    // claim expires and another worker sends the delivery.
+    if (!(deps.stopping.aborted && result.outcome === 'unreachable')) requests.results.push(result);
+  });
+  requests.inFlight.add(sending);
+}
 
 /**
- * Records the results of attempts and claims as many deliveries as there is room for, in one round trip. If
- * the queue has no URL, its pending deliveries fail.
+ * Records the outcomes of requests and claims as many deliveries as there is room for. If the queue has no URL,
+ * its pending deliveries fail.
  */
 async function settleAndClaim(
-  scope: DeliveryQueueScope,
-  { results, postponed }: { results: AttemptResult[]; postponed: Postponed[] },
+  { queue, newContext }: QueueRun,
+  requests: Requests,
   room: number,
-): Promise<{ target?: Target; deliveries: ClaimedRow[] }> {
-  const settling =
-    results.length > 0
-      ? [insertAttempts(scope, results), settleDeliveries(scope, results), recordHealth(scope, results)]
-      : [];
-  const postponing = postponed.length > 0 ? [postponeDeliveries(scope, postponed)] : [];
-  const answers = await pipeline(scope.db, scope.caller, [
-    ...settling,
-    ...postponing,
-    selectTarget(scope),
-    claimDue(scope, room),
-  ]);
-  // The last two statements select exactly these columns.
-  const [[target] = [], deliveries = []] = answers.slice(-2) as [TargetRow[]?, ClaimedRow[]?];
-  const hasNoTarget = !target?.url || !target.is_active;
-  if (hasNoTarget || target.is_paused) {
-    await pipeline(scope.db, scope.caller, [failPendingDeliveries(scope, { exceptTests: !hasNoTarget })]);
+): Promise<{ target: Target | undefined; deliveries: ClaimedRow[] }> {
+  await postpone(newContext(), requests.postponed.splice(0));
+  const [[row], claimed] = await settleThenClaim(newContext(), queue, requests.results.splice(0), room);
+  const target = row?.url && row.isActive ? { ...row, url: row.url } : undefined;
+  if (!target || target.isPaused) {
+    const ctx = newContext();
+    await ctx.pipeline([failPendingDeliveries(ctx, queue, { exceptTests: target !== undefined })]);
   }
-  if (hasNoTarget) return { deliveries: [] };
-  return { target: { ...target, url: target.url ?? '' }, deliveries };
+  return { target, deliveries: target ? claimed : [] };
 }
 
-type Sender = { url: string; secrets: string[]; headers: Record<string, string>; clock: () => Date };
-
-async function openSender(
-  deps: TaskDeps,
-  { caller, queue }: DeliveryQueueScope,
-  target: Target,
-): Promise<Sender> {
-  const readMs = performance.now();
-  const tokenPlace = placeOf(queue.tenantId, queue.courierId, 'api_token');
-  const token = target.api_token_cipher && deps.secrets.decrypt(target.api_token_cipher, tokenPlace);
-  const row = { ...target, tenant_id: queue.tenantId, courier_id: queue.courierId };
-  const secrets = signingSecrets(deps.secrets, row, target.now);
-  return {
-    url: target.url,
-    secrets: secrets.length > 0 ? secrets : [await makeSecret(deps, caller, queue)],
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'user-agent': 'Crossdock-Webhooks/1',
-      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-    },
-    // The database's clock, so that replicas agree: receivers reject timestamps that are minutes off.
-    clock: () => new Date(target.now.getTime() + performance.now() - readMs),
-  };
+async function postpone(ctx: SystemContext, postponed: Postponed[]): Promise<void> {
+  if (postponed.length > 0) await ctx.pipeline([postponeDeliveries(ctx, postponed)]);
 }
 
-/** Creates the secret of a courier whose URL is older than signing secrets. */
-const makeSecret = (
-  { db, secrets }: TaskDeps,
-  caller: SystemCaller,
-  { courierId }: DeliveryQueue,
-): Promise<string> =>
-  transaction(db, caller, (tx) =>
-    ensureWebhookSecret({ db, tx, secrets, caller, courierId, requestId: BACKGROUND }),
-  );
-
-async function attempt(
-  deps: TaskDeps,
-  sender: Sender,
-  delivery: ClaimedRow,
-): Promise<AttemptResult | Postponed> {
-  const body = JSON.stringify(viewEvent(delivery));
-  const sentAt = sender.clock();
-  const reply = await deps.outbound.send({
-    method: 'POST',
-    url: sender.url,
-    headers: { ...sender.headers, ...signatureHeaders(sender.secrets, { id: delivery.id, sentAt, body }) },
-    body,
-    timeoutMs: TIMEOUT_MS,
-    maxBytes: MAX_REPLY_BYTES,
-  });
-  if (reply.outcome === 'postponed')
-    return { delivery_id: delivery.delivery_id, after_ms: reply.retryAfterMs };
-  const number = delivery.attempt_count + 1;
-  deps.metrics?.webhookAttempt(outcomeOf(reply), reply.durationMs / 1_000);
-  return {
-    delivery_id: delivery.delivery_id,
-    number,
-    started_at: sentAt.toISOString(),
-    duration_ms: Math.round(reply.durationMs),
-    outcome: outcomeOf(reply),
-    http_status: reply.outcome === 'answered' ? reply.status : null,
-    response_start: reply.outcome === 'answered' ? startOf(reply.body) : null,
-    error: reply.outcome === 'answered' ? null : reply.error,
-    retry_after_s: retryAfterSeconds(deps.config.webhookRetrySeconds, delivery.origin, number) ?? null,
-  };
-}
-
-function outcomeOf(reply: Exclude<OutboundReply, { outcome: 'postponed' }>): AttemptResult['outcome'] {
-  if (reply.outcome !== 'answered') return reply.outcome;
-  return reply.status >= 200 && reply.status <= 299 ? 'delivered' : 'rejected';
-}
-
-/**
- * Returns the start of a response that PostgreSQL can store, limited in code points, as PostgreSQL counts.
- */
-function startOf(body: Buffer): string {
-  const text = body.toString('utf8', 0, MAX_STORED_CHARACTERS * 4).replaceAll('\0', '');
-  return Array.from(text).slice(0, MAX_STORED_CHARACTERS).join('');
+/** In one round trip. */
+async function settleThenClaim(
+  ctx: SystemContext,
+  queue: DeliveryQueue,
+  results: AttemptResult[],
+  room: number,
+): Promise<[TargetRow[], ClaimedRow[]]> {
+  const claiming = [selectTarget(ctx, queue), claimDue(ctx, queue, room)] as const;
+  if (results.length === 0) return ctx.pipeline(claiming);
+  const [, , , ...claimed] = await ctx.pipeline([
+    insertAttempts(ctx, queue, results),
+    settleDeliveries(ctx, results),
+    recordHealth(ctx, queue, results),
+    ...claiming,
+  ]);
+  return claimed;
 }

@@ -1,7 +1,7 @@
-import { tenantRows } from '../../../platform/db/filters.js';
-import { transaction, sql, type Tx } from '../../../platform/db/transaction.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
+import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import { recordPackageEvents } from '../events/events.js';
-import type { DeliveryQueueScope } from './delivery-queue-queries.js';
+import { failUndeliverable, takeQueuedSyncs } from './syncs-queries.js';
 
 /**
  * Turns queued synchronisations of the queue's courier into events with the packages' current state, oldest
@@ -10,38 +10,18 @@ import type { DeliveryQueueScope } from './delivery-queue-queries.js';
  * anyway.
  */
 export async function recordQueuedSyncs(
-  { db, caller, queue }: DeliveryQueueScope,
+  ctx: SystemContext,
+  { courierId, endpoint }: DeliveryQueue,
   atMost: number,
 ): Promise<boolean> {
-  if (queue.endpoint !== 'update_package') return false;
-  return transaction(db, caller, async (tx) => {
-    const taken = await tx.query<{ package_id: string; job_id: string }>(sql`
-      with waiting as (
-        select s.package_id from package_syncs s
-        where ${tenantRows(db, caller, 's')} and s.courier_id = ${queue.courierId}::uuid and s.status = 'queued'
-        order by s.requested_at, s.package_id limit ${atMost}::int
-        for update skip locked
-      )
-      update package_syncs s set status = 'sending' from waiting
-      where ${tenantRows(db, caller, 's')} and s.package_id = waiting.package_id
-      returning s.package_id, s.job_id`);
-    if (taken.length === 0) return false;
-    const changes = taken.map(({ package_id, job_id }) => ({ packageId: package_id, syncJobId: job_id }));
-    await recordPackageEvents({ db, tx }, 'package.updated', changes);
-    await failUndeliverable(
-      tx,
-      taken.map(({ job_id }) => job_id),
-    );
+  if (endpoint !== 'update_package') return false;
+  return ctx.transaction(async (tx) => {
+    const syncs = await tx.query(takeQueuedSyncs(ctx, courierId, atMost));
+    if (syncs.length === 0) return false;
+    const changes = syncs.map(({ packageId, jobId }) => ({ packageId, syncJobId: jobId }));
+    await recordPackageEvents(ctx, tx, 'package.updated', changes);
+    const jobIds = syncs.map(({ jobId }) => jobId);
+    await tx.execute(failUndeliverable(ctx, jobIds));
     return true;
   });
-}
-
-/** Fails the synchronisations without a delivery. */
-async function failUndeliverable(tx: Tx, jobIds: string[]): Promise<void> {
-  const { tenantId } = tx.caller;
-  await tx.execute(sql`
-    update package_syncs s set status = 'failed', settled_at = now()
-    where s.tenant_id = ${tenantId}::uuid and s.job_id = any(${jobIds}::uuid[]) and s.status = 'sending'
-      and not exists (select from webhook_deliveries d where d.tenant_id = s.tenant_id and d.sync_job_id = s.job_id
-        and d.status = 'pending')`);
 }

@@ -1,33 +1,46 @@
 import type { components } from '../../../../generated/contract.js';
+import type { Event } from '../../../platform/db/models/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 
 type Schemas = components['schemas'];
 
+type FeedEvent = Schemas['CourierEvent'];
+type TestEvent = Schemas['WebhookTestEvent'];
+
 /** An event in the feed and in webhooks. */
-export type ShownEvent = Schemas['CourierEvent'] | Schemas['WebhookTestEvent'];
+export type ShownEvent = FeedEvent | TestEvent;
 
-/** A stored event. */
-export type EventRow<Type extends ShownEvent['type'] = ShownEvent['type']> = {
-  id: string;
-  /** Counts from 1; null for a test. Drivers that do not parse bigint return text. */
-  sequence: bigint | string | null;
-  type: Type;
-  data: unknown;
-  occurred_at: Date;
-};
+type StoredEvent<Shown extends ShownEvent> = Shown extends ShownEvent
+  ? Pick<Event, 'id' | 'occurredAt'> & Pick<Shown, 'type' | 'data'>
+  : never;
 
-/** Returns the payload of an event: the body of its webhook, and its record in the feed. */
-export function viewEvent<Type extends ShownEvent['type']>(
-  row: EventRow<Type>,
-): Extract<ShownEvent, { type: Type }> {
-  const event = {
-    type: row.type,
-    event_id: row.id,
-    sequence: row.sequence === null ? null : Number(row.sequence),
-    timestamp: formatDateTime(row.occurred_at),
-    data: row.data,
-  };
-  // The code that records an event stores data of its type's schema, and constraints of the table ensure the
-  // sequence.
-  return event as Extract<ShownEvent, { type: Type }>;
+/** A stored event of the feed. Its sequence counts from 1, as text. */
+export type FeedRow = StoredEvent<FeedEvent> & { sequence: string };
+
+/** A stored event. A test has no sequence. */
+export type EventRow = FeedRow | (StoredEvent<TestEvent> & { sequence: null });
+
+/** Returns the payload of an event: the body of its webhook. */
+export const viewEvent = (row: EventRow): ShownEvent =>
+  row.type === 'webhook.test'
+    ? { type: row.type, ...commonFields(row, null), data: row.data }
+    : viewFeedEvent(row);
+
+/** Returns the record of an event in the feed, which is also the body of its webhook. */
+export function viewFeedEvent(row: FeedRow): FeedEvent {
+  const common = commonFields(row, Number(row.sequence));
+  switch (row.type) {
+    case 'package.created':
+      return { type: row.type, ...common, data: row.data };
+    case 'package.updated':
+      return { type: row.type, ...common, data: row.data };
+    case 'package.status_changed':
+      return { type: row.type, ...common, data: row.data };
+  }
 }
+
+const commonFields = <Sequence>({ id, occurredAt }: EventRow, sequence: Sequence) => ({
+  event_id: id,
+  sequence,
+  timestamp: formatDateTime(occurredAt),
+});

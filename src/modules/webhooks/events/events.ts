@@ -1,5 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
-import type { Db, Tx } from '../../../platform/db/transaction.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId, newIds } from '../../../platform/values/ids.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
@@ -13,7 +14,7 @@ export type EventType = Schemas[
 export type PackageChange = {
   packageId: string;
   /** For `package.status_changed`: the previous status. */
-  previousStatus?: string;
+  previousStatus?: Schemas['PackageStatus'];
   /** For `package.status_changed`: the details of an event recorded by staff. */
   recorded?: Pick<Schemas['EventStatusChange'], 'occurred_at' | 'location' | 'remarks'>;
   /** For `package.updated`: the synchronisation (package_syncs) that the event delivers. */
@@ -33,34 +34,34 @@ export const ENDPOINTS = {
  * write of the transaction, because it locks the couriers' counters.
  */
 export async function recordPackageEvents(
-  { db, tx }: { db: Db; tx: Tx },
+  ctx: RequestContext,
+  tx: PlainTx,
   type: EventType,
   changes: PackageChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const { tenantId } = tx.caller;
   const events: NewEvent[] = [];
   for (let start = 0; start < changes.length; start += PACKAGES_PER_READ)
-    events.push(...(await readEvents({ db, tx }, type, changes.slice(start, start + PACKAGES_PER_READ))));
+    events.push(...(await makeEvents(ctx, tx, type, changes.slice(start, start + PACKAGES_PER_READ))));
   // One statement, so that all transactions lock the couriers' counters in the same order.
-  if (events.length > 0) await tx.query(insertEvents(tenantId, events));
+  if (events.length > 0) await tx.query(insertEvents(ctx, events));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
 const PACKAGES_PER_READ = 1_000;
 
-async function readEvents(
-  { db, tx }: { db: Db; tx: Tx },
+async function makeEvents(
+  ctx: RequestContext,
+  tx: PlainTx,
   type: EventType,
   changes: PackageChange[],
 ): Promise<NewEvent[]> {
   const byPackage = new Map(changes.map((change) => [change.packageId, change]));
-  const { tenantId } = tx.caller;
-  const rows = await tx.query<EventPackageRow>(selectEventPackages({ db, tenantId }, [...byPackage.keys()]));
+  const rows = await tx.query(selectEventPackages(ctx, [...byPackage.keys()]));
   const ids = newIds(rows.length);
   return rows.map((row, index) => ({
     id: ids[index] ?? newId(),
-    courier_id: row.courier_id,
+    courier_id: row.courierId,
     type,
     endpoint: ENDPOINTS[type],
     package_id: row.id,
@@ -78,20 +79,20 @@ function viewPackage(row: EventPackageRow): Schemas['EventPackage'] {
   return {
     package_id: row.id,
     tracking_number: shownNumber(row),
-    house_number: row.house_number,
-    user_code: row.user_code,
-    first_name: row.first_name,
-    last_name: row.last_name,
+    house_number: row.houseNumber,
+    user_code: row.userCode,
+    first_name: row.firstName,
+    last_name: row.lastName,
     weight: Number(row.weight),
     length: inches(row.length),
     width: inches(row.width),
     height: inches(row.height),
-    package_type: row.package_type,
+    package_type: row.packageType,
     shipper: row.shipper,
     description: row.description,
-    status: statusOf(row.status),
-    manifest_number: row.manifest_number,
-    entry_date_time: row.entry_date_time,
+    status: row.status,
+    manifest_number: row.manifestNumber,
+    entry_date_time: row.entryDateTime,
   };
 }
 
@@ -99,22 +100,19 @@ function viewStatusChange(
   row: EventPackageRow,
   { previousStatus, recorded }: Partial<PackageChange> = {},
 ): Schemas['EventStatusChange'] {
-  if (previousStatus === undefined) throw new Error('A change of status needs the status before it.');
+  if (previousStatus === undefined) throw new Error('A change of status needs the previous status.');
   return {
     package_id: row.id,
     tracking_number: shownNumber(row),
-    house_number: row.house_number,
-    user_code: row.user_code,
-    previous_status: statusOf(previousStatus),
-    status: statusOf(row.status),
-    manifest_number: row.manifest_number,
+    house_number: row.houseNumber,
+    user_code: row.userCode,
+    previous_status: previousStatus,
+    status: row.status,
+    manifest_number: row.manifestNumber,
     ...recorded,
   };
 }
 
 /** Events are sent to the courier, so the number is masked while the package has no customer. */
 const shownNumber = (row: EventPackageRow) =>
-  row.user_code === null ? maskTrackingNumber(row.tracking_number) : row.tracking_number;
-
-// A constraint of the table allows only these values.
-const statusOf = (word: string) => word as Schemas['PackageStatus'];
+  row.userCode === null ? maskTrackingNumber(row.trackingNumber) : row.trackingNumber;

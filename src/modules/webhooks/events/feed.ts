@@ -1,9 +1,9 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { snapshot, type Db } from '../../../platform/db/transaction.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { targetCourierId } from './target-courier.js';
-import { eventsAfter, rangeOfEvents, type FeedRange, type FeedRow } from './feed-queries.js';
+import type { FeedRow } from './event-view.js';
+import { eventsAfter, rangeOfEvents, type FeedRange } from './feed-queries.js';
 
 export type FeedQuery = QueryOf<'readEvents'>;
 export type FeedPage = { rows: FeedRow[]; range: FeedRange; query: FeedQuery; hasMore: boolean };
@@ -13,15 +13,9 @@ export type FeedPage = { rows: FeedRow[]; range: FeedRange; query: FeedQuery; ha
  * until its commit, so a reader who sees a number also sees all lower ones.
  * @throws ApiError validation_failed, courier_not_found
  */
-export async function readFeed(db: Db, caller: UserCaller, query: FeedQuery): Promise<FeedPage> {
-  const courierId = targetCourierId(caller, query.courier_id);
-  const [ranges, found] = await snapshot(db, caller, [
-    rangeOfEvents(db, caller, courierId),
-    eventsAfter(db, caller, courierId, query),
-  ]);
-  // The two statements select exactly these columns.
-  const [range] = ranges as FeedRange[];
-  const rows = found as FeedRow[];
+export async function readFeed(ctx: UserContext, query: FeedQuery): Promise<FeedPage> {
+  const courierId = targetCourierId(ctx.caller, query.courier_id);
+  const [[range], rows] = await ctx.read([rangeOfEvents(ctx, courierId), eventsAfter(ctx, courierId, query)]);
   if (!range) throw new ApiError('courier_not_found');
   return { rows: rows.slice(0, query.limit), range, query, hasMore: rows.length > query.limit };
 }

@@ -1,22 +1,21 @@
-import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Db, type Sql } from '../../../platform/db/transaction.js';
+import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { ENDPOINTS } from '../events/events.js';
 
-type Scope = { db: Db; caller: UserCaller };
+/** Why a URL cannot receive deliveries. */
+export type Obstacle = 'missing' | 'paused';
 
-/** Why a URL cannot receive deliveries; null if it can. */
-export type Obstacle = 'missing' | 'paused' | null;
-export type EndpointRow = { endpoint: Endpoint; obstacle: Obstacle };
+export const lockedCourier = (ctx: UserContext, courierId: string): Sql<Pick<Courier, 'id'>> =>
+  sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid for no key update`;
 
-/** Serializes concurrent redeliveries of one courier, which would otherwise send twice. */
-export function lockCourierForUpdate({ db, caller }: Scope, courierId: string): Sql {
-  return sql`select from couriers c where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid for no key update`;
-}
-
-/** Selects both URLs. Returns no row if the courier does not exist. */
-export function selectEndpoints({ db, caller }: Scope, courierId: string): Sql {
+/** Selects both URLs, with a null obstacle for one that can receive. Returns no row if the courier does not exist. */
+export function selectEndpoints(
+  ctx: UserContext,
+  courierId: string,
+): Sql<{ endpoint: Endpoint; obstacle: Obstacle | null }> {
   return sql`
     select u.endpoint,
       case when u.url is null or not c.is_active then 'missing' when h.paused_at is not null then 'paused' end as obstacle
@@ -24,23 +23,25 @@ export function selectEndpoints({ db, caller }: Scope, courierId: string): Sql {
     cross join lateral (
       values ('add_package', c.api_url_add_package), ('update_package', c.api_url_update_package)
     ) as u (endpoint, url)
-    left join webhook_endpoints h on ${ownRows(db, caller, 'h')} and h.tenant_id = c.tenant_id and h.courier_id = c.id
+    left join webhook_endpoints h on ${ownRows(ctx, 'h')} and h.tenant_id = c.tenant_id and h.courier_id = c.id
       and h.endpoint = u.endpoint
-    where ${tenantRows(db, caller, 'c')} and c.id = ${courierId}::uuid`;
+    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-export type SentRow = { id: string; event_id: string; courier_id: string; endpoint: Endpoint };
+export type SentRow = Pick<WebhookDelivery, 'id' | 'eventId' | 'courierId'> & { endpoint: Endpoint };
 
-export function findDelivery({ db, caller }: Scope, id: string): Sql {
-  return sql`select d.id, d.event_id, d.courier_id, d.endpoint from webhook_deliveries d
-    where ${ownRows(db, caller, 'd')} and d.id = ${id}::uuid`;
+export function findDelivery(ctx: UserContext, id: string): Sql<SentRow> {
+  return sql`select d.id, d.event_id as "eventId", d.courier_id as "courierId", d.endpoint from webhook_deliveries d
+    where ${ownRows(ctx, 'd')} and d.id = ${id}::uuid`;
 }
 
 /** Makes the event's pending deliveries to that URL due now. */
-export function makeDeliveriesDue({ db, caller }: Scope, { event_id, endpoint }: SentRow): Sql {
+export function makeDeliveriesDue(
+  ctx: UserContext,
+  { eventId, endpoint }: SentRow,
+): Sql<Pick<WebhookDelivery, 'id'>> {
   return sql`update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, now())
-    where ${ownRows(db, caller, 'd')} and d.event_id = ${event_id}::uuid and d.endpoint = ${endpoint}
-      and d.status = 'pending'
+    where ${ownRows(ctx, 'd')} and d.event_id = ${eventId}::uuid and d.endpoint = ${endpoint} and d.status = 'pending'
     returning d.id`;
 }
 
@@ -48,41 +49,36 @@ export function makeDeliveriesDue({ db, caller }: Scope, { event_id, endpoint }:
  * Inserts a new delivery of the same event, or of the same test. It takes over the synchronisation of a
  * failed delivery.
  */
-export function repeatDelivery({ db, caller }: Scope, sourceId: string, id: string): Sql {
+export function repeatDelivery(ctx: UserContext, sourceId: string, id: string): Sql {
   return sql`
     insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
     select d.tenant_id, ${id}::uuid, d.event_id, d.courier_id, d.endpoint,
       case when d.origin = 'test' then 'test' else 'redelivery' end,
       case when d.status = 'failed' then d.sync_job_id end
-    from webhook_deliveries d where ${ownRows(db, caller, 'd')} and d.id = ${sourceId}::uuid`;
+    from webhook_deliveries d where ${ownRows(ctx, 'd')} and d.id = ${sourceId}::uuid`;
 }
 
-export function wakeDeliveryQueue({ caller }: Scope, courierId: string, endpoint: Endpoint): Sql {
-  return wakeDeliveryQueues(
-    caller.tenantId,
-    sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`,
-  );
-}
-
-export function countPendingTests({ db, caller }: Scope, courierId: string): Sql {
-  return sql`select count(*)::int as waiting from webhook_deliveries d
-    where ${ownRows(db, caller, 'd')} and d.courier_id = ${courierId}::uuid and d.status = 'pending' and d.origin = 'test'`;
+export function wakeDeliveryQueue({ tenantId }: UserContext, courierId: string, endpoint: Endpoint): Sql {
+  return wakeDeliveryQueues(tenantId, sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`);
 }
 
 export type NewTest = { id: string; eventId: string; courierId: string; endpoint: Endpoint; data: object };
 
-export function insertTest({ caller }: Scope, { id, eventId, courierId, endpoint, data }: NewTest): Sql {
+export function insertTest(
+  { tenantId }: UserContext,
+  { id, eventId, courierId, endpoint, data }: NewTest,
+): Sql {
   return sql`
     with event as (
       insert into events (tenant_id, id, courier_id, type, data)
-      values (${caller.tenantId}::uuid, ${eventId}::uuid, ${courierId}::uuid, 'webhook.test', ${JSON.stringify(data)}::jsonb)
+      values (${tenantId}::uuid, ${eventId}::uuid, ${courierId}::uuid, 'webhook.test', ${JSON.stringify(data)}::jsonb)
       returning tenant_id, id, courier_id
     )
     insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin)
     select tenant_id, ${id}::uuid, id, courier_id, ${endpoint}, 'test' from event`;
 }
 
-export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: number; has_more: boolean };
+export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: number; hasMore: boolean };
 
 /**
  * Inserts new deliveries, in order of the events, for each event since a time that goes to an open URL and
@@ -90,44 +86,44 @@ export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: numbe
  * @param since `YYYY-MM-DD HH:MM:SS` in UTC
  */
 export function recoverEvents(
-  { db, caller }: Scope,
+  ctx: UserContext,
   courierId: string,
   since: string,
   { open, atMost }: { open: Endpoint[]; atMost: number },
-): Sql {
-  const lanes = sql`select distinct ${courierId}::uuid as courier_id, endpoint from queued`;
+): Sql<RecoveredRow> {
+  const queues = sql`select distinct ${courierId}::uuid as courier_id, endpoint from queued`;
   // Earlier deliveries are collected before the insertion; a lookup per row would scan the rows just
   // inserted. They are grouped, not joined: before the first analyze, a join of 100,000 with 100,000 rows was
   // a nested loop. No delivery is older than its event.
   return sql`
-    with heard as (
+    with events_and_deliveries as (
       select e.id, e.sequence, ${JSON.stringify(ENDPOINTS)}::jsonb ->> e.type as endpoint, null::boolean as is_settled,
         null::uuid as sync_job_id
       from events e
-      where ${ownRows(db, caller, 'e')} and e.courier_id = ${courierId}::uuid and e.sequence > 0
+      where ${ownRows(ctx, 'e')} and e.courier_id = ${courierId}::uuid and e.sequence > 0
         and e.occurred_at >= ${since}::timestamp at time zone 'UTC'
       union all
       select d.event_id, null, null, d.status <> 'failed', d.sync_job_id
       from webhook_deliveries d
-      where ${ownRows(db, caller, 'd')} and d.courier_id = ${courierId}::uuid
+      where ${ownRows(ctx, 'd')} and d.courier_id = ${courierId}::uuid
         and d.created_at >= ${since}::timestamp at time zone 'UTC'
     ), selected as materialized (
       select id, max(sequence) as sequence, max(endpoint) as endpoint, bool_or(is_settled) as is_settled,
         (array_agg(sync_job_id) filter (where sync_job_id is not null))[1] as sync_job_id
-      from heard group by id having max(sequence) > 0
+      from events_and_deliveries group by id having max(sequence) > 0
     ), missed as materialized (
       select id, sequence, endpoint, sync_job_id from selected
       where endpoint = any(${open}::text[]) and is_settled is not true
       order by sequence limit ${atMost}::int + 1
     ), queued as (
       insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
-      select ${caller.tenantId}::uuid, new_id(), m.id, ${courierId}::uuid, m.endpoint, 'recovery', m.sync_job_id
+      select ${ctx.tenantId}::uuid, new_id(), m.id, ${courierId}::uuid, m.endpoint, 'recovery', m.sync_job_id
       from (select * from missed order by sequence limit ${atMost}::int) m
       order by m.sequence
       returning endpoint
-    ), woken as (${wakeDeliveryQueues(caller.tenantId, lanes)})
+    ), scheduled as (${wakeDeliveryQueues(ctx.tenantId, queues)})
     select u.endpoint, (select count(*)::int from selected s where s.endpoint = u.endpoint) as selected,
       (select count(*)::int from queued q where q.endpoint = u.endpoint) as queued,
-      (select count(*) from missed) > ${atMost}::int as has_more, woken
-    from unnest(array['add_package', 'update_package']) as u (endpoint), woken`;
+      (select count(*) from missed) > ${atMost}::int as "hasMore", scheduled.woken
+    from unnest(array['add_package', 'update_package']) as u (endpoint), scheduled`;
 }

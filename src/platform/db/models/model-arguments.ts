@@ -16,7 +16,7 @@ const CREATES = new Set(['create', 'createMany', 'createManyAndReturn']);
 const CHANGES = new Set(['update', 'updateMany', 'updateManyAndReturn', 'delete', 'deleteMany', 'upsert']);
 
 /**
- * Arguments that cannot name another table. A cursor is missing because it finds a row without the filter.
+ * Arguments that cannot name another table. `cursor` is not listed, because it finds a row without the filter.
  */
 const PLAIN = new Set(
   'take,skip,limit,by,skipDuplicates,_count,_sum,_avg,_min,_max,where,having,orderBy,select,omit,distinct,data,create,update'.split(
@@ -24,7 +24,7 @@ const PLAIN = new Set(
   ),
 );
 
-/** The arguments of one model call with the scope's filter; a created row gets the scope's tenant. */
+/** Returns the arguments of a model call with the scope's filter added. A created row gets the scope's tenant. */
 export function scopeArguments(model: string, operation: string, sent: unknown, scope: ModelScope): Fields {
   const args = toFields(sent);
   assertOneTable(model, args);
@@ -40,7 +40,7 @@ export function scopeArguments(model: string, operation: string, sent: unknown, 
   return scoped;
 }
 
-/** Fills the tenant of new rows in; without filters, row-level security judges what was sent. */
+/** Adds the tenant to new rows. Without filters, row-level security alone checks the arguments. */
 export function fillTenant(model: string, operation: string, sent: unknown, scope: ModelScope): Fields {
   const args = toFields(sent);
   const fill = (row: unknown) => ({ [tenantField(model)]: scope.tenantId, ...toFields(row) });
@@ -60,7 +60,7 @@ function scopeRows(model: string, data: unknown, scope: ModelScope): unknown {
   return Array.isArray(data) ? data.map(scopeRow) : scopeRow(data);
 }
 
-/** @throws when a row is given to another tenant or courier */
+/** @throws Error if a row is given to another tenant or courier */
 function assertKeepsOwner(model: string, data: unknown, scope: ModelScope): void {
   const fields = toFields(data);
   const assertOwn = (name: string | undefined, own: string | null) => {
@@ -73,7 +73,7 @@ function assertKeepsOwner(model: string, data: unknown, scope: ModelScope): void
   assertOwn(courierField(model), scope.courierId);
 }
 
-/** @throws when the arguments reach another table: the filter covers one */
+/** @throws Error if the arguments use another table, because the filter applies to one table */
 function assertOneTable(model: string, args: Fields): void {
   for (const name of Object.keys(args))
     if (!PLAIN.has(name)) throw new Error(`Models do not take "${name}" here. Write SQL.`);
@@ -87,7 +87,7 @@ function assertCondition(model: string, names: Set<string>, condition: unknown):
   for (const [name, value] of Object.entries(toFields(condition))) {
     if (name === 'AND' || name === 'OR' || name === 'NOT')
       for (const part of toList(value)) assertCondition(model, names, part);
-    // a composite key, for example tenantId_id
+    // A composite key, for example tenantId_id.
     else assertFields(model, names, names.has(name) ? [] : name.split('_'));
   }
 }
@@ -97,7 +97,7 @@ function assertFields(model: string, names: Set<string>, used: string[]): void {
   if (other !== undefined) throw new Error(`Models do not follow ${model}.${other}. Write SQL.`);
 }
 
-/** Names of what counts or sums the rows of the model itself. */
+/** Aggregates of the model's own rows. */
 const AGGREGATES = new Set(['_all', '_sum', '_avg', '_min', '_max']);
 
 const toList = (value: unknown): unknown[] =>

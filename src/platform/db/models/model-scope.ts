@@ -1,6 +1,6 @@
 import { Prisma } from '../../../../generated/prisma/client.js';
 
-/** Whose rows the models of a transaction may touch. Staff and the service itself are bound to their tenant alone. */
+/** The tenant and courier whose rows the models of a transaction may touch. For staff and the service itself, `courierId` is null. */
 export type ModelScope = { tenantId: string; courierId: string | null };
 
 type ModelName = keyof typeof Prisma.ModelName;
@@ -21,7 +21,7 @@ const fields = new Map(
   }),
 );
 
-/** Tables without a courier_id that couriers may read. All others without one are for staff. */
+/** Tables without a courier_id that couriers may read. All other tables without one are only for staff. */
 const SHARED = new Set<string>([
   'Tenant',
   'TenantHost',
@@ -31,7 +31,7 @@ const SHARED = new Set<string>([
   'SecuritySettings',
 ] satisfies ModelName[]);
 
-/** Only the owner of the schema writes these. */
+/** Tables that only the owner of the schema writes. */
 const READ_ONLY = new Set<string>(['Tenant', 'TenantHost'] satisfies ModelName[]);
 
 export const tenantField = (model: string): string => (model === 'Tenant' ? 'id' : 'tenantId');
@@ -45,7 +45,7 @@ export function courierField(model: string): string | undefined {
 /**
  * The rows that a scope may read or write, as a condition on the model.
  *
- * @throws when the model is not for this caller at all
+ * @throws Error if the model is not available to this caller
  */
 export function filterOf(model: string, scope: ModelScope, isRead: boolean): Filter {
   if (!isRead && READ_ONLY.has(model)) throw new Error(`${model} cannot be written by the service.`);
@@ -57,7 +57,7 @@ export function filterOf(model: string, scope: ModelScope, isRead: boolean): Fil
   throw new Error(`${model} is not available to couriers.`);
 }
 
-/** As the policies of row-level security: default tiers are shared, drafts of bills are hidden. */
+/** The same rules as the policies of row-level security: default tiers are shared, drafts of bills are hidden. */
 function courierFilter(model: string, field: string, courierId: string, isRead: boolean): Filter {
   if (model === 'RateTier' && isRead) return { OR: [{ courierId }, { courierId: null }] };
   if (model === 'Bill') return { courierId, status: { not: 'draft' } };

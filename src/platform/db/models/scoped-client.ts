@@ -4,12 +4,12 @@ import type { ModelScope } from './model-scope.js';
 
 type Filtered = { prisma: PrismaClient; applicationFilters: boolean };
 
-/** Making a client costs ten times as much as looking one up; see decision 0036. */
+/** Creating a client takes ten times as long as finding one in the cache; see decision 0036. */
 const MAX_CLIENTS = 1_000;
 
 const clients = new WeakMap<PrismaClient, Map<string, PrismaClient>>();
 
-/** Prisma's client with the filters of a scope on every call of a model, kept for the next transaction. */
+/** Returns Prisma's client with the filters of a scope on every call of a model. It is cached for the next transaction. */
 export function scopedClient(db: Filtered, scope: ModelScope): PrismaClient {
   const known = clients.get(db.prisma) ?? new Map<string, PrismaClient>();
   clients.set(db.prisma, known);
@@ -20,7 +20,7 @@ export function scopedClient(db: Filtered, scope: ModelScope): PrismaClient {
   return client;
 }
 
-/** The same for a scope that the database tells only when the transaction has begun. */
+/** The same for a scope that is known only once the transaction has begun. */
 export function extend(db: Filtered, scopeOf: () => ModelScope): PrismaClient {
   const extended = db.prisma.$extends({
     query: {
@@ -32,6 +32,6 @@ export function extend(db: Filtered, scopeOf: () => ModelScope): PrismaClient {
       },
     },
   });
-  // An extension of queries changes what is sent, and no type.
+  // A query extension changes arguments, not types.
   return extended as unknown as PrismaClient;
 }

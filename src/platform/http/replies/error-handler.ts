@@ -1,6 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldErrors } from '../../contract/field-errors.js';
-import { isAdmitted } from '../../db/transaction.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
 import type { Operation } from '../../contract/types.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
@@ -75,14 +74,7 @@ function toRequestError(error: FastifyError, { operation }: FastifyRequest): Api
  */
 async function checkAccountFirst(error: ApiError, request: FastifyRequest): Promise<ApiError> {
   const { caller, context } = request;
-  if (
-    !caller ||
-    !context ||
-    context.isAdmitted ||
-    isAdmitted(caller) ||
-    error.httpStatus >= 500 ||
-    error.httpStatus === 401
-  )
+  if (!caller || !context || context.isAdmitted || error.httpStatus >= 500 || error.httpStatus === 401)
     return error;
   try {
     await context.assertAdmitted();

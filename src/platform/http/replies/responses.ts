@@ -53,7 +53,7 @@ function matchesEtag(etag: string | undefined, known: string | undefined): boole
   return known.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')));
 }
 
-/** The file's name needs no escaping: our code makes it, from ASCII without quotes. */
+/** The file's name needs no escaping, because our code creates it and it contains only ASCII without quotes. */
 function fileHeaders({ mediaType, name, headers = {} }: FileReply<string>): Record<string, string> {
   const charset = mediaType.startsWith('text/') ? '; charset=utf-8' : '';
   return {

@@ -46,12 +46,12 @@ function infoOf(invoice: Invoice): PDFKit.DocumentInfo {
   const { bill } = invoice;
   const isDraft = bill.status === 'draft';
   return {
-    Title: isDraft ? `Draft invoice, ${bill.bill_to.name}` : `Invoice ${bill.invoice_number}`,
-    Author: bill.bill_from.name,
-    Subject: `${bill.bill_to.name}, ${bill.start_date} to ${bill.end_date}`,
+    Title: isDraft ? `Draft invoice, ${bill.billTo.name}` : `Invoice ${bill.invoiceNumber}`,
+    Author: bill.billFrom.name,
+    Subject: `${bill.billTo.name}, ${bill.startDate} to ${bill.endDate}`,
     Creator: 'Crossdock',
     Producer: 'Crossdock',
-    CreationDate: new Date(bill.published_at ?? bill.created_at),
+    CreationDate: new Date(bill.publishedAt ?? bill.createdAt),
   };
 }
 
@@ -85,11 +85,11 @@ function draw(doc: PDFKit.PDFDocument, mark: Mark, logo: Picture | undefined): v
 function footOf(invoice: Invoice, { pages, fonts }: Sheet, index: number): Mark[] {
   const foot: Sheet = { pages: [[]], y: 0, fonts };
   const y = PAPER.height - 34;
-  const { name, code } = invoice.bill.bill_to;
+  const { name, code } = invoice.bill.billTo;
   putRule(foot, y - 4);
-  const which = invoice.bill.status === 'draft' ? titleOf(invoice) : `Invoice ${numberOf(invoice)}`;
-  const whose = `${which} · ${name} (${code ?? ''})`;
-  const shown = cut(whose, fonts.regular, STYLES.note.size, RIGHT - LEFT - 90);
+  const title = invoice.bill.status === 'draft' ? titleOf(invoice) : `Invoice ${numberOf(invoice)}`;
+  const label = `${title} · ${name} (${code ?? ''})`;
+  const shown = cut(label, fonts.regular, STYLES.note.size, RIGHT - LEFT - 90);
   putText(foot, shown, { x: LEFT, y }, STYLES.note);
   putText(foot, `Page ${index + 1} of ${pages.length}`, { x: RIGHT, y, isRight: true }, STYLES.note);
   return foot.pages[0] ?? [];

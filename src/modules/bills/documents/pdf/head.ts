@@ -24,7 +24,7 @@ const MIDDLE = LEFT + 300;
 export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefined): void {
   const { bill } = invoice;
   const top = sheet.y;
-  const fromEnd = putParty(sheet, bill.bill_from, top, STYLES.name);
+  const fromEnd = putParty(sheet, bill.billFrom, top, STYLES.name);
   putText(sheet, titleOf(invoice), { x: RIGHT, y: top - 3, isRight: true }, STYLES.title);
   putText(
     sheet,
@@ -37,7 +37,7 @@ export function putHead(sheet: Sheet, invoice: Invoice, logoSize: Size | undefin
   sheet.y += 12;
   const below = sheet.y;
   putText(sheet, 'Bill to', { x: LEFT, y: below }, STYLES.heading);
-  const toEnd = putParty(sheet, bill.bill_to, below + 13 + putLogo(sheet, logoSize, below + 13), {
+  const toEnd = putParty(sheet, bill.billTo, below + 13 + putLogo(sheet, logoSize, below + 13), {
     ...STYLES.name,
     size: 10.5,
   });
@@ -48,17 +48,17 @@ export const titleOf = ({ bill }: Invoice): string => (bill.status === 'draft' ?
 
 /** Returns the bill's number. A draft has none yet. */
 export const numberOf = ({ bill }: Invoice): string =>
-  bill.status === 'draft' ? 'Not issued' : bill.invoice_number;
+  bill.status === 'draft' ? 'Not issued' : bill.invoiceNumber;
 
 /** Returns the position of its end. */
 function putParty(sheet: Sheet, party: Party, y: number, style: Style): number {
-  const place = (from: number) => ({ x: LEFT, y: from, width: MIDDLE - LEFT - 20 });
+  const from = (top: number) => ({ x: LEFT, y: top, width: MIDDLE - LEFT - 20 });
   const code = party.code ? ` (${party.code})` : '';
-  let end = putLines(sheet, `${party.name}${code}`, place(y), style) + 1;
+  let end = putLines(sheet, `${party.name}${code}`, from(y), style) + 1;
   const { company_name: company } = party;
-  if (company && company !== party.name) end = putLines(sheet, company, place(end), STYLES.body);
+  if (company && company !== party.name) end = putLines(sheet, company, from(end), STYLES.body);
   for (const line of [...party.address, party.phone, party.email]) {
-    if (line?.trim()) end = putLines(sheet, line, place(end), STYLES.quiet);
+    if (line?.trim()) end = putLines(sheet, line, from(end), STYLES.quiet);
   }
   return end;
 }
@@ -77,17 +77,17 @@ function putLogo(sheet: Sheet, size: Size | undefined, y: number): number {
 /** Returns the position of their end. */
 function putFacts(sheet: Sheet, { bill }: Invoice, y: number): number {
   const facts: [string, string][] = [
-    ['Issued', bill.published_at ? day(bill.published_at) : 'Not issued'],
-    ['Period', `${bill.start_date} to ${bill.end_date}`],
-    ['Service', bill.service_type],
-    ['Packages', String(bill.total_packages)],
+    ['Issued', bill.publishedAt ? day(bill.publishedAt) : 'Not issued'],
+    ['Period', `${bill.startDate} to ${bill.endDate}`],
+    ['Service', bill.serviceType],
+    ['Packages', String(bill.totalPackages)],
     ['Currency', 'US dollars (USD)'],
   ];
   let end = y;
   for (const [name, value] of facts) {
     putText(sheet, name, { x: MIDDLE, y: end }, STYLES.quiet);
-    const place = { x: MIDDLE + 70, y: end, width: RIGHT - MIDDLE - 70 };
-    end = Math.max(putLines(sheet, value, place, STYLES.body), end + lineHeight(STYLES.body)) + 2.5;
+    const area = { x: MIDDLE + 70, y: end, width: RIGHT - MIDDLE - 70 };
+    end = Math.max(putLines(sheet, value, area, STYLES.body), end + lineHeight(STYLES.body)) + 2.5;
   }
   return end;
 }

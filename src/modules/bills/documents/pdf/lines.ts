@@ -21,12 +21,12 @@ export function putLineTable(sheet: Sheet, lines: Line[]): void {
   if (lines.length === 0) return;
   if (spaceLeft(sheet) < 60) startPage(sheet);
   // The same number of decimals in all rows aligns the decimal points.
-  const decimals = Math.max(...lines.map(({ weight_lb: weight }) => decimalsOf(weight)));
+  const decimals = Math.max(...lines.map(({ weightLb: weight }) => decimalsOf(weight)));
   const rows = lines.map((line) => toRow(line, decimals));
-  const words = lines.length === 1 ? 'Sum of 1 line' : `Sum of ${lines.length} lines`;
-  const total = money(sum(lines.map(({ amount_usd: amount }) => amount)));
+  const label = lines.length === 1 ? 'Sum of 1 line' : `Sum of ${lines.length} lines`;
+  const total = money(sum(lines.map(({ amountUsd: amount }) => amount)));
   const last: Row = [
-    { column: 1, span: 6, text: words, style: STYLES.strongCell },
+    { column: 1, span: 6, text: label, style: STYLES.strongCell },
     { column: 7, text: total, style: STYLES.strongCell },
   ];
   putTable(sheet, COLUMNS, [...rows, last]);
@@ -36,11 +36,11 @@ const decimalsOf = (weight: string | null): number =>
   weight === null ? 0 : new Decimal(weight).decimalPlaces();
 
 function toRow(line: Line, decimals: number): Row {
-  const weight = line.weight_lb === null ? '' : new Decimal(line.weight_lb).toFixed(decimals);
+  const weight = line.weightLb === null ? '' : new Decimal(line.weightLb).toFixed(decimals);
   return [
     { column: 0, text: String(line.position), style: STYLES.note },
     ...middleOf(line, weight),
-    { column: 7, text: money(line.amount_usd) },
+    { column: 7, text: money(line.amountUsd) },
   ];
 }
 
@@ -52,14 +52,14 @@ function middleOf(line: Line, weight: string): Cell[] {
       return [
         { column: 1, span: 4, text: line.description ?? 'Air freight' },
         { column: 5, text: weight },
-        { column: 6, text: line.rate_usd === null ? '' : `${money(line.rate_usd)} per lb` },
+        { column: 6, text: line.rateUsd === null ? '' : `${money(line.rateUsd)} per lb` },
       ];
     case 'package':
       return [
-        { column: 1, text: line.received_at === null ? '' : day(line.received_at) },
-        { column: 2, text: line.house_number ?? '' },
-        { column: 3, text: line.tracking_number ?? '' },
-        { column: 4, text: line.user_code ?? 'unknown', style: line.user_code ? STYLES.cell : STYLES.note },
+        { column: 1, text: line.receivedAt === null ? '' : day(line.receivedAt) },
+        { column: 2, text: line.houseNumber ?? '' },
+        { column: 3, text: line.trackingNumber ?? '' },
+        { column: 4, text: line.userCode ?? 'unknown', style: line.userCode ? STYLES.cell : STYLES.note },
         { column: 5, text: weight },
         { column: 6, text: line.tier ?? 'none', style: line.tier ? STYLES.cell : STYLES.note },
       ];

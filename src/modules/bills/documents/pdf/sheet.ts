@@ -68,16 +68,22 @@ export const fontOf = (sheet: Sheet, { font }: Style): Font => sheet.fonts[font]
 export function putText(
   sheet: Sheet,
   text: string,
-  place: { x: number; y: number; isRight?: boolean; maxWidth?: number },
+  position: { x: number; y: number; isRight?: boolean; maxWidth?: number },
   style: Style,
 ): void {
   const font = fontOf(sheet, style);
   const shown = printable(text, font);
   const width = font.widthPt(shown, style.size);
-  const scale = Math.min(1, (place.maxWidth ?? width) / (width || 1));
+  const scale = Math.min(1, (position.maxWidth ?? width) / (width || 1));
   const size = style.size * scale;
-  const x = place.isRight ? place.x - width * scale : place.x;
-  put(sheet, { kind: 'text', text: shown, x, y: place.y + (style.size - size), style: { ...style, size } });
+  const x = position.isRight ? position.x - width * scale : position.x;
+  put(sheet, {
+    kind: 'text',
+    text: shown,
+    x,
+    y: position.y + (style.size - size),
+    style: { ...style, size },
+  });
 }
 
 /** Adds as many lines as needed. Returns the position of their end. */

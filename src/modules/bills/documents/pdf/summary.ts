@@ -36,16 +36,16 @@ export function putSummary(sheet: Sheet, invoice: Invoice, lines: Line[]): void 
   putTable(sheet, CHARGES, chargesOf(lines));
   putTotals(sheet, [
     ['Subtotal', bill.subtotal],
-    [`Tax (${quantity(bill.tax_rate)}%)`, bill.tax_amount],
-    ['Total', bill.total_amount],
+    [`Tax (${quantity(bill.taxRate)}%)`, bill.taxAmount],
+    ['Total', bill.totalAmount],
   ]);
   if (payments.length > 0) {
     sheet.y += 6;
     putTable(sheet, PAYMENTS, payments.map(paymentRow));
   }
   putTotals(sheet, [
-    ['Paid', bill.paid_amount],
-    ['Balance due', difference(bill.total_amount, bill.paid_amount)],
+    ['Paid', bill.paidAmount],
+    ['Balance due', difference(bill.totalAmount, bill.paidAmount)],
   ]);
   putRemarks(sheet, bill.remarks);
   sheet.y += 14;
@@ -54,7 +54,7 @@ export function putSummary(sheet: Sheet, invoice: Invoice, lines: Line[]): void 
 function chargesOf(lines: Line[]): Row[] {
   const byTier = new Map<string, Line[]>();
   for (const line of lines.filter(({ kind }) => kind === 'package')) {
-    const tier = JSON.stringify([line.tier, line.amount_usd]);
+    const tier = JSON.stringify([line.tier, line.amountUsd]);
     const group = byTier.get(tier);
     if (group) group.push(line);
     else byTier.set(tier, [line]);
@@ -64,10 +64,10 @@ function chargesOf(lines: Line[]): Row[] {
     const [first] = group;
     if (!first) return [];
     const name = first.tier ? `Packages, ${first.tier}` : 'Packages outside all tiers';
-    return [charge(name, group, { count: group.length, fee: money(first.amount_usd) })];
+    return [charge(name, group, { count: group.length, fee: money(first.amountUsd) })];
   });
   const freight = lines.filter(({ kind }) => kind === 'air_freight');
-  const pounds = quantity(sumExactly(freight.map(({ weight_lb: weight }) => weight ?? '0')));
+  const pounds = quantity(sumExactly(freight.map(({ weightLb: weight }) => weight ?? '0')));
   if (freight.length > 0) rows.push(charge(`Air freight, ${pounds} lb`, freight));
   const adjustments = lines.filter(({ kind }) => kind === 'adjustment');
   if (adjustments.length > 0) rows.push(charge('Adjustments', adjustments, { count: adjustments.length }));
@@ -75,7 +75,7 @@ function chargesOf(lines: Line[]): Row[] {
 }
 
 const lightest = (group: Line[]): number =>
-  group.reduce((least, { weight_lb: weight }) => Math.min(least, Number(weight)), Infinity);
+  group.reduce((least, { weightLb: weight }) => Math.min(least, Number(weight)), Infinity);
 
 const charge = (
   name: string,
@@ -85,25 +85,19 @@ const charge = (
   { column: 0, text: name },
   { column: 1, text: count === undefined ? '' : String(count) },
   { column: 2, text: fee },
-  { column: 3, text: money(sum(lines.map(({ amount_usd: amount }) => amount))) },
+  { column: 3, text: money(sum(lines.map(({ amountUsd: amount }) => amount))) },
 ];
 
 /** A voided payment is printed struck through, so that a reader of an earlier copy can see the change. */
-function paymentRow({
-  received_on,
-  method,
-  reference,
-  amount_usd: amount,
-  voided_at: voidedAt,
-}: Payment): Row {
+function paymentRow({ receivedOn, method, reference, amountUsd, voidedAt }: Payment): Row {
   const isStruck = voidedAt !== null;
   const style = isStruck ? STYLES.note : STYLES.cell;
-  const words = [reference ?? '', voidedAt ? `Voided on ${day(voidedAt)}` : ''].filter(Boolean).join('. ');
+  const note = [reference ?? '', voidedAt ? `Voided on ${day(voidedAt)}` : ''].filter(Boolean).join('. ');
   return [
-    { column: 0, text: received_on, style, isStruck },
+    { column: 0, text: receivedOn, style, isStruck },
     { column: 1, text: METHODS[method], style, isStruck },
-    { column: 2, text: words, style },
-    { column: 3, text: money(amount), style, isStruck },
+    { column: 2, text: note, style },
+    { column: 3, text: money(amountUsd), style, isStruck },
   ];
 }
 

@@ -1,0 +1,126 @@
+import {
+  enableSecret,
+  pendingSetup,
+  setPendingSecret,
+  type PendingSetup,
+  type VerifiedSecret,
+} from './queries.js';
+import { replaceBackupCodes, runCodeAttempt } from './own-code-attempt.js';
+import {
+  assertUpdated,
+  confirmPassword,
+  queueOwnerMail,
+  readOwnAccount,
+  startNewSession,
+} from './own-account.js';
+import type { Account } from '../credentials/account-queries.js';
+import { tryCode } from '../credentials/code-attempt.js';
+import type { AttemptDeps } from '../credentials/password-attempt.js';
+import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
+import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
+import type { SignIn } from '../sign-in.js';
+import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
+import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import type { Client } from '../../sessions/public.js';
+
+export type Setup = { secret: string; uri: string; expiresAt: Date };
+
+/**
+ * Creates a pending secret. It takes effect only after the user has confirmed it with a code.
+ * @throws ApiError two_factor_enabled, password_wrong
+ */
+export async function setUpFactor(
+  ctx: UserContext,
+  deps: AttemptDeps,
+  client: Client,
+  password: string,
+): Promise<Setup> {
+  const account = await readOwnAccount(ctx);
+  assertFactorDisabled(account);
+  const own = { field: 'password', username: account.username, password };
+  return confirmPassword(ctx, deps, client, own, (confirmed) => beginSetup(ctx, deps.secrets, confirmed));
+}
+
+function beginSetup(ctx: UserContext, secrets: Secrets, account: Account): Promise<Setup> {
+  const secret = newTotpSecret();
+  const cipher = secrets.encrypt(secret, encryptionContext(ctx, 'totp_pending_secret'));
+  return ctx.asSystem().transaction(async (tx) => {
+    const [pending] = await tx.query(setPendingSecret(ctx, account, cipher));
+    if (!pending) throw new ApiError('token_invalid');
+    await tx.execute(resetFailures(ctx, passwordThrottle(account.username)));
+    const entityId = ctx.caller.userId;
+    await tx.audit({ action: 'user.two_factor_setup_begun', entity: 'user', entityId });
+    const tenant = await tx.models.tenant.findFirst({ select: { name: true } });
+    const uri = otpauthUri(tenant?.name ?? 'Crossdock', account.username, secret);
+    return { secret, uri, expiresAt: pending.expiresAt };
+  });
+}
+
+export type Enabled = SignIn & { backupCodes: string[] };
+
+/**
+ * Enables the second factor if the code proves the pending secret.
+ * @throws ApiError two_factor_enabled, two_factor_setup_missing, code_wrong, 429
+ */
+export async function enableFactor(
+  ctx: UserContext,
+  deps: AttemptDeps,
+  client: Client,
+  code: string,
+): Promise<Enabled> {
+  const account = await readOwnAccount(ctx);
+  assertFactorDisabled(account);
+  return runCodeAttempt(ctx, deps, client, async (tx) => {
+    const [pending] = await tx.query(pendingSetup(ctx));
+    if (!pending) throw new ApiError('two_factor_setup_missing');
+    const outcome = await tryCode(ctx, tx, ctx.caller.userId, () =>
+      Promise.resolve(verifyPendingSecret(ctx, deps.secrets, pending, { code, nowS: account.nowS })),
+    );
+    if (outcome === undefined || outcome instanceof ApiError) return outcome;
+    return enableVerifiedSecret(ctx, tx, deps.secrets, client, outcome);
+  });
+}
+
+/** The secret in plain text and as stored. `step` is the time step of the code that proved it. */
+type ProvenSecret = { secret: string; pendingCipher: string; step: number };
+
+function verifyPendingSecret(
+  ctx: UserContext,
+  secrets: Secrets,
+  { cipher }: PendingSetup,
+  { code, nowS }: { code: string; nowS: number },
+): ProvenSecret | undefined {
+  const secret = secrets.decrypt(cipher, encryptionContext(ctx, 'totp_pending_secret'));
+  const step = stepOfCode(secret, code, nowS);
+  return step === undefined ? undefined : { secret, pendingCipher: cipher, step };
+}
+
+async function enableVerifiedSecret(
+  ctx: UserContext,
+  tx: ContextTx,
+  secrets: Secrets,
+  client: Client,
+  { secret, ...proof }: ProvenSecret,
+): Promise<Enabled> {
+  const { userId } = ctx.caller;
+  const cipher = secrets.encrypt(secret, encryptionContext(ctx, 'totp_secret'));
+  const verified: VerifiedSecret = { ...proof, cipher };
+  assertUpdated(await tx.execute(enableSecret(ctx, verified)));
+  await tx.models.preauthToken.deleteMany({ where: { userId } });
+  const backupCodes = await replaceBackupCodes(ctx, tx, secrets);
+  const before = { two_factor_enabled: false };
+  const after = { two_factor_enabled: true };
+  await tx.audit({ action: 'user.two_factor_enabled', entity: 'user', entityId: userId, before, after });
+  await queueOwnerMail(ctx, tx, client, 'two_factor_enabled');
+  return { ...(await startNewSession(ctx, tx, client, 'two_factor_change')), backupCodes };
+}
+
+function assertFactorDisabled({ twoFactorEnabled }: Account): void {
+  if (twoFactorEnabled) throw new ApiError('two_factor_enabled');
+}
+
+const encryptionContext = (
+  { caller }: UserContext,
+  field: EncryptionContext['field'],
+): EncryptionContext => ({ tenantId: caller.tenantId, rowId: caller.userId, field });

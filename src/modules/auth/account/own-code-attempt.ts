@@ -1,0 +1,42 @@
+import { newBackupCodes } from '../credentials/backup-codes.js';
+import type { AttemptDeps } from '../credentials/password-attempt.js';
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/db/statements.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+import { newId } from '../../../platform/values/ids.js';
+import type { Client } from '../../sessions/public.js';
+
+/**
+ * Runs an attempt that returns a rejection instead of throwing it, so that the attempt stays counted. Then
+ * throws the rejection.
+ * @throws ApiError code_wrong, too_many_attempts
+ */
+export async function runCodeAttempt<Result>(
+  ctx: UserContext,
+  { loginLimiter }: AttemptDeps,
+  { address }: Client,
+  attempt: (tx: ContextTx) => Promise<Result | ApiError | undefined>,
+): Promise<Result> {
+  await loginLimiter.assertMayTry(ctx.tenantId, address);
+  const outcome = await ctx.asSystem().transaction(attempt);
+  if (outcome instanceof ApiError) throw outcome;
+  if (outcome !== undefined) return outcome;
+  await loginLimiter.countFailure(ctx.tenantId, address);
+  throw new ApiError('code_wrong', { errors: [fieldError('code', 'code_wrong')] });
+}
+
+/** Stores hashes of new backup codes in place of the user's old ones, and returns the codes. */
+export async function replaceBackupCodes(
+  { tenantId, caller: { userId } }: UserContext,
+  tx: Tx,
+  secrets: Secrets,
+): Promise<string[]> {
+  const codes = newBackupCodes();
+  await tx.models.backupCode.deleteMany({ where: { userId } });
+  const hashes = codes.map((code) => secrets.lookupHash(code, 'backup_code'));
+  await tx.models.backupCode.createMany({
+    data: hashes.map((codeHash) => ({ tenantId, id: newId(), userId, codeHash })),
+  });
+  return codes;
+}

@@ -1,0 +1,67 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { applicableTiers, bandBounds, bandOf, elementOfTier, numberedTiers } from '../../rates/public.js';
+
+// Parts of statements, shared by the figures and the exceptions of a reconciliation.
+
+/** Dates are text, both inclusive and in UTC. */
+export type Period = { courierId: string | undefined; from: string; to: string };
+
+/** The condition on a row of checkedPackages that has at least one finding. */
+export const isException = sql`(owner_unknown or not_billed or left_out or no_tier or weight_changed or courier_changed
+  or fee_changed or outside_period)`;
+
+/** `accounts`: the fees and weight bands of each courier's tiers, and its billed days in the period. */
+export const accounts = (ctx: UserContext, { from, to }: Period): Sql => sql`accounts as materialized (
+  select c.id, rates.bounds, rates.fees, billed.days
+  from couriers c
+  cross join lateral (
+    with tiers as materialized (${numberedTiers(applicableTiers(ctx, sql`c.id`))})
+    select bands.bounds, (select array_agg(t.fee_usd order by t.tier_number) from tiers t) as fees
+    from (${bandBounds(sql`tiers`)}) as bands) as rates
+  cross join lateral (
+    select range_agg(daterange(b.start_date, b.end_date, '[]')) as days from bills b
+    where ${ownRows(ctx, 'b')} and b.courier_id = c.id
+      and b.start_date <= ${to}::date and b.end_date >= ${from}::date) as billed
+  where ${tenantRows(ctx, 'c')})`;
+
+/** Every package received in the period with its bill line, if any, and the findings about it. Needs `accounts`. */
+export function checkedPackages(ctx: UserContext, period: Period, before?: string): Sql {
+  return sql`select r.*,
+      bill_id is null and courier_id is null as owner_unknown,
+      bill_id is null and courier_id is not null and not is_day_billed as not_billed,
+      bill_id is null and courier_id is not null and is_day_billed as left_out,
+      case when bill_id is null then courier_id is not null and fee_usd is null else tier is null end as no_tier,
+      received_weight_lb is not null or bill_id is not null and billed_lb is distinct from weight_lb as weight_changed,
+      bill_id is not null and billed_courier_id is distinct from courier_id as courier_changed,
+      bill_id is not null and status = 'draft' and amount_usd <> coalesce(fee_usd, 0) as fee_changed,
+      bill_id is not null and not day between start_date and end_date as outside_period
+    from (
+      select p.id, p.courier_id, p.received_at, p.weight_lb, w.received_weight_lb, (p.received_at at time zone 'UTC')::date as day,
+        l.bill_id, l.courier_id as billed_courier_id, l.weight_lb as billed_lb, l.tier, l.amount_usd,
+        b.status, b.start_date, b.end_date,
+        ${elementOfTier(sql`a.fees`, sql`band`)} as fee_usd,
+        coalesce(a.days @> (p.received_at at time zone 'UTC')::date, false) as is_day_billed
+      from packages p
+      left join bill_lines l on ${ownRows(ctx, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
+      left join bills b on ${ownRows(ctx, 'b')} and b.tenant_id = l.tenant_id and b.id = l.bill_id
+      left join package_weights w on ${tenantRows(ctx, 'w')} and w.tenant_id = p.tenant_id and w.package_id = p.id
+      left join accounts a on a.id = p.courier_id
+      cross join lateral (select ${bandOf(sql`p.weight_lb`, sql`a.bounds`)} as band) as v
+      where ${receivedInPeriod(ctx, period)} ${ofCourier(period)} ${earlierThan(ctx, before)}
+    ) as r`;
+}
+
+const ofCourier = ({ courierId }: Period): Sql =>
+  courierId ? sql`and (p.courier_id = ${courierId}::uuid or l.courier_id = ${courierId}::uuid)` : empty;
+
+function earlierThan(ctx: UserContext, before: string | undefined): Sql {
+  if (!before) return empty;
+  return sql`and (p.received_at, p.id) < ((
+    select o.received_at from packages o where ${tenantRows(ctx, 'o')} and o.id = ${before}::uuid), ${before}::uuid)`;
+}
+
+export const receivedInPeriod = (ctx: UserContext, { from, to }: Period): Sql => sql`${ownRows(ctx, 'p')}
+  and p.received_at >= ${from}::date::timestamp at time zone 'UTC'
+  and p.received_at < (${to}::date + 1)::timestamp at time zone 'UTC'`;

@@ -1,0 +1,60 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { DataOf } from '../../../platform/contract/types.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import type { Courier } from '../../../platform/db/models/types.js';
+import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { accounts, checkedPackages, isException, receivedInPeriod, type Period } from './checked-packages.js';
+
+type Reason = DataOf<'billingReconciliation'>['exceptions'][number]['reasons'][number];
+type Billing = 'published' | 'draft' | 'unbilled';
+
+/** Amounts and weights are decimal text. */
+export type FiguresRow = Record<`${Billing}_${'lb' | 'usd'}`, string> &
+  Record<`${Billing}_packages` | Reason | 'packages' | 'exceptions', number> & {
+    weight_lb: string;
+    /** Whether this is the row of the totals. */
+    is_total: boolean;
+    courier_id: string | null;
+    courier_name: string | null;
+    courier_code: string | null;
+  };
+
+/** One row per courier that packages currently belong to, and one row of totals, from one scan of the packages. */
+export function figuresOfPackages(ctx: UserContext, period: Period): Sql<FiguresRow> {
+  const sums = (condition: Sql, fee: Sql) =>
+    sql`count(*) filter (where ${condition})::int, coalesce(sum(weight_lb) filter (where ${condition}), 0),
+      coalesce(sum(${fee}) filter (where ${condition}), 0)`;
+  return sql`with ${accounts(ctx, period)}
+    select f.*, c.name as courier_name, c.code as courier_code
+    from (
+      select grouping(courier_id) = 1, courier_id, count(*)::int, coalesce(sum(weight_lb), 0),
+        ${sums(sql`status <> 'draft'`, sql`amount_usd`)}, ${sums(sql`status = 'draft'`, sql`amount_usd`)},
+        ${sums(sql`bill_id is null`, sql`fee_usd`)}, count(*) filter (where ${isException})::int,
+        count(*) filter (where owner_unknown)::int, count(*) filter (where not_billed)::int,
+        count(*) filter (where left_out)::int, count(*) filter (where no_tier)::int,
+        count(*) filter (where weight_changed)::int, count(*) filter (where courier_changed)::int,
+        count(*) filter (where fee_changed)::int, count(*) filter (where outside_period)::int
+      from (${checkedPackages(ctx, period)}) as checked
+      group by grouping sets ((), (courier_id))
+    ) as f (is_total, courier_id, packages, weight_lb, published_packages, published_lb, published_usd, draft_packages,
+      draft_lb, draft_usd, unbilled_packages, unbilled_lb, unbilled_usd, exceptions, owner_unknown, not_billed, left_out,
+      no_tier, weight_changed, courier_changed, fee_changed, outside_period)
+    left join couriers c on ${tenantRows(ctx, 'c')} and c.id = f.courier_id
+    order by c.name, c.id`;
+}
+
+/** Counts the packages independently of the figures, to compare both. */
+export function countReceived(ctx: UserContext, period: Period): Sql<{ received: number }> {
+  const billedTo = sql`exists (select from bill_lines l
+    where ${ownRows(ctx, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
+      and l.courier_id = ${period.courierId}::uuid)`;
+  const wanted = period.courierId
+    ? sql`and (p.courier_id = ${period.courierId}::uuid or ${billedTo})`
+    : empty;
+  return sql`select count(*)::int as received from packages p where ${receivedInPeriod(ctx, period)} ${wanted}`;
+}
+
+/** No row if the courier does not exist. */
+export function findCourier(ctx: UserContext, { courierId }: Period): Sql<Pick<Courier, 'id'>> {
+  return sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId ?? null}::uuid`;
+}

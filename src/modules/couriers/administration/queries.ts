@@ -1,0 +1,73 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { QueryOf } from '../../../platform/contract/types.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { Courier } from '../../../platform/db/models/types.js';
+import { containsPattern } from '../../../platform/db/patterns.js';
+import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
+
+type Query = QueryOf<'listCouriers'>;
+
+export type RecordRow = ContactRow &
+  Pick<Courier, 'isActive' | 'createdAt'> & {
+    hasApiKey: boolean;
+    usesGlobalRates: boolean;
+    userCount: number;
+    customerCount: number;
+  };
+
+// The id ends every sort with ties, so that pages neither repeat nor skip a row.
+const SORTS = {
+  courier_code: ['code'],
+  courier_name: ['name', 'id'],
+  created_at: ['created_at', 'id'],
+} satisfies Record<Query['sort_by'], string[]>;
+
+/**
+ * A tenant has dozens of couriers, at most a few thousand. The index on codes finds them by tenant; they are
+ * sorted and searched in memory. Expensive counts are made only for the page.
+ */
+export function pageOfCouriers(ctx: UserContext, query: Query): Sql<RecordRow> {
+  const order = sql`order by ${join(SORTS[query.sort_by].map((column) => raw(`c.${column} ${query.sort_dir}`)))}`;
+  const page = sql`select c.* from couriers c where ${filtersOf(ctx, query)}
+    ${order} limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`;
+  return sql`${recordsOf(ctx, page)} ${order}`;
+}
+
+export const countOfCouriers = (ctx: UserContext, query: Query): Sql<{ total: number }> =>
+  sql`select count(*)::int as total from couriers c where ${filtersOf(ctx, query)}`;
+
+export const oneCourier = (ctx: UserContext, id: string): Sql<RecordRow> =>
+  recordsOf(ctx, sql`select c.* from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${id}::uuid`);
+
+function filtersOf(ctx: UserContext, query: Query): Sql {
+  const conditions = [tenantRows(ctx, 'c')];
+  if (query.is_active !== undefined) conditions.push(sql`c.is_active = ${query.is_active}`);
+  if (query.search) {
+    const pattern = containsPattern(query.search);
+    conditions.push(
+      sql`(c.code ilike ${pattern} or c.name ilike ${pattern} or c.company_name ilike ${pattern})`,
+    );
+  }
+  return join(conditions, ' and ');
+}
+
+function recordsOf(ctx: UserContext, couriers: Sql): Sql<RecordRow> {
+  const ofCourier = (alias: string): Sql =>
+    sql`${tenantRows(ctx, alias)} and ${raw(alias)}.tenant_id = c.tenant_id and ${raw(alias)}.courier_id = c.id`;
+  return sql`select ${CONTACT_COLUMNS}, c.is_active as "isActive", c.created_at as "createdAt",
+      c.api_key_hash is not null as "hasApiKey",
+      not exists (select from rate_tiers r where ${ofCourier('r')}) as "usesGlobalRates",
+      (select count(*)::int from users u where ${ofCourier('u')}) as "userCount",
+      (select coalesce(sum(t.total), 0)::int from customer_tallies t where ${ofCourier('t')} and t.branch = '')
+        as "customerCount"
+    from (${couriers}) c`;
+}
+
+type TakenRow = { isCodeTaken: boolean; isUsernameTaken: boolean };
+
+/** Selects which of the two unique names are already in use. SQL, so that it takes one round trip. */
+export const takenNames = (ctx: UserContext, code: string, username: string): Sql<TakenRow> =>
+  sql`select
+    exists (select from couriers c where ${tenantRows(ctx, 'c')} and c.code = ${code}) as "isCodeTaken",
+    exists (select from users u where ${tenantRows(ctx, 'u')} and u.username = ${username}) as "isUsernameTaken"`;

@@ -1,0 +1,23 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { QueryOf } from '../../../platform/contract/types.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { countOfCouriers, oneCourier, pageOfCouriers, type RecordRow } from './queries.js';
+
+export async function listCouriers(
+  ctx: UserContext,
+  query: QueryOf<'listCouriers'>,
+): Promise<{ rows: RecordRow[]; total: number }> {
+  const [rows, [counted]] = await ctx.read([pageOfCouriers(ctx, query), countOfCouriers(ctx, query)]);
+  return { rows, total: counted?.total ?? 0 };
+}
+
+/**
+ * Returns the courier as courier administration shows it, inside the transaction that changes it.
+ * @throws ApiError courier_not_found
+ */
+export async function readRecord(ctx: UserContext, tx: PlainTx, courierId: string): Promise<RecordRow> {
+  const [row] = await tx.query(oneCourier(ctx, courierId));
+  if (!row) throw new ApiError('courier_not_found');
+  return row;
+}

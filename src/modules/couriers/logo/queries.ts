@@ -1,0 +1,33 @@
+import type { SystemContext, UserContext } from '../../../platform/context/request-context.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { CourierLogo } from '../../../platform/db/models/types.js';
+import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { MediaType } from '../shared/media-type.js';
+
+/** A logo without its content. */
+export type LogoHeadRow = Pick<CourierLogo, 'contentHash'> & { mediaType: MediaType };
+export type LogoRow = LogoHeadRow & { content: Buffer };
+
+const HEAD = raw('l.content_hash as "contentHash", l.media_type as "mediaType"');
+
+export const currentLogo = (ctx: UserContext, courierId: string): Sql<LogoHeadRow> =>
+  sql`select ${HEAD} from courier_logos l where ${tenantRows(ctx, 'l')} and l.courier_id = ${courierId}::uuid`;
+
+/** Replaces the courier's only logo. SQL, because an upsert of the model reads the logo before it writes. */
+export const replaceLogo = (ctx: UserContext, courierId: string, logo: LogoRow & { raster: Buffer }): Sql =>
+  sql`insert into courier_logos (tenant_id, courier_id, content_hash, media_type, content, raster)
+    values (${ctx.tenantId}::uuid, ${courierId}::uuid, ${logo.contentHash}, ${logo.mediaType}, ${logo.content},
+      ${logo.raster})
+    on conflict (tenant_id, courier_id) do update set content_hash = excluded.content_hash,
+      media_type = excluded.media_type, content = excluded.content, raster = excluded.raster, raster_failed_at = null,
+      stored_at = now()`;
+
+export const selectLogo = (ctx: SystemContext, courierId: string, hash: string): Sql<LogoRow> =>
+  sql`select ${HEAD}, l.content from courier_logos l where ${hasHash(ctx, courierId, hash)}`;
+
+/** As selectLogo, without the content. */
+export const findLogo = (ctx: SystemContext, courierId: string, hash: string): Sql<LogoHeadRow> =>
+  sql`select ${HEAD} from courier_logos l where ${hasHash(ctx, courierId, hash)}`;
+
+const hasHash = (ctx: SystemContext, courierId: string, hash: string): Sql =>
+  sql`${tenantRows(ctx, 'l')} and l.courier_id = ${courierId}::uuid and l.content_hash = ${hash}`;

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { Courier } from '../../../platform/db/models/types.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { encryptionContext } from '../shared/encryption.js';
+
+const KEY_BYTES = 32;
+
+export type NewApiKey = {
+  key: string;
+  /** What is stored: the hash for lookups, and the encrypted key. */
+  columns: { [Name in keyof Pick<Courier, 'apiKeyHash' | 'apiKeyCipher'>]: string };
+};
+
+export function newApiKey(secrets: Secrets, tenantId: string, courierId: string): NewApiKey {
+  const key = randomBytes(KEY_BYTES).toString('hex');
+  const apiKeyCipher = secrets.encrypt(key, encryptionContext(tenantId, courierId, 'api_key'));
+  return { key, columns: { apiKeyHash: secrets.lookupHash(key, 'api_key'), apiKeyCipher } };
+}
+
+/**
+ * Replaces the API key and returns the new one. The old key is invalid at once.
+ * @throws ApiError courier_not_found
+ */
+export async function regenerateKey(ctx: UserContext, secrets: Secrets, courierId: string): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const { key, columns } = newApiKey(secrets, ctx.tenantId, courierId);
+    const data = { ...columns, updatedAt: new Date() };
+    const { count } = await tx.models.courier.updateMany({ where: { id: courierId }, data });
+    if (count !== 1) throw new ApiError('courier_not_found');
+    await tx.audit({ action: 'courier.key_regenerated', entity: 'courier', entityId: courierId });
+    return key;
+  });
+}

@@ -1,0 +1,64 @@
+import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { Courier } from '../../../platform/db/models/types.js';
+import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { MediaType } from '../shared/media-type.js';
+import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
+
+export type CourierRow = ContactRow &
+  Pick<
+    Courier,
+    | 'apiKeyCipher'
+    | 'apiUrlGetCustomers'
+    | 'apiUrlAddPackage'
+    | 'apiUrlUpdatePackage'
+    | 'apiTokenCipher'
+    | 'webhookSecretCipher'
+    | 'webhookSecretRotatedAt'
+  > & {
+    /** The endpoints that have received a request; null for none. */
+    endpoints: { [Name in Endpoint]?: EndpointHealth } | null;
+    /** USD per pound, as exact decimal text. */
+    airFreightRate: string;
+    logoHash: string | null;
+    logoMediaType: MediaType | null;
+  };
+
+/** The health of a URL, in the contract's format. */
+export type EndpointHealth = {
+  failing_since: string | null;
+  paused_at: string | null;
+  last_success_at: string | null;
+  last_failure_at: string | null;
+  failures: number;
+};
+
+/** Selects a courier's profile, the health of its URLs, and its logo's hash and media type. */
+export function selectCourier(ctx: UserContext, courierId: string): Sql<CourierRow> {
+  return sql`
+    select ${CONTACT_COLUMNS}, c.api_key_cipher as "apiKeyCipher", c.api_url_get_customers as "apiUrlGetCustomers",
+      c.api_url_add_package as "apiUrlAddPackage", c.api_url_update_package as "apiUrlUpdatePackage",
+      c.api_token_cipher as "apiTokenCipher", c.webhook_secret_cipher as "webhookSecretCipher",
+      c.webhook_secret_rotated_at as "webhookSecretRotatedAt",
+      (select jsonb_object_agg(e.endpoint, jsonb_build_object('failures', e.failures,
+          'failing_since', ${formatted('failing_since')}, 'paused_at', ${formatted('paused_at')},
+          'last_success_at', ${formatted('last_success_at')}, 'last_failure_at', ${formatted('last_failure_at')}))
+        from webhook_endpoints e
+        where ${tenantRows(ctx, 'e')} and e.tenant_id = c.tenant_id and e.courier_id = c.id) as endpoints,
+      c.air_freight_rate::text as "airFreightRate", l.content_hash as "logoHash", l.media_type as "logoMediaType"
+    from couriers c
+    left join courier_logos l on l.tenant_id = c.tenant_id and l.courier_id = c.id and ${tenantRows(ctx, 'l')}
+    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
+}
+
+const formatted = (column: Exclude<keyof EndpointHealth, 'failures'>): Sql =>
+  sql`to_char(e.${raw(column)} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
+
+/** Locks the courier's webhook secret until the end of the transaction, and selects the database's time. */
+export const lockedWebhookSecret = (
+  ctx: RequestContext,
+  courierId: string,
+): Sql<Pick<Courier, 'webhookSecretCipher'> & { now: Date }> =>
+  sql`select c.webhook_secret_cipher as "webhookSecretCipher", now() as now from couriers c
+    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid for no key update`;

@@ -1,0 +1,43 @@
+import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
+import { decryptOrNull, encryptionContext } from '../shared/encryption.js';
+import { selectCourier, type CourierRow } from './queries.js';
+
+/** A courier's settings with decrypted secrets. */
+export type Settings = Omit<CourierRow, 'apiKeyCipher' | 'apiTokenCipher' | 'webhookSecretCipher'> & {
+  apiKey: string | null;
+  apiToken: string | null;
+  webhookSecret: string | null;
+};
+
+/**
+ * Returns the courier id of a request: a courier's own, or the one that staff have given.
+ * @throws ApiError validation_failed
+ */
+export function targetCourierId(caller: UserCaller, requestedId: string | undefined): string {
+  const courierId = caller.courierId ?? requestedId;
+  if (!courierId) throw invalidFieldError('id', 'required_for_staff');
+  return courierId;
+}
+
+/** @throws ApiError courier_not_found */
+export async function readSettings(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Settings> {
+  const [[row]] = await ctx.read([selectCourier(ctx, courierId)]);
+  return decryptSettings(ctx, secrets, row);
+}
+
+/** @throws ApiError courier_not_found if there is no row */
+export function decryptSettings(ctx: UserContext, secrets: Secrets, row: CourierRow | undefined): Settings {
+  if (!row) throw new ApiError('courier_not_found');
+  const { apiKeyCipher, apiTokenCipher, webhookSecretCipher, ...rest } = row;
+  const decrypt = (cipher: string | null, field: EncryptionContext['field']) =>
+    cipher === null ? null : decryptOrNull(secrets, cipher, encryptionContext(ctx.tenantId, row.id, field));
+  return {
+    ...rest,
+    apiKey: decrypt(apiKeyCipher, 'api_key'),
+    apiToken: decrypt(apiTokenCipher, 'api_token'),
+    webhookSecret: decrypt(webhookSecretCipher, 'webhook_secret'),
+  };
+}

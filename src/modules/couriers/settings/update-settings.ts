@@ -1,0 +1,137 @@
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { Deps } from '../../dependencies.js';
+import { encryptionContext } from '../shared/encryption.js';
+import { lockCourier } from '../shared/lock-courier.js';
+import {
+  assertAcceptable,
+  contactColumns,
+  differenceOf,
+  mergeFields,
+  type ProfileFields,
+  type SentFields,
+} from '../shared/profile.js';
+import { selectCourier, type CourierRow } from './queries.js';
+import { decryptSettings, type Settings } from './settings.js';
+import { ensureWebhookSecret } from './webhook-secret.js';
+
+/** Which courier is changed, and the fields that the caller sent. */
+export type SettingsUpdate = { courierId: string; sent: SentFields };
+
+/**
+ * Changes the given fields that differ. Without a difference it writes nothing.
+ * @throws ApiError validation_failed, courier_not_found, quota_exceeded
+ */
+export async function updateSettings(
+  ctx: UserContext,
+  { secrets, outbound }: Pick<Deps, 'secrets' | 'outbound'>,
+  { courierId, sent }: SettingsUpdate,
+): Promise<{ settings: Settings; isChanged: boolean }> {
+  assertAcceptable(sent, outbound);
+  return ctx.transaction(async (tx) => {
+    const isChanged = await changeFields(ctx, tx, secrets, { courierId, sent });
+    const [saved] = await tx.query(selectCourier(ctx, courierId));
+    return { settings: decryptSettings(ctx, secrets, saved), isChanged };
+  });
+}
+
+/**
+ * As updateSettings, inside a transaction and for fields that assertAcceptable has accepted. Returns whether
+ * any field differs.
+ */
+export async function changeFields(
+  ctx: UserContext,
+  tx: ContextTx,
+  secrets: Secrets,
+  { courierId, sent }: SettingsUpdate,
+): Promise<boolean> {
+  await lockCourier(ctx, tx, courierId);
+  const [row] = await tx.query(selectCourier(ctx, courierId));
+  if (!row) throw new ApiError('courier_not_found');
+  const before = profileOf(decryptSettings(ctx, secrets, row));
+  const after = mergeFields(before, sent);
+  const difference = differenceOf(before, after);
+  if (!difference) return false;
+  await saveFields(ctx, tx, secrets, { row, before, after });
+  await tx.audit({ action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference });
+  await applyUrlChanges(ctx, tx, secrets, { courierId, before, after });
+  await takeQuota(tx, TARGET_CHANGES, { tenantId: ctx.tenantId, courierId }, countNewTargets(before, after));
+  return true;
+}
+
+const profileOf = (settings: Settings): ProfileFields => ({
+  courier_name: settings.name,
+  company_name: settings.companyName,
+  email: settings.email,
+  phone_number1: settings.phoneNumber1,
+  phone_number2: settings.phoneNumber2,
+  address1: settings.address1,
+  address2: settings.address2,
+  city_town: settings.cityTown,
+  parish_province: settings.parishProvince,
+  api_url_get_customers: settings.apiUrlGetCustomers,
+  api_url_add_package: settings.apiUrlAddPackage,
+  api_url_update_package: settings.apiUrlUpdatePackage,
+  api_token: settings.apiToken,
+  house_color: settings.houseColor,
+});
+
+/** Limits port scans through changed URLs. The contract states the limit. */
+const TARGET_CHANGES: Quota = { kind: 'target_changes', period: 'hour', limit: 30 };
+
+const URLS = ['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'] as const;
+
+/** Returns the number of new origins among the URLs. */
+function countNewTargets(before: ProfileFields, after: ProfileFields): number {
+  const originOf = (url: string | null) => (url === null ? null : new URL(url).origin);
+  const known = new Set([null, ...URLS.map((name) => originOf(before[name]))]);
+  return new Set(URLS.map((name) => originOf(after[name])).filter((origin) => !known.has(origin))).size;
+}
+
+type ProfileChange = { before: ProfileFields; after: ProfileFields };
+
+async function saveFields(
+  ctx: UserContext,
+  tx: ContextTx,
+  secrets: Secrets,
+  { row, before, after }: ProfileChange & { row: CourierRow },
+): Promise<void> {
+  const { api_token: token } = after;
+  const context = encryptionContext(ctx.tenantId, row.id, 'api_token');
+  // A token that cannot be decrypted stays as it is until the courier sends another one.
+  const apiTokenCipher =
+    token === before.api_token ? row.apiTokenCipher : token && secrets.encrypt(token, context);
+  const { count } = await tx.models.courier.updateMany({
+    where: { id: row.id },
+    data: {
+      ...contactColumns(after),
+      apiUrlGetCustomers: after.api_url_get_customers,
+      apiUrlAddPackage: after.api_url_add_package,
+      apiUrlUpdatePackage: after.api_url_update_package,
+      apiTokenCipher,
+      updatedAt: new Date(),
+    },
+  });
+  if (count !== 1) throw new Error(`${count} couriers were updated under one lock.`);
+}
+
+/**
+ * Handles changed webhook URLs: deletes the health of the old ones, including pauses, and ensures that there is
+ * a signing secret.
+ */
+async function applyUrlChanges(
+  ctx: UserContext,
+  tx: ContextTx,
+  secrets: Secrets,
+  { courierId, before, after }: ProfileChange & { courierId: string },
+): Promise<void> {
+  const endpoints: Endpoint[] = ['add_package', 'update_package'];
+  const changed = endpoints.filter((name) => before[`api_url_${name}`] !== after[`api_url_${name}`]);
+  if (changed.length === 0) return;
+  await tx.models.webhookEndpoint.deleteMany({ where: { courierId, endpoint: { in: changed } } });
+  if (changed.some((name) => after[`api_url_${name}`] !== null))
+    await ensureWebhookSecret(ctx, tx, secrets, courierId);
+}

@@ -1,0 +1,53 @@
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { OutboundClient, OutboundReply } from '../../../platform/outbound/client.js';
+import type { StartedRun } from './run-queries.js';
+
+/** The limits of time and size for a courier's response. The contract states them at syncCustomers. */
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 20 * 1024 * 1024;
+
+export type FetchedBody = { httpStatus: number; body: Buffer };
+export type FetchError = { httpStatus: number | null; error: string };
+export type FetchResult = FetchedBody | FetchError | { isPostponed: true };
+
+/** Requests the courier's customers from the courier's own system. */
+export async function fetchCustomers(
+  { secrets, outbound }: { secrets: Secrets; outbound: OutboundClient },
+  tenantId: string,
+  { courierId: rowId, apiUrlGetCustomers: url, apiTokenCipher: cipher }: StartedRun,
+): Promise<FetchResult> {
+  if (url === null) return { httpStatus: null, error: 'api_url_get_customers is no longer set.' };
+  const token = cipher && secrets.decrypt(cipher, { tenantId, rowId, field: 'api_token' });
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'Crossdock',
+    ...(token ? { authorization: `Bearer ${token}` } : {}),
+  };
+  return toFetchResult(
+    await outbound.send({ method: 'GET', url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
+  );
+}
+
+function toFetchResult(reply: OutboundReply): FetchResult {
+  if (reply.outcome === 'postponed') return { isPostponed: true };
+  if (reply.outcome !== 'answered') return { httpStatus: null, error: reply.error };
+  const { status: httpStatus, body, isCut } = reply;
+  if (httpStatus < 200 || httpStatus > 299)
+    return { httpStatus, error: `The address answered with HTTP ${httpStatus}. ${adviceFor(httpStatus)}` };
+  if (isCut)
+    return {
+      httpStatus,
+      error: 'The response was longer than 20 MiB, or did not end within 30 seconds. Send less data.',
+    };
+  return { httpStatus, body };
+}
+
+function adviceFor(status: number): string {
+  if (status >= 300 && status < 400)
+    return 'Redirects are not followed. Set api_url_get_customers to the target of the redirect.';
+  if (status === 401 || status === 403)
+    return 'Check that your system accepts the api_token of the settings.';
+  if (status === 404) return 'Check api_url_get_customers.';
+  return 'Look for the error in the log of your system.';
+}

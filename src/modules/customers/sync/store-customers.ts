@@ -1,0 +1,95 @@
+import type { SystemContext } from '../../../platform/context/request-context.js';
+import { lockUploads } from '../../../platform/db/locks.js';
+import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
+import { describeProblem } from '../../../platform/errors/errors.js';
+import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
+import { endRun, lockRunning, type RunEnd } from './run-queries.js';
+import type { SyncProblem } from './sync-records.js';
+import { MAX_PROBLEMS, type ReadableResponse } from './sync-response.js';
+
+/** 100,000 rows take seconds, on a busy server up to a minute. No request waits for them. */
+const STATEMENT_MS = 180_000;
+
+export type SyncTarget = {
+  runId: string;
+  courierId: string;
+  /** The daily quota of changed customers per courier. */
+  quota: Quota;
+};
+
+/**
+ * Stores the customers and ends the run in one transaction. Returns undefined if the run was already ended.
+ *
+ * @throws ApiError quota_exceeded
+ */
+export function storeCustomers(
+  ctx: SystemContext,
+  { runId, courierId, quota }: SyncTarget,
+  httpStatus: number,
+  response: ReadableResponse,
+): Promise<RunEnd | undefined> {
+  const { packed, sha256, customers } = response;
+  const list = { courierId, packed, sha256 };
+  return ctx.bulkTransaction(STATEMENT_MS, async (tx) => {
+    await tx.query(lockUploads(ctx.tenantId, courierId));
+    const running = await tx.query(lockRunning(ctx, runId));
+    if (running.length === 0) return undefined;
+    await assertWithinQuota(ctx, tx, quota, list, customers);
+    const applied = await apply(ctx, tx, list);
+    const end = endOf(httpStatus, response, applied);
+    const changes = applied.created + applied.updated;
+    await takeQuota(tx, quota, { tenantId: ctx.tenantId, courierId }, changes);
+    await tx.query(endRun(ctx, runId, end));
+    return end;
+  });
+}
+
+/** Checked before any write, because rolled-back rows would still take space in the tables. */
+async function assertWithinQuota(
+  ctx: SystemContext,
+  tx: PlainTx,
+  quota: Quota,
+  list: ReceivedList,
+  maxChanges: number,
+): Promise<void> {
+  const owner = { tenantId: ctx.tenantId, courierId: list.courierId };
+  if (maxChanges <= (await remainingQuota(tx, quota, owner))) return;
+  const [counted] = await tx.query(countSyncChanges(ctx, list));
+  await assertQuota(tx, quota, owner, counted?.changes);
+}
+
+async function apply(ctx: SystemContext, tx: PlainTx, list: ReceivedList): Promise<AppliedSync> {
+  const sum = { created: 0, updated: 0 };
+  for (;;) {
+    // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
+    // already written are unchanged now.
+    const [applied] = await tx.query(applySync(ctx, list, MAX_PROBLEMS));
+    if (!applied) throw new Error('The synchronisation was not counted.');
+    sum.created += applied.created;
+    sum.updated += applied.updated;
+    if (applied.missed === 0) return { ...applied, ...sum };
+  }
+}
+
+function endOf(httpStatus: number, response: ReadableResponse, applied: AppliedSync): RunEnd {
+  const { created, updated, incomplete, first_incomplete: firstIncomplete } = applied;
+  const unchanged = response.customers - created - updated - incomplete;
+  const skipped = response.skipped + incomplete;
+  const problems = [...response.problems, ...firstIncomplete.map(toProblem)].sort(
+    (a, b) => a.index - b.index,
+  );
+  return {
+    httpStatus,
+    error: null,
+    counts: { received: response.received, created, updated, unchanged, skipped },
+    problems: problems.slice(0, MAX_PROBLEMS),
+  };
+}
+
+const toProblem = ({ index, lacks }: AppliedSync['first_incomplete'][number]): SyncProblem => ({
+  index,
+  field: lacks,
+  code: 'required',
+  message: `Record ${index}: ${describeProblem(lacks, 'required_for_new').message}`,
+});

@@ -1,0 +1,81 @@
+import type { UserContext } from '../../platform/context/request-context.js';
+import type { QueryOf } from '../../platform/contract/types.js';
+import { ownRows } from '../../platform/db/filters.js';
+import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
+import { containsPattern } from '../../platform/db/patterns.js';
+import { empty, join, raw, sql, type Sql } from '../../platform/db/statements.js';
+import type { PrealertStatus } from './queries.js';
+
+export type PrealertQuery = QueryOf<'listPrealerts'>;
+
+/** Without names if no customer has the user code any more. */
+export type PrealertRow = Pick<
+  Prealert,
+  'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'vendor' | 'description' | 'reference' | 'createdAt'
+> & {
+  status: PrealertStatus;
+  courierName: Courier['name'];
+  firstName: Customer['firstName'] | null;
+  lastName: Customer['lastName'] | null;
+};
+
+export type PrealertStats = { total: number } & Record<PrealertStatus, number>;
+
+export function onePrealert(ctx: UserContext, id: string): Sql<PrealertRow> {
+  return withNames(sql`select * from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`, empty);
+}
+
+// Every sort ends with the id, so that pages neither repeat nor skip a row. Each order has an index.
+const SORTS = {
+  created_at: ['created_at', 'id'],
+  status: ['status', 'created_at', 'id'],
+  tracking_number: ['tracking_number', 'id'],
+  vendor: ['vendor', 'id'],
+  user_code: ['user_code', 'id'],
+} satisfies Record<NonNullable<PrealertQuery['sort_by']>, string[]>;
+
+export function pageOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<PrealertRow> {
+  const columns = SORTS[query.sort_by].map((column) => raw(`p.${column} ${query.sort_dir}`));
+  const order = sql`order by ${join(columns)}`;
+  const page = sql`select * from prealerts p where ${filtersOf(ctx, query)} ${order}
+    limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`;
+  return withNames(page, order);
+}
+
+/** Names are joined after the page is cut, so they are looked up only for its rows. */
+function withNames(selection: Sql, order: Sql): Sql<PrealertRow> {
+  return sql`select p.id, p.courier_id as "courierId", c.name as "courierName", p.user_code as "userCode",
+      cu.first_name as "firstName", cu.last_name as "lastName", p.tracking_number as "trackingNumber", p.vendor,
+      p.description, p.reference, p.status, p.created_at as "createdAt"
+    from (${selection}) p
+    join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
+    left join customers cu on cu.tenant_id = p.tenant_id and cu.courier_id = p.courier_id and cu.user_code = p.user_code
+    ${order}`;
+}
+
+/** Selects counts by status of all matching pre-alerts. Without a search, it sums the maintained counters. */
+export function statsOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<PrealertStats> {
+  const counts = query.search
+    ? sql`select p.status, count(*) as n from prealerts p where ${filtersOf(ctx, query)} group by p.status`
+    : sql`select p.status, sum(p.total) as n from prealert_tallies p where ${scopeOf(ctx, query)} group by p.status`;
+  return sql`select coalesce(sum(n), 0)::int as total,
+      coalesce(sum(n) filter (where status = 'pending'), 0)::int as pending,
+      coalesce(sum(n) filter (where status = 'received'), 0)::int as received,
+      coalesce(sum(n) filter (where status = 'flagged'), 0)::int as flagged
+    from (${counts}) counts`;
+}
+
+function filtersOf(ctx: UserContext, query: PrealertQuery): Sql {
+  const scope = scopeOf(ctx, query);
+  return query.search
+    ? sql`${scope} and p.id = any (array(select search_prealerts(${containsPattern(query.search)})))`
+    : scope;
+}
+
+function scopeOf(ctx: UserContext, { courier_id: courierId, status }: PrealertQuery): Sql {
+  const conditions = [ownRows(ctx, 'p')];
+  // A courier only ever sees its own pre-alerts, whatever courier_id says.
+  if (courierId && ctx.caller.courierId === null) conditions.push(sql`p.courier_id = ${courierId}::uuid`);
+  if (status) conditions.push(sql`p.status = ${status}`);
+  return join(conditions, ' and ');
+}

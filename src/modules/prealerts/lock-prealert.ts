@@ -1,0 +1,31 @@
+import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import { lockParcel } from '../../platform/db/locks.js';
+import { ApiError } from '../../platform/errors/errors.js';
+import { lockedPrealert, type PrealertColumns } from './queries.js';
+
+export type LockedPrealert = { columns: PrealertColumns; trackingKey: string };
+
+/**
+ * Locks the parcels of a pre-alert's current and new number, then the pre-alert. A concurrent pre-alert of
+ * the number waits for this lock and therefore sees a stored flag.
+ * @throws ApiError prealert_not_found
+ */
+export async function lockPrealert(
+  ctx: UserContext,
+  tx: ContextTx,
+  id: string,
+  newKey?: string,
+): Promise<LockedPrealert> {
+  const found = await tx.models.prealert.findFirst({ where: { id }, select: { trackingKey: true } });
+  if (!found) throw new ApiError('prealert_not_found');
+  const keys = new Set([found.trackingKey, newKey ?? found.trackingKey]);
+  // Locked before the row, as intake does, and sorted: two different orders would deadlock.
+  for (const key of [...keys].sort()) await tx.execute(lockParcel(ctx.tenantId, key));
+  const [row] = await tx.query(lockedPrealert(ctx, id));
+  if (!row) throw new ApiError('prealert_not_found');
+  const { trackingKey, ...columns } = row;
+  // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
+  // and it is retried.
+  if (!keys.has(trackingKey)) await tx.execute(lockParcel(ctx.tenantId, trackingKey));
+  return { columns, trackingKey };
+}

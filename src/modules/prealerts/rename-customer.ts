@@ -1,0 +1,20 @@
+import type { BulkTx, UserContext } from '../../platform/context/request-context.js';
+import { changeUserCode, type UserCodeChange } from './queries.js';
+
+/**
+ * Updates the pre-alerts of a customer whose user code has changed, in the same transaction. A pre-alert
+ * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
+ * with that code.
+ */
+export async function renameOnPrealerts(ctx: UserContext, tx: BulkTx, change: UserCodeChange): Promise<void> {
+  const changed = await tx.query(changeUserCode(ctx, change));
+  if (changed.length === 0) return;
+  const states = { before: { user_code: change.from }, after: { user_code: change.to } };
+  const facts = changed.map(({ id }) => ({
+    action: 'prealert.user_code_changed',
+    entity: 'prealert' as const,
+    entityId: id,
+    ...states,
+  }));
+  await tx.audit(...facts);
+}

@@ -1,0 +1,59 @@
+import type { EncryptionContext } from '../../platform/access/secrets.js';
+import type { SystemContext } from '../../platform/context/request-context.js';
+import { tenantRows } from '../../platform/db/filters.js';
+import { raw, sql, type Sql } from '../../platform/db/statements.js';
+
+/** A column that contains encrypted secrets. */
+export type SecretColumn = {
+  table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
+  column: string;
+  field: EncryptionContext['field'];
+};
+
+export const SECRET_COLUMNS: SecretColumn[] = [
+  { table: 'couriers', column: 'api_key_cipher', field: 'api_key' },
+  { table: 'couriers', column: 'api_token_cipher', field: 'api_token' },
+  { table: 'couriers', column: 'webhook_secret_cipher', field: 'webhook_secret' },
+  { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
+  { table: 'users', column: 'totp_secret', field: 'totp_secret' },
+  { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
+  { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer' },
+  { table: 'account_mails', column: 'secret_cipher', field: 'mail_secret' },
+];
+
+export type StoredSecret = { id: string; cipher: string };
+
+/** The secrets that follow the row `after`, in the order of their ids. */
+export function selectSecrets(
+  ctx: SystemContext,
+  { table, column }: SecretColumn,
+  { after, limit }: { after: string; limit: number },
+): Sql<StoredSecret> {
+  return sql`select t.id, t.${raw(column)} as cipher from ${raw(table)} t
+    where ${tenantRows(ctx, 't')} and t.${raw(column)} is not null and t.id > ${after}::uuid
+    order by t.id limit ${limit}::int`;
+}
+
+/** `renewed` is the secret encrypted with the newest key. */
+export type ReencryptedSecret = StoredSecret & { renewed: string };
+
+/** Updates the secrets that were not changed since they were read, and returns their ids. */
+export function updateSecrets(
+  ctx: SystemContext,
+  { table, column }: SecretColumn,
+  batch: ReencryptedSecret[],
+): Sql<{ id: string }> {
+  return sql`update ${raw(table)} t set ${raw(column)} = w.renewed
+    from unnest(${batch.map(({ id }) => id)}::uuid[], ${batch.map(({ cipher }) => cipher)}::text[],
+      ${batch.map(({ renewed }) => renewed)}::text[]) as w (id, cipher, renewed)
+    where ${tenantRows(ctx, 't')} and t.id = w.id and t.${raw(column)} = w.cipher
+    returning t.id`;
+}
+
+/** Counts the secrets per version of the key. */
+export const countKeyVersions = (
+  ctx: SystemContext,
+  { table, column }: SecretColumn,
+): Sql<{ version: string; count: number }> =>
+  sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t
+    where ${tenantRows(ctx, 't')} and t.${raw(column)} is not null group by 1 order by 1`;

@@ -1,0 +1,29 @@
+import type { SystemContext } from '../../../platform/context/request-context.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { PackageSync } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+
+export type SyncRow = Pick<PackageSync, 'packageId' | 'jobId'>;
+
+/** Marks the oldest queued synchronisations of the courier as being sent, and returns them. */
+export function takeQueuedSyncs(ctx: SystemContext, courierId: string, atMost: number): Sql<SyncRow> {
+  return sql`
+    with queued as (
+      select s.package_id from package_syncs s
+      where ${tenantRows(ctx, 's')} and s.courier_id = ${courierId}::uuid and s.status = 'queued'
+      order by s.requested_at, s.package_id limit ${atMost}::int
+      for update skip locked
+    )
+    update package_syncs s set status = 'sending' from queued
+    where ${tenantRows(ctx, 's')} and s.package_id = queued.package_id
+    returning s.package_id as "packageId", s.job_id as "jobId"`;
+}
+
+/** Fails the synchronisations without a delivery. */
+export function failUndeliverable(ctx: SystemContext, jobIds: string[]): Sql {
+  return sql`
+    update package_syncs s set status = 'failed', settled_at = now()
+    where ${tenantRows(ctx, 's')} and s.job_id = any(${jobIds}::uuid[]) and s.status = 'sending'
+      and not exists (select from webhook_deliveries d where d.tenant_id = s.tenant_id and d.sync_job_id = s.job_id
+        and d.status = 'pending')`;
+}

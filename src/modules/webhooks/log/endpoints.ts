@@ -1,0 +1,31 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
+import { ApiError, type FailureCode } from '../../../platform/errors/errors.js';
+import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { lockedCourier, selectEndpoints, type Obstacle } from './resend-queries.js';
+
+/** Why each URL of a courier cannot receive deliveries; null for one that can. */
+export type Obstacles = Map<Endpoint, Obstacle | null>;
+
+/**
+ * Locks the courier until the end of the transaction, because concurrent redeliveries would send twice.
+ * @throws ApiError courier_not_found
+ */
+export async function lockEndpoints(ctx: UserContext, tx: PlainTx, courierId: string): Promise<Obstacles> {
+  // Read with a second statement: a statement that waits for the lock sees the pause from before the wait.
+  await tx.query(lockedCourier(ctx, courierId));
+  const rows = await tx.query(selectEndpoints(ctx, courierId));
+  if (rows.length === 0) throw new ApiError('courier_not_found');
+  return new Map(rows.map(({ endpoint, obstacle }) => [endpoint, obstacle]));
+}
+
+const REFUSALS = {
+  missing: 'endpoint_missing',
+  paused: 'endpoint_paused',
+} satisfies Record<Obstacle, FailureCode>;
+
+/** @throws ApiError endpoint_missing, endpoint_paused if the URL has one of the refused obstacles */
+export function assertOpen(obstacles: Obstacles, endpoint: Endpoint, refused: Obstacle[]): void {
+  const obstacle = obstacles.get(endpoint);
+  if (obstacle && refused.includes(obstacle)) throw new ApiError(REFUSALS[obstacle]);
+}

@@ -1,0 +1,43 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
+import { isCalendarDate } from '../../../platform/contract/validator.js';
+import { invalidFieldError } from '../../../platform/errors/errors.js';
+import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { targetCourierId } from '../events/target-courier.js';
+import { lockEndpoints } from './endpoints.js';
+import { recoverEvents, type Obstacle } from './resend-queries.js';
+
+type RecoverInput = Extract<BodyOf<'manageWebhookDeliveries'>, { action: 'recover_since' }>;
+
+export type Recovered = { selected: number; queued: number; skipped: Obstacle | null };
+export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; hasMore: boolean };
+
+// Source: the contract's limits.
+const MAX_RECOVERED = 100_000;
+
+/**
+ * Sends the events missed since a time again, at most 100,000.
+ * @throws ApiError validation_failed, courier_not_found
+ */
+export async function recoverSince(ctx: UserContext, input: RecoverInput): Promise<Recovery> {
+  const { since } = input;
+  if (!isDateTime(since)) throw invalidFieldError('since', 'invalid_date_time');
+  const courierId = targetCourierId(ctx.caller, input.courier_id);
+  return ctx.transaction(async (tx) => {
+    const obstacles = await lockEndpoints(ctx, tx, courierId);
+    const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
+    const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost: MAX_RECOVERED }));
+    const of = (endpoint: Endpoint): Recovered => {
+      const { selected = 0, queued = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
+      return { selected, queued, skipped: obstacles.get(endpoint) ?? null };
+    };
+    const endpoints = { add_package: of('add_package'), update_package: of('update_package') };
+    const after = { since, endpoints };
+    await tx.audit({ action: 'webhook.recovered', entity: 'courier', entityId: courierId, after });
+    return { since, endpoints, hasMore: rows[0]?.hasMore ?? false };
+  });
+}
+
+/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
+const isDateTime = (text: string) =>
+  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));

@@ -1,0 +1,20 @@
+import type pg from 'pg';
+
+/**
+ * Inserts many rows in less than half the time, without triggers and foreign keys. For tests that read only the rows
+ * themselves: the triggers keep tallies, so that totals are wrong afterwards.
+ */
+export async function insertWithoutTriggers(
+  owner: pg.Pool,
+  statement: string,
+  values: unknown[],
+): Promise<void> {
+  const client = await owner.connect();
+  try {
+    await client.query('set session_replication_role = replica');
+    await client.query(statement, values);
+  } finally {
+    // Closing the connection resets the role.
+    client.release(true);
+  }
+}
