@@ -183,11 +183,16 @@ function validationProblems(validate: ValidateFunction, value: unknown): string[
   );
 }
 
-/** Returns the schema with undeclared fields rejected, so that a leaked field is reported. */
+/**
+ * Returns the schema with undeclared fields rejected, so that a leaked field is reported, and with the enums of responses
+ * closed: clients must expect new values, but the service sends only those that the contract lists.
+ */
 export function rejectUndeclared(schema: Schema, isPart = false): Schema {
   const sealed = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [key, rejectUndeclaredBelow(key, value)]),
   );
+  const values = schema['x-extensible-enum'];
+  if (values) return { ...sealed, enum: values };
   const isObject = 'properties' in schema || 'allOf' in schema;
   const isOpen = 'additionalProperties' in schema;
   return isObject && !isOpen && !isPart ? { ...sealed, unevaluatedProperties: false } : sealed;
