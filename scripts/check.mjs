@@ -16,6 +16,10 @@ const STEPS = [
   ['contract', lintContract],
 ];
 
+// The files that scripts/generate.mjs reads, and where they are copied to.
+const SOURCES = ['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts', 'package.json'];
+const COPY = join(root, 'node_modules', '.cache', 'check-generated');
+
 prepare();
 const waiting = [...STEPS];
 await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
@@ -56,10 +60,6 @@ async function lintContract() {
   const isClean = code === 0 && !/\b[1-9]\d* (warning|error)/.test(output);
   return isClean ? '' : output || 'redocly lint failed.';
 }
-
-// The files that scripts/generate.mjs reads.
-const SOURCES = ['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts', 'package.json'];
-const COPY = join(root, 'node_modules', '.cache', 'check-generated');
 
 /**
  * Generates in a copy of the sources, because the other steps read generated/ meanwhile, and returns the names of the files

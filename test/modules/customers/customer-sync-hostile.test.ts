@@ -161,7 +161,11 @@ const REFUSED: [title: string, sent: Sent, words: RegExp][] = [
     filled('{"data":[],"x":[', '[],', '[]]}'),
     /Respond with|not well-formed/,
   ],
-  ['20 MiB of an object beside the list', filled('{"data":[],"x":{', '"a":1,', '"a":1}}'), /Other fields of the object must be small|not well/],
+  [
+    '20 MiB of an object beside the list',
+    filled('{"data":[],"x":{', '"a":1,', '"a":1}}'),
+    /Other fields of the object must be small|not well/,
+  ],
   ['20 MiB of fields', filled('{', '"a":1,', '"a":1}'), /Respond with|not well-formed/],
   ['20 MiB of a name', filled('{"', 'x', '":[]}'), /Respond with|not well-formed/],
   ['20 MiB of bytes', filled('', '\xff'), /UTF-8/],
