@@ -19,7 +19,8 @@ export async function writeCsv<Row>(
 export async function writeCsvLines<Row>(rows: Row[], toCells: (row: Row) => Cell[]): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let start = 0; start < rows.length; start += LINES_A_TURN) {
-    if (start > 0) await nextTurn();
+    // Also before the first batch, which would otherwise follow the parsing of the rows in the same turn.
+    await nextTurn();
     const lines = rows.slice(start, start + LINES_A_TURN).map((row) => toLine(toCells(row)));
     chunks.push(Buffer.from(lines.join('')));
   }
