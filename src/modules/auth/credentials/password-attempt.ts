@@ -1,4 +1,3 @@
-import { passwordMatches } from './passwords.js';
 import { accountByName, type Account } from './account-queries.js';
 import {
   assertUnlocked,
@@ -16,7 +15,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 
 /** The dependencies of password and code attempts besides the context. */
-export type AttemptDeps = Pick<Deps, 'loginLimiter' | 'secrets' | 'securityLog'>;
+export type AttemptDeps = Pick<Deps, 'loginLimiter' | 'passwords' | 'secrets' | 'securityLog'>;
 
 export type PasswordAttempt = { username: string; password: string; address: string };
 
@@ -83,7 +82,7 @@ async function verifyPassword(
   await deps.loginLimiter.assertMayTry(ctx.tenantId, attempt.address);
   const { failures, account } = await beginAttempt(ctx, attempt.username);
   if (account) attempted.userId = account.id;
-  const isRight = await passwordMatches(attempt.password, account?.passwordHash);
+  const isRight = await deps.passwords.matches(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
   await deps.loginLimiter.countFailure(ctx.tenantId, attempt.address);
