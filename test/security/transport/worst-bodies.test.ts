@@ -95,12 +95,12 @@ async function blockedMsOnce(work: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * Returns the minimum of up to six measurements, the first below the limit if there is one. Garbage collection, a library's
- * first use, or a busy machine that lets a whole result wait in the socket's buffer, only add time.
+ * Returns the minimum of up to three measurements, the first below the limit if there is one. Garbage collection or a library's
+ * first use only add time.
  */
 async function blockedMs(work: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
-  for (let tries = 0; tries < 6 && least >= LIMIT_MS; tries += 1)
+  for (let tries = 0; tries < 3 && least >= LIMIT_MS; tries += 1)
     least = Math.min(least, await blockedMsOnce(work));
   return least;
 }
