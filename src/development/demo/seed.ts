@@ -51,7 +51,11 @@ async function lockEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
 }
 
 async function loadTenants(client: pg.ClientBase, secrets: Secrets, now: Date): Promise<void> {
-  const enrolment = { passwordHash: await openPasswords(PASSWORD_HASH_COST).hash(DEMO.password), secrets, now };
+  const enrolment = {
+    passwordHash: await openPasswords(PASSWORD_HASH_COST).hash(DEMO.password),
+    secrets,
+    now,
+  };
   await loadDemo(client, enrolment);
   await loadTwo(client, enrolment);
 }
