@@ -156,6 +156,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await db.close();
       await owner.end();
       await database.drop();
+      // Node 20 never frees the modules of a test file. Without its parts, the service that they refer to is small.
+      for (const part of Object.keys(service)) Reflect.deleteProperty(service, part);
       if (faults.length > 0)
         throw new Error(`Replies broke the contract:\n${[...new Set(faults)].join('\n')}`);
     },
