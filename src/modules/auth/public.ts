@@ -6,6 +6,7 @@ export { openPasswords, type Passwords } from './credentials/passwords.js';
 export {
   codeThrottle,
   countAttempt,
+  limitOf,
   lockedOutError,
   lockLeft,
   passwordThrottle,
