@@ -90,7 +90,9 @@ test(
     expect(log.body['data'].filter(({ status }: { status: string }) => status !== 'delivered')).toEqual([]);
     await assertTokenHidden();
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
-    process.stdout.write(`${PACKAGES} flat packages in ${seconds} s: ${JSON.stringify(receiver.responses)}\n`);
+    process.stdout.write(
+      `${PACKAGES} flat packages in ${seconds} s: ${JSON.stringify(receiver.responses)}\n`,
+    );
   },
   LIMIT_MS,
 );

@@ -65,7 +65,12 @@ const FIELDS: Record<string, Check> = {
 export const FLAT_FIELDS = Object.keys(FIELDS);
 
 export type FlatBody = Record<string, string | number | boolean>;
-export type RegionRequest = { path: string; headers: IncomingMessage['headers']; text: string; body: FlatBody };
+export type RegionRequest = {
+  path: string;
+  headers: IncomingMessage['headers'];
+  text: string;
+  body: FlatBody;
+};
 
 export type RegionReceiver = {
   url: string;
@@ -127,37 +132,42 @@ export async function startRegionReceiver(options: RegionOptions): Promise<Regio
 
 async function take(
   receiver: RegionReceiver,
-  { token, failEvery = Infinity, loseEvery = Infinity }: RegionOptions,
+  options: RegionOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const chunks: Buffer[] = [];
   // A request without an encoding yields buffers.
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const answer = (status: number, message: string) => {
-    receiver.responses[status] = (receiver.responses[status] ?? 0) + 1;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
-  };
-  const text = Buffer.concat(chunks).toString();
-  // JSON.parse returns any; checkPackage() verifies each field.
+  const answer = handle(receiver, options, request, Buffer.concat(chunks).toString());
+  const kind = answer?.status ?? 'lost';
+  receiver.responses[kind] = (receiver.responses[kind] ?? 0) + 1;
+  if (answer) response.writeHead(answer.status).end(answer.message);
+  else response.destroy();
+}
+
+/** Stores the package. Returns undefined for a request whose response gets lost. */
+function handle(
+  receiver: RegionReceiver,
+  { token, failEvery = Infinity, loseEvery = Infinity }: RegionOptions,
+  { url: path = '', headers }: IncomingMessage,
+  text: string,
+): { status: number; message: string } | undefined {
+  // The fields are verified next.
   const body = JSON.parse(text) as FlatBody;
-  const faults = [...findFaults(body), ...findTokenFaults(body, request, token)];
+  const faults = [...findFaults(body), ...findTokenFaults(body, headers, token)];
   receiver.faults.push(...faults);
-  if (faults.length > 0) return answer(400, faults.join('; '));
-  const { url: path = '', headers } = request;
+  if (faults.length > 0) return { status: 400, message: faults.join(' ') };
   const number = receiver.requests.push({ path, headers, text, body });
-  if (number % failEvery === 0) return answer(500, 'Try again.');
-  if (receiver.unknownCodes.has(String(body['UserCode']))) return answer(404, 'Unknown customer.');
+  if (number % failEvery === 0) return { status: 500, message: 'Try again.' };
+  if (receiver.unknownCodes.has(String(body['UserCode'])))
+    return { status: 404, message: 'Unknown customer.' };
   const id = String(body['PackageID']);
   const isKnown = receiver.packages.has(id);
   receiver.packages.set(id, body);
-  if (number % loseEvery === 0) {
-    receiver.responses['lost'] = (receiver.responses['lost'] ?? 0) + 1;
-    response.destroy();
-    return;
-  }
-  if (path.startsWith('/update')) return answer(200, 'Updated.');
-  return isKnown ? answer(409, 'The package already exists.') : answer(201, 'Created.');
+  if (number % loseEvery === 0) return undefined;
+  if (path.startsWith('/update')) return { status: 200, message: 'Updated.' };
+  return isKnown ? { status: 409, message: 'It already exists.' } : { status: 201, message: 'Created.' };
 }
 
 /** Every field must be present with the right type, in any order, and there is no other. */
@@ -173,11 +183,13 @@ function findFaults(body: unknown): string[] {
 }
 
 /** Receivers look for the token in different places, so it must be right in each of them. */
-function findTokenFaults(body: FlatBody, { headers }: IncomingMessage, token: string): string[] {
+function findTokenFaults(body: FlatBody, headers: RegionRequest['headers'], token: string): string[] {
   const places = {
     APIToken: body['APIToken'],
     'X-API-Key': headers['x-api-key'],
     Authorization: headers.authorization?.replace(/^Bearer /, ''),
   };
-  return Object.entries(places).flatMap(([place, value]) => (value === token ? [] : [`Wrong token in ${place}.`]));
+  return Object.entries(places).flatMap(([place, value]) =>
+    value === token ? [] : [`Wrong token in ${place}.`],
+  );
 }
