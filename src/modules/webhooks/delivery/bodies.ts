@@ -1,7 +1,8 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
+import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import { viewEvent } from '../events/event-view.js';
 import { testRow, viewFlatPackage } from '../flat/flat-package.js';
-import { selectFlatPackages } from '../flat/flat-queries.js';
+import { selectFlatPackages, type FlatRow } from '../flat/flat-queries.js';
 import type { ClaimedRow } from './claim-queries.js';
 import type { Called } from './outcome.js';
 
@@ -26,15 +27,32 @@ export async function writeBodies(
       delivery,
       body: { text: JSON.stringify(viewEvent(delivery)), userCode: undefined },
     }));
-  const ctx = newContext();
-  const eventIds = deliveries.map(({ id }) => id);
-  const [rows] = await ctx.read([selectFlatPackages(ctx, courierId, eventIds)]);
-  const byEvent = new Map(rows.map((row) => [row.eventId, row]));
+  const packages = await readPackages(newContext(), courierId, deliveries);
   return deliveries.map((delivery) => {
     const isTest = delivery.type === 'webhook.test';
-    const row = isTest ? testRow(courierId, delivery.id, delivery.occurredAt) : byEvent.get(delivery.id);
+    const row = isTest ? testRow(courierId, delivery.id, delivery.occurredAt) : packages.get(delivery.id);
     if (!row) return { delivery, body: null };
     const flat = viewFlatPackage(row, token ?? '');
     return { delivery, body: { text: JSON.stringify(flat), userCode: flat.UserCode || undefined } };
   });
+}
+
+/**
+ * Returns the current packages of the events, by the event's id. As in events, the number is masked while the
+ * package has no customer.
+ */
+async function readPackages(
+  ctx: SystemContext,
+  courierId: string,
+  deliveries: ClaimedRow[],
+): Promise<Map<string, FlatRow>> {
+  const eventIds = deliveries.map(({ id }) => id);
+  const [rows] = await ctx.read([selectFlatPackages(ctx, courierId, eventIds)]);
+  return new Map(
+    rows.map((row) => {
+      const trackingNumber =
+        row.userCode === null ? maskTrackingNumber(row.trackingNumber) : row.trackingNumber;
+      return [row.eventId, { ...row, trackingNumber }];
+    }),
+  );
 }

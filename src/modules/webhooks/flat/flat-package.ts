@@ -1,5 +1,4 @@
 import type { components } from '../../../../generated/contract.js';
-import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { FlatRow } from './flat-queries.js';
 import { problemOfStatus, STATUS_NUMBERS } from './flat-status.js';
 
@@ -17,7 +16,7 @@ export function viewFlatPackage(row: FlatRow, token: string): Schemas['FlatPacka
     PackageID: row.packageId,
     CourierID: row.courierId,
     ManifestID: row.manifestId ?? '',
-    TrackingNumber: row.userCode === null ? maskTrackingNumber(row.trackingNumber) : row.trackingNumber,
+    TrackingNumber: row.trackingNumber,
     ControlNumber: row.houseNumber,
     FirstName: row.firstName ?? '',
     LastName: row.lastName ?? '',

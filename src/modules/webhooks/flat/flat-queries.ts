@@ -8,7 +8,14 @@ import { STATUS_NUMBERS, type NumberedStatus } from './flat-status.js';
 /** The current state of the package of an event. Numbers are exact decimal text. */
 export type FlatRow = Pick<
   Package,
-  'manifestId' | 'trackingNumber' | 'houseNumber' | 'userCode' | 'firstName' | 'lastName' | 'shipper' | 'description'
+  | 'manifestId'
+  | 'trackingNumber'
+  | 'houseNumber'
+  | 'userCode'
+  | 'firstName'
+  | 'lastName'
+  | 'shipper'
+  | 'description'
 > &
   Pick<Customer, 'branch'> & {
     eventId: string;
