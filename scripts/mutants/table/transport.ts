@@ -257,4 +257,28 @@ export const TRANSPORT: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: "webhooks: a courier's token is masked in stored responses",
+    file: 'src/modules/webhooks/delivery/outcome.ts',
+    find: 'if (token === null) return text;',
+    replace: 'if (token !== undefined) return text;',
+    tests: [
+      {
+        file: 'test/modules/webhooks/flat-packages.test.ts',
+        titles: ['the token is masked in a response that repeats the request'],
+      },
+    ],
+  },
+  {
+    name: 'webhooks: the number of a flat package without a customer is masked',
+    file: 'src/modules/webhooks/delivery/bodies.ts',
+    find: 'row.userCode === null ? maskTrackingNumber(row.trackingNumber) : row.trackingNumber',
+    replace: 'row.userCode === null ? row.trackingNumber : row.trackingNumber',
+    tests: [
+      {
+        file: 'test/modules/webhooks/flat-packages.test.ts',
+        titles: ['a package without a customer is unknown'],
+      },
+    ],
+  },
 ];
