@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { lockParcel } from '../../../src/platform/db/locks.js';
+import { lockAnnouncedParcel } from '../../../src/platform/db/locks.js';
 import { enterScope } from '../../../src/platform/db/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/list-queries.js';
@@ -55,11 +55,7 @@ function submitStatements(config: Config): (n: string) => string[] {
   };
   return (n) => {
     const number = `('PGB' || ${n})`;
-    const expressions = {
-      [id]: 'gen_random_uuid()',
-      '@number': number,
-      [`parcel ${caller.tenantId} @number`]: number,
-    };
+    const expressions = { [id]: 'gen_random_uuid()', '@number': number };
     const insert = insertPrealertWithKey(contextOf(caller), prealert);
     // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
     const withFreshIds = inline(insert, expressions).replace(
@@ -68,7 +64,7 @@ function submitStatements(config: Config): (n: string) => string[] {
     );
     return [
       inline(enterScope(caller)),
-      inline(lockParcel(caller.tenantId, '@number'), expressions),
+      inline(lockAnnouncedParcel(caller.tenantId, '@number'), expressions),
       withFreshIds,
     ];
   };
