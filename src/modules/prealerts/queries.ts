@@ -20,7 +20,9 @@ export type PrealertColumns = ColumnsOf<
   Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'vendor' | 'description' | 'reference'>
 > & { status: PrealertStatus };
 
-export const COLUMNS = raw('id, courier_id, user_code, tracking_number, vendor, description, reference, status');
+export const COLUMNS = raw(
+  'id, courier_id, user_code, tracking_number, vendor, description, reference, status',
+);
 
 /**
  * Inserts the pre-alert and its audit entry for a customer of the key's courier. Inserts nothing if there is
@@ -112,12 +114,7 @@ export function lockedPrealert(
 
 /** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
 export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFields): Sql<PrealertColumns> {
-  const status = initialStatus(
-    ctx.caller,
-    sql`${fields.trackingKey}`,
-    sql`p.tenant_id`,
-    sql`p.courier_id`,
-  );
+  const status = initialStatus(ctx.caller, sql`${fields.trackingKey}`, sql`p.tenant_id`, sql`p.courier_id`);
   return sql`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()

@@ -55,7 +55,10 @@ type RequestContent<Id extends OperationId> = {
   };
 }[keyof ContentOf<Id>];
 
-type ReceivedBody<Id extends OperationId, Media extends keyof ContentOf<Id>> = Media extends 'multipart/form-data'
+type ReceivedBody<
+  Id extends OperationId,
+  Media extends keyof ContentOf<Id>,
+> = Media extends 'multipart/form-data'
   ? Form<Id, ContentOf<Id>[Media]>
   : Media extends typeof NDJSON
     ? Lines<JsonBodyOf<Id>>

@@ -23,7 +23,11 @@ export async function prepareBatch(owner: OwnerSelection, prealerts: NumberedPre
     if (from > 0) await nextTurn();
     parts.push(packElements(prealerts.slice(from, from + PREALERTS_PER_TURN)));
   }
-  return { owner, packed: joinElements(parts), trackingKeys: prealerts.map(({ trackingKey }) => trackingKey) };
+  return {
+    owner,
+    packed: joinElements(parts),
+    trackingKeys: prealerts.map(({ trackingKey }) => trackingKey),
+  };
 }
 
 /** Stores a batch in the transaction. Returns the pre-alerts of known customers. */

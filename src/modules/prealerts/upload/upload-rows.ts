@@ -20,15 +20,31 @@ type Column = 'tracking_number' | 'user_code' | 'vendor' | 'description' | 'refe
 
 // The maximum lengths are those of the schema PrealertSubmission.
 const COLUMNS = {
-  tracking_number: { maxChars: 255, isRequired: true, names: ['trackingnumber', 'tracking', 'trackingno', 'trackingid'] },
+  tracking_number: {
+    maxChars: 255,
+    isRequired: true,
+    names: ['trackingnumber', 'tracking', 'trackingno', 'trackingid'],
+  },
   user_code: {
     maxChars: 100,
     isRequired: true,
     names: ['usercode', 'code', 'customercode', 'account', 'accountnumber', 'mailbox', 'mailboxnumber'],
   },
-  vendor: { maxChars: 255, isRequired: false, names: ['vendor', 'shipper', 'shop', 'store', 'merchant', 'supplier'] },
-  description: { maxChars: 2_000, isRequired: false, names: ['description', 'contents', 'content', 'item', 'items'] },
-  reference: { maxChars: 255, isRequired: false, names: ['reference', 'order', 'ordernumber', 'orderno', 'orderid'] },
+  vendor: {
+    maxChars: 255,
+    isRequired: false,
+    names: ['vendor', 'shipper', 'shop', 'store', 'merchant', 'supplier'],
+  },
+  description: {
+    maxChars: 2_000,
+    isRequired: false,
+    names: ['description', 'contents', 'content', 'item', 'items'],
+  },
+  reference: {
+    maxChars: 255,
+    isRequired: false,
+    names: ['reference', 'order', 'ordernumber', 'orderno', 'orderid'],
+  },
 } satisfies Record<Column, { maxChars: number; isRequired: boolean; names: string[] }>;
 
 // Object.keys() returns the keys of COLUMNS.

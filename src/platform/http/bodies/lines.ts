@@ -72,7 +72,7 @@ function splitLines(bytes: Buffer, { maxLines, maxLineBytes }: LineLimits): Sent
   const lines: SentLines['lines'] = [];
   const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   let number = 0;
-  for (let start = hasMark ? BYTE_ORDER_MARK.length : 0; start < bytes.length; ) {
+  for (let start = hasMark ? BYTE_ORDER_MARK.length : 0; start < bytes.length;) {
     if (number === maxLines) throw invalidFieldError('body', 'too_many_lines', { limit: maxLines });
     number += 1;
     const feed = bytes.indexOf(LF, start);
