@@ -15,7 +15,7 @@ type Operations =
   | 'deletePrealert';
 
 // Two paths share one operation.
-type Submission = HandlerRequest<'submitPrealert'>;
+type Submission = HandlerRequest<'submitPrealert'> | HandlerRequest<'submitPrealertWithoutSuffix'>;
 
 export function prealertHandlers() {
   const submit = async (request: Submission): Promise<ReplyOf<'submitPrealert'>> => {

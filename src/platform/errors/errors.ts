@@ -66,12 +66,10 @@ export function rowError(row: number, field: string, ...problem: FieldProblem): 
   return { field, row, code, message: `Row ${row}: ${message}` } as FieldError;
 }
 
-/** The entries of `errors` for a line or row that fails with an error; one for `field` if the error names no field. */
-export function rowErrorsOf(row: number, { code, message, detail }: ApiError, field: string): FieldError[] {
-  const entries = detail.errors ?? [{ field, code, message }];
+/** The same entries for a row of a file or a body. */
+export const atRow = (row: number, errors: FieldError[]): FieldError[] =>
   // The brand exists only for the compiler.
-  return entries.map((entry) => ({ ...entry, row, message: `Row ${row}: ${entry.message}` }) as FieldError);
-}
+  errors.map((entry) => ({ ...entry, row, message: `Row ${row}: ${entry.message}` }) as FieldError);
 
 /** The code and the message of a problem with one field. */
 export function describeProblem<Problem extends FieldProblem>(

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Line } from '../../../platform/contract/types.js';
-import { ApiError, rowError, rowErrorsOf } from '../../../platform/errors/errors.js';
+import { ApiError, atRow, fieldError, type FieldError } from '../../../platform/errors/errors.js';
 import type { KeyCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
@@ -89,15 +89,23 @@ const MAX_ERRORS = 1_000;
 function assertAllCreated(results: LineResult[]): void {
   const failed = results.filter((result) => result.status !== 'created');
   if (failed.length === 0) return;
-  const errors = failed
-    .flatMap(({ number, status, error }) =>
-      status === 'duplicate'
-        ? [rowError(number, 'TrackingNumber', 'announced')]
-        : rowErrorsOf(number, error, 'body'),
-    )
-    .slice(0, MAX_ERRORS);
-  const code = failed.every(({ status }) => status === 'duplicate')
-    ? 'duplicate_tracking_number'
-    : 'validation_failed';
-  throw new ApiError(code, { variant: 'lines', args: { count: failed.length }, errors });
+  const errors = failed.flatMap(({ number, error }) => atRow(number, errorsOf(error))).slice(0, MAX_ERRORS);
+  const detail = { variant: 'lines' as const, args: { count: failed.length }, errors };
+  if (failed.every(({ status }) => status === 'duplicate'))
+    throw new ApiError('duplicate_tracking_number', detail);
+  throw new ApiError('validation_failed', detail);
+}
+
+function errorsOf({ code, detail }: ApiError): FieldError[] {
+  if (detail.errors) return detail.errors;
+  switch (code) {
+    case 'duplicate_tracking_number':
+      return [fieldError('TrackingNumber', 'announced')];
+    case 'invalid_encoding':
+      return [fieldError('body', 'encoding')];
+    case 'body_too_large':
+      return [fieldError('body', 'line_too_long')];
+    default:
+      return [fieldError('body', 'json_line')];
+  }
 }
