@@ -13,9 +13,9 @@ afterAll(async () => {
   await service.stop();
 });
 
-const CALLERS = rounds(40, 200);
-const ROUNDS = rounds(2, 20);
-const LINES = 60;
+const CALLERS = rounds(24, 200);
+const ROUNDS = rounds(1, 20);
+const LINES = 40;
 const LIMIT_MS = 60_000 + ROUNDS * 20_000;
 
 const numbersOf = (prefix: string) => Array.from({ length: LINES }, (_, n) => `${prefix}-${n}`);

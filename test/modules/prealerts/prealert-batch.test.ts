@@ -153,7 +153,7 @@ describe('lines', () => {
     const auditOf = async (id: unknown) =>
       (
         await parcels.select(
-          'select action, actor_kind, actor_id, entity, before, after from audit_entries where entity_id = $1',
+          'select action, actor_kind, actor_id, entity, before, after, remarks from audit_entries where entity_id = $1',
           [id],
         )
       ).map((entry) => ({ ...entry, after: { ...(entry['after'] as object), id: '', tracking_number: '' } }));

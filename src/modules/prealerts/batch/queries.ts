@@ -76,7 +76,7 @@ export function insertPrealerts(
   ctx: RequestContext,
   owner: OwnerSelection,
   packed: Packed,
-  remarks: 'batch' | 'upload',
+  remarks: 'upload' | null,
 ): Sql<Stored> {
   const status = initialStatus(
     ctx.caller,
@@ -85,7 +85,7 @@ export function insertPrealerts(
     sql`fresh.courier_id`,
   );
   const facts = sql`select new_id() as id, 'prealert.created' as action, 'prealert' as entity, created.id as entity_id,
-      null::jsonb as before, to_jsonb(created) - 'tenant_id' as after, ${remarks} as remarks
+      null::jsonb as before, to_jsonb(created) - 'tenant_id' as after, ${remarks}::text as remarks
     from created`;
   return sql`with ${announced(owner, packed)}, fresh as (
       select distinct on (tracking_number) known.* from known order by tracking_number, number

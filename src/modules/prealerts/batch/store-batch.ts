@@ -35,7 +35,7 @@ export async function storeBatch(
   ctx: RequestContext,
   tx: BulkTx,
   { owner, packed, trackingKeys }: Batch,
-  remarks: 'batch' | 'upload',
+  remarks: 'upload' | null,
 ): Promise<Stored[]> {
   await tx.query(lockAnnouncedParcels(ctx.tenantId, trackingKeys));
   return tx.query(insertPrealerts(ctx, owner, packed, remarks));

@@ -35,7 +35,7 @@ export async function submitBatch(
   // Refused before any write, because rolled-back rows would still take space in the tables.
   if (isAtomic) assertAllCreated(merge(await compare(ctx, prealerts, batch), invalid));
   return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    const results = toResults(prealerts, await storeBatch(ctx, tx, batch, 'batch'));
+    const results = toResults(prealerts, await storeBatch(ctx, tx, batch, null));
     // A concurrent request may have announced a number since the comparison.
     if (isAtomic) assertAllCreated(results);
     return merge(results, invalid);
