@@ -96,7 +96,7 @@ export const ACCESS: readonly SourceMutant[] = [
   },
   {
     name: 'keys: lines are accepted only for customers of the own courier',
-    file: 'src/modules/prealerts/batch/queries.ts',
+    file: 'src/modules/prealerts/submission/batch-queries.ts',
     find: 'cu.tenant_id = owner.tenant_id and cu.courier_id = owner.courier_id',
     replace: 'cu.tenant_id = owner.tenant_id',
     tests: [

@@ -68,8 +68,7 @@ export function rowError(row: number, field: string, ...problem: FieldProblem): 
 
 /** The same entries for a row of a file or a body. */
 export const atRow = (row: number, errors: FieldError[]): FieldError[] =>
-  // The brand exists only for the compiler.
-  errors.map((entry) => ({ ...entry, row, message: `Row ${row}: ${entry.message}` }) as FieldError);
+  errors.map((entry) => ({ ...entry, row, message: `Row ${row}: ${entry.message}` }));
 
 /** The code and the message of a problem with one field. */
 export function describeProblem<Problem extends FieldProblem>(

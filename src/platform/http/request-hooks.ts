@@ -21,7 +21,7 @@ import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { RequestLimit } from '../access/rate-limit.js';
 import type { Tenants } from './tenant-by-host.js';
 import { assertDecodableQuery, assertStorableText, mediaTypeOf } from './bodies/text.js';
-import { assertActionDeclared } from './undeclared-action.js';
+import { assertActionDeclared } from './bodies/undeclared-action.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -341,7 +341,7 @@ test('an event loop with 1,000 long, invalid or hostile lines is not blocked for
     })),
     Array.from({ length: 100 }, () => `[${'0,'.repeat(19_000)}0]`),
     Array.from({ length: 60 }, () => prealert({ Vendor: ' '.repeat(65_000) })),
-    Array.from({ length: 1_000 }, () => `${' '.repeat(4_000)}`),
+    Array.from({ length: 1_000 }, () => ' '.repeat(4_000)),
   ].map((lines) =>
     Buffer.from(lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')),
   );

@@ -4,7 +4,7 @@ import type { CsvRow } from '../../../platform/files/read-csv.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { validateText } from '../../../platform/values/validate-text.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
-import type { NumberedPrealert } from '../batch/queries.js';
+import type { NumberedPrealert } from '../submission/batch-queries.js';
 
 export type Upload = {
   /** By tracking number. The first row of a repeated number counts. */

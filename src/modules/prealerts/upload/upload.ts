@@ -4,8 +4,8 @@ import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { makeInvalidCells } from '../../../platform/files/csv-upload.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
-import { comparePrealerts, ownerById, type NumberedPrealert } from '../batch/queries.js';
-import { prepareBatch, storeBatch, type Batch } from '../batch/store-batch.js';
+import { comparePrealerts, ownerById, type NumberedPrealert } from '../submission/batch-queries.js';
+import { prepareBatch, storeBatch, type Batch } from '../submission/store-batch.js';
 import { courierExists } from './queries.js';
 import { readUpload, type Upload } from './upload-rows.js';
 

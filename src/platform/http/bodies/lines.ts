@@ -8,7 +8,7 @@ import type { Schema } from '../../contract/bundle.js';
 import { toFieldErrors } from '../../contract/field-errors.js';
 import { NDJSON, type Lines, type Operation } from '../../contract/types.js';
 import { ApiError, invalidFieldError } from '../../errors/errors.js';
-import { assertActionDeclared } from '../undeclared-action.js';
+import { assertActionDeclared } from './undeclared-action.js';
 import { formatBytes } from './body-limits.js';
 import { parseJson } from './text.js';
 

@@ -4,7 +4,7 @@ import { ApiError, atRow, fieldError, type FieldError } from '../../../platform/
 import type { KeyCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
-import { comparePrealerts, ownerOfKey, type NumberedPrealert, type Stored } from './queries.js';
+import { comparePrealerts, ownerOfKey, type NumberedPrealert, type Stored } from './batch-queries.js';
 import { prepareBatch, storeBatch, type Batch } from './store-batch.js';
 
 /** A line with the id of its pre-alert, or with the error that a single call would get. */

@@ -9,7 +9,7 @@ import {
   type OwnerSelection,
   type Packed,
   type Stored,
-} from './queries.js';
+} from './batch-queries.js';
 
 /** Pre-alerts to store, prepared before the transaction, because the transaction holds locks. */
 export type Batch = { owner: OwnerSelection; packed: Packed; trackingKeys: string[] };
