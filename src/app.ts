@@ -9,6 +9,7 @@ import { validateResponses, type ObservedResponse } from './platform/contract/re
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
 import { openPasswords } from './modules/auth/public.js';
+import { makeUploadLimiter } from './platform/files/uploads.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
@@ -79,6 +80,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
+      uploadLimiter: makeUploadLimiter(),
     }),
     {
       db,

@@ -21,6 +21,8 @@ import { packageEventHandlers } from './modules/packages/events/handlers.js';
 import { packageHandlers } from './modules/packages/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
+import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
+import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
 import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
@@ -41,11 +43,13 @@ export function makeHandlers(deps: Deps) {
     ...securityHandlers(),
     ...userHandlers(deps),
     ...prealertHandlers(),
+    ...prealertSubmissionHandlers(),
     ...customerHandlers(deps),
     ...customerUploadHandlers(deps),
     ...customerSearchHandlers(),
     ...customerSyncHandlers(),
     ...prealertReviewHandlers(),
+    ...prealertUploadHandlers(deps),
     ...packageHandlers(),
     ...packageEventHandlers(),
     ...manifestHandlers(),

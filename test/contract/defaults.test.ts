@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import type { Schema } from '../../src/platform/contract/bundle.js';
 import { DEMO } from '../../src/development/demo/demo.js';
+import { NDJSON } from '../../src/platform/contract/types.js';
 import { operationOf } from '../support/service/contract.js';
 import { lastYear } from '../support/builders/bills.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
@@ -64,8 +65,18 @@ const EXTRA_PARAMS: Record<string, Record<string, string | boolean>> = {
   'searchCustomers advanced': { q: 'Marsia Cambel' },
 };
 
+/** Bodies to send instead of the contract's example, on which the parameter has no effect. */
+const LINES = {
+  body: '{"UserCode":"IEX-1001","TrackingNumber":"LINE"}\n{}',
+  headers: { 'content-type': NDJSON },
+};
+const OTHER_BODIES: Record<string, Pick<Call, 'body' | 'headers'>> = {
+  'submitPrealert atomic': LINES,
+  'submitPrealertWithoutSuffix atomic': LINES,
+};
+
 function callOf(input: Input, value: unknown): Call {
-  const call = input.callWith(value);
+  const call = { ...input.callWith(value), ...OTHER_BODIES[`${input.owner} ${input.field}`] };
   const extraParams = EXTRA_PARAMS[`${input.owner} ${input.field}`];
   if (!extraParams) return call;
   if (operationOf(input.id).method === 'GET') return { ...call, query: { ...call.query, ...extraParams } };

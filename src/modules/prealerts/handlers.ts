@@ -1,33 +1,12 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import type { BodyOf } from '../../platform/contract/types.js';
-import type { KeyCaller } from '../../platform/identity/callers.js';
 import { listPrealerts } from './list-prealerts.js';
-import { createPrealert, deletePrealert, replacePrealert, submitPrealert } from './prealert.js';
+import { createPrealert, deletePrealert, replacePrealert } from './prealert.js';
 import { viewPrealert } from './view.js';
 
-type Operations =
-  | 'submitPrealert'
-  | 'submitPrealertWithoutSuffix'
-  | 'listPrealerts'
-  | 'createPrealert'
-  | 'replacePrealert'
-  | 'deletePrealert';
-
-// Two paths share one operation.
-type Submission = { ctx: RequestContext<KeyCaller>; body: BodyOf<'submitPrealert'> };
+type Operations = 'listPrealerts' | 'createPrealert' | 'replacePrealert' | 'deletePrealert';
 
 export function prealertHandlers() {
-  const submit = async ({ ctx, body }: Submission) => ({
-    statusCode: 201 as const,
-    message: 'Pre-alert created.',
-    data: { prealert_id: await submitPrealert(ctx, body) },
-  });
-
   return {
-    submitPrealert: submit,
-    submitPrealertWithoutSuffix: submit,
-
     async listPrealerts({ ctx, query }) {
       const { rows, stats } = await listPrealerts(ctx, query);
       return {

@@ -4,14 +4,21 @@ import { ApiError } from '../errors/errors.js';
 import type { RateLimit, RateLimitUsage } from '../rate-limits/rate-limits.js';
 import { networkOf } from '../values/network-address.js';
 
-export type RequestLimit = { count(request: FastifyRequest): Promise<void> };
+export type RequestLimit = {
+  count(request: FastifyRequest): Promise<void>;
+  /** Counts the lines of a request that `count` has counted. It never refuses the request. */
+  countLines(request: FastifyRequest, lines: number): Promise<void>;
+};
+
+/** The lines of a bulk request that count as one request. They cost the service at most as much. */
+const LINES_PER_REQUEST = 10;
 
 /**
  * The operator's request rate limit: requests per minute for each API key or user, or for each address where the
  * request has neither. Each replica counts separately. There is no limit if `perMinute` is undefined.
  */
 export function makeRequestLimit(perMinute: number | undefined): RequestLimit {
-  if (perMinute === undefined) return { count: async () => {} };
+  if (perMinute === undefined) return { count: async () => {}, countLines: async () => {} };
   const limit = { policy: 'requests', quota: perMinute, windowSeconds: 60 };
   const limiter = new RateLimiterMemory(optionsOf(limit));
   return {
@@ -19,6 +26,13 @@ export function makeRequestLimit(perMinute: number | undefined): RequestLimit {
       const isServiceOperation = request.tenantId === undefined;
       if (isServiceOperation) return;
       const usage = await consume(limiter, limit, limiterKeyOf(request), 'rate_limited');
+      request.context?.noteRateLimit({ ...limit, ...usage });
+    },
+    async countLines(request, lines) {
+      const further = Math.ceil(lines / LINES_PER_REQUEST) - 1;
+      // A penalty, because a limit below 100 would refuse 1,000 lines at any time.
+      if (further <= 0) return;
+      const usage = usageOf(await limiter.penalty(limiterKeyOf(request), further));
       request.context?.noteRateLimit({ ...limit, ...usage });
     },
   };
@@ -65,13 +79,17 @@ export async function consume(
   code: 'rate_limited' | 'too_many_attempts',
 ): Promise<RateLimitUsage> {
   try {
-    const { remainingPoints, msBeforeNext } = await limiter.consume(key);
-    return { remaining: remainingPoints, resetSeconds: toSeconds(msBeforeNext) };
+    return usageOf(await limiter.consume(key));
   } catch (rejection) {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
     throw new ApiError(code, { retryAfterSeconds: toSeconds(rejection.msBeforeNext), limit });
   }
 }
+
+const usageOf = ({ remainingPoints, msBeforeNext }: RateLimiterRes): RateLimitUsage => ({
+  remaining: Math.max(0, remainingPoints),
+  resetSeconds: toSeconds(msBeforeNext),
+});
 
 const toSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
 

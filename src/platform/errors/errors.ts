@@ -72,6 +72,10 @@ export function rowError(row: number, field: string, ...problem: FieldProblem): 
   return { field, row, code, message: `Row ${row}: ${message}` } as FieldError;
 }
 
+/** The same entries for a row of a file or a body. */
+export const atRow = (row: number, errors: FieldError[]): FieldError[] =>
+  errors.map((entry) => ({ ...entry, row, message: `Row ${row}: ${entry.message}` }));
+
 /** The code and the message of a problem with one field. */
 export function describeProblem<Problem extends FieldProblem>(
   field: string,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Operation } from '../contract/types.js';
-import { invalidFieldError } from '../errors/errors.js';
+import type { Operation } from '../../contract/types.js';
+import { invalidFieldError } from '../../errors/errors.js';
 
 /**
  * Rejects an `action` in a query or a body where the contract declares none. Other unknown fields are ignored, but a caller

@@ -1,0 +1,25 @@
+import type { Handlers } from '../../../../generated/handlers.js';
+import { NDJSON, type HandlerRequest, type ReplyOf } from '../../../platform/contract/types.js';
+import { submitPrealert } from '../prealert.js';
+import { describeBatch, viewBatch } from './batch-view.js';
+import { submitBatch } from './submit-batch.js';
+
+// Two paths share one operation.
+type Submission = HandlerRequest<'submitPrealert'> | HandlerRequest<'submitPrealertWithoutSuffix'>;
+
+export function prealertSubmissionHandlers() {
+  return { submitPrealert: submit, submitPrealertWithoutSuffix: submit } satisfies Pick<
+    Handlers,
+    'submitPrealert' | 'submitPrealertWithoutSuffix'
+  >;
+}
+
+async function submit(request: Submission): Promise<ReplyOf<'submitPrealert'>> {
+  const { ctx, query } = request;
+  if (request.mediaType === NDJSON) {
+    const data = viewBatch(await submitBatch(ctx, request.body.lines, query.atomic));
+    return { statusCode: 200, message: describeBatch(data), data };
+  }
+  const id = await submitPrealert(ctx, request.body);
+  return { statusCode: 201, message: 'Pre-alert created.', data: { prealert_id: id } };
+}
