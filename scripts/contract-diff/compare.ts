@@ -1,35 +1,41 @@
 import { compareOperation } from './operations/compare-operation.js';
 import { operationsOf, type Contract, type Schema } from './contract.js';
-import { breaks, extendsContract, startAt, type Finding, type Position } from './findings.js';
+import {
+  breaks,
+  extendsContract,
+  startAt,
+  type Comparison,
+  type Finding,
+  type Position,
+} from './findings.js';
 import { compareSchemes } from './operations/security.js';
 import { compareWebhook } from './operations/webhooks.js';
 
-/** Returns what integrators notice between two contracts. Texts, examples and the order of keys are not compared. */
+/** Returns what integrators notice between two comparison. Texts, examples and the order of keys are not compared. */
 export function compareContracts(before: Contract, after: Contract): Finding[] {
   const findings: Finding[] = [];
-  const contracts = { before, after, findings };
-  comparePaths(contracts);
-  compareWebhooks(contracts);
-  compareSchemes(startAt(contracts, 'Security schemes', ''));
-  compareServers(startAt(contracts, 'Servers', ''));
-  compareTypes(startAt(contracts, 'Schemas', ''));
+  const unchanged = { request: new Map(), response: new Map() };
+  const comparison = { before, after, findings, unchanged };
+  comparePaths(comparison);
+  compareWebhooks(comparison);
+  compareSchemes(startAt(comparison, 'Security schemes', ''));
+  compareServers(startAt(comparison, 'Servers', ''));
+  compareTypes(startAt(comparison, 'Schemas', ''));
   return findings;
 }
 
-type Contracts = Pick<Position, 'before' | 'after' | 'findings'>;
-
-function comparePaths(contracts: Contracts): void {
-  const [old, current] = [operationsOf(contracts.before.paths), operationsOf(contracts.after.paths)];
+function comparePaths(comparison: Comparison): void {
+  const [old, current] = [operationsOf(comparison.before.paths), operationsOf(comparison.after.paths)];
   for (const [call, operation] of old) {
     const { operationId } = operation;
-    const at = startAt(contracts, `${operationId} (${call})`, operationId);
+    const at = startAt(comparison, `${operationId} (${call})`, operationId);
     const now = current.get(call);
     if (now) compareOperation(at, operation, now);
     else breaks(at, 'The operation was removed. Callers get 404 or 405.');
   }
   for (const [call, { operationId }] of current) {
     if (old.has(call)) continue;
-    const at = startAt(contracts, `${operationId} (${call})`, operationId);
+    const at = startAt(comparison, `${operationId} (${call})`, operationId);
     extendsContract(at, 'The operation is new.', { names: [operationId, pathName(call)] });
   }
 }
@@ -37,17 +43,17 @@ function comparePaths(contracts: Contracts): void {
 /** Returns the last part of a path as people write it: `ManageManifest` for `POST /api/ManageManifest.php`. */
 const pathName = (call: string): string => (call.split('/').at(-1) ?? call).replace(/\.php$/, '');
 
-function compareWebhooks(contracts: Contracts): void {
-  const [old, current] = [operationsOf(contracts.before.webhooks), operationsOf(contracts.after.webhooks)];
+function compareWebhooks(comparison: Comparison): void {
+  const [old, current] = [operationsOf(comparison.before.webhooks), operationsOf(comparison.after.webhooks)];
   for (const [call, webhook] of old) {
-    const at = startAt(contracts, `Webhook ${webhook.operationId}`, webhook.operationId);
+    const at = startAt(comparison, `Webhook ${webhook.operationId}`, webhook.operationId);
     const now = current.get(call);
     if (now) compareWebhook(at, webhook, now);
     else breaks(at, 'The webhook was removed. Receivers that wait for it never get it.');
   }
   for (const [call, { operationId }] of current)
     if (!old.has(call))
-      extendsContract(startAt(contracts, `Webhook ${operationId}`, operationId), 'The webhook is new.');
+      extendsContract(startAt(comparison, `Webhook ${operationId}`, operationId), 'The webhook is new.');
 }
 
 function compareServers(at: Position): void {

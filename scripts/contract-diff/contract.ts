@@ -79,3 +79,7 @@ export function canonical(value: unknown): string {
       : part,
   );
 }
+
+/** Returns whether two values are equal as JSON, whatever the order of their keys. */
+export const isEqual = (left: unknown, right: unknown): boolean =>
+  left === right || canonical(left) === canonical(right);

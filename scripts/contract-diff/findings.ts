@@ -22,10 +22,19 @@ export type Finding = {
 /** Who sends the value: `request` values come from integrators, `response` values from the service. */
 export type Direction = 'request' | 'response';
 
-/** A position in both documents. */
-export type Position = {
+/** Pairs of an old and a new schema. */
+export type Pairs = Map<object, Set<object>>;
+
+export type Comparison = {
   before: Contract;
   after: Contract;
+  findings: Finding[];
+  /** Pairs without a difference, at any subject. */
+  unchanged: Record<Direction, Pairs>;
+};
+
+/** A position in both documents. */
+export type Position = Comparison & {
   direction: Direction;
   subject: string;
   place: string;
@@ -34,9 +43,8 @@ export type Position = {
   name: string;
   /** Whether the operation has new calls, whose responses can have new forms. */
   hasNewCalls: boolean;
-  findings: Finding[];
-  /** Pairs of schemas that were compared for this subject and direction. Cycles end here. */
-  visited: Map<object, Set<object>>;
+  /** Pairs that were compared for this subject and direction. Cycles end here. */
+  visited: Pairs;
 };
 
 type Detail = { names?: string[]; allowsNewCalls?: boolean };
@@ -75,13 +83,9 @@ export function reportChange(at: Position, change: Change, what: string, detail?
   breaks(at, `${what}. Receivers can get values that were not possible.`, detail);
 }
 
-export function startAt(
-  contracts: Pick<Position, 'before' | 'after' | 'findings'>,
-  subject: string,
-  name: string,
-): Position {
+export function startAt(comparison: Comparison, subject: string, name: string): Position {
   const start = { direction: 'request', place: '', anchor: '', hasNewCalls: false } as const;
-  return { ...contracts, ...start, subject, name, visited: new Map() };
+  return { ...comparison, ...start, subject, name, visited: new Map() };
 }
 
 /** Returns a position inside another one, in a part with its own schema. */

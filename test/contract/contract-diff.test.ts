@@ -6,22 +6,12 @@ import type { Contract, Schema } from '../../scripts/contract-diff/contract.js';
 import { readLastRelease, storeRelease } from '../../scripts/contract-diff/released.js';
 import { describeVerdict } from '../../scripts/contract-diff/report.js';
 import { judge, type Bump } from '../../scripts/contract-diff/verdict.js';
+import { rounds } from '../support/harness/effort.js';
 import { openEditor, type Editor } from '../support/readers/contract-editor.js';
 
 const released = await readLastRelease();
 
 type Edit = (editor: Editor, contract: Contract) => void;
-
-/** Returns the verdict on the released contract after an edit. `prepare` also edits the contract that it is compared with. */
-function judgeEdit(
-  edit: Edit,
-  { prepare = () => {}, changelog = '' }: { prepare?: Edit; changelog?: string } = {},
-) {
-  const [before, after] = [structuredClone(released), structuredClone(released)];
-  for (const contract of [before, after]) prepare(openEditor(contract), contract);
-  edit(openEditor(after), after);
-  return judge(before, after, changelog);
-}
 
 const SUBMIT = 'POST /api/Prealert.php';
 const MANIFEST = 'POST /api/ManageManifest.php';
@@ -29,6 +19,32 @@ const LIST = 'GET /api/ManagePrealerts.php';
 const SEARCH = 'POST /api/RetrievePackages.php';
 const RECEIVE = 'POST /api/ReceivePackage.php';
 const LABEL = 'GET /api/PackageLabel.php';
+
+/** The released contract without the paths that no edit needs, because a comparison of all takes ten times as long. */
+const part: Contract = {
+  ...released,
+  paths: Object.fromEntries(
+    [SUBMIT, MANIFEST, LIST, SEARCH, RECEIVE, LABEL].map((call) => {
+      const path = call.replace(/^\w+ /, '');
+      return [path, released.paths[path] ?? {}];
+    }),
+  ),
+};
+
+/** Returns the verdict on a contract after an edit. `prepare` also edits the contract that it is compared with. */
+function judgeEdit(
+  edit: Edit,
+  {
+    prepare = () => {},
+    changelog = '',
+    base = part,
+  }: { prepare?: Edit; changelog?: string; base?: Contract } = {},
+) {
+  const [before, after] = [structuredClone(base), structuredClone(base)];
+  for (const contract of [before, after]) prepare(openEditor(contract), contract);
+  edit(openEditor(after), after);
+  return judge(before, after, changelog);
+}
 
 const without = (list: unknown, value: string) => (list as string[]).filter((each) => each !== value);
 
@@ -178,7 +194,7 @@ const BREAKING: Omit<Row, 'bump'>[] = [
       delete mapping['remove_packages'];
       schema['oneOf'] = (schema['oneOf'] as Schema[]).filter(({ $ref }) => $ref !== removed);
     },
-    says: /request body: action "remove_packages" was removed/,
+    says: /request body .*: action "remove_packages" was removed/,
   },
   {
     title: 'a query parameter is removed',
@@ -239,7 +255,7 @@ const BREAKING: Omit<Row, 'bump'>[] = [
     title: 'a webhook field is removed',
     edit: ({ webhookField }) =>
       delete webhookField('packageCreated', 'data.house_number').properties['house_number'],
-    says: /Webhook packageCreated\n +BREAKING +body, data\.house_number .*The field was removed/,
+    says: /house_number .*The field was removed.* Webhook packageCreated/,
   },
   {
     title: 'a webhook header is removed',
@@ -470,18 +486,18 @@ describe('contract:diff names the version bump of an edit', () => {
     expect(verdict.problems.length > 0).toBe(bump === 'major' || bump === 'minor');
   });
 
-  test('every field of a response that is removed is breaking', () => {
+  test('every field that is removed is breaking', () => {
     const { schemas } = released.components;
     const fields = Object.entries(schemas).flatMap(([name, schema]) =>
       Object.keys((schema['properties'] ?? {}) as object).map((field) => ({ name, field })),
     );
+    const sample = rounds(10, fields.length);
     const harmless = fields.filter(({ name, field }, n) => {
-      // Each comparison takes milliseconds, so the default run takes a sample.
-      if (n % 20 > 0) return false;
-      const { bump } = judgeEdit((_, { components }) => {
+      if (n % Math.floor(fields.length / sample) > 0) return false;
+      const edit: Edit = (_, { components }) => {
         delete (components.schemas[name]?.['properties'] as Record<string, Schema>)[field];
-      });
-      return bump !== 'major';
+      };
+      return judgeEdit(edit, { base: released }).bump !== 'major';
     });
     expect(harmless).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { canonical, resolve, type Media, type Parameter, type RequestBody } from '../contract.js';
+import { isEqual, resolve, type Media, type Parameter, type RequestBody } from '../contract.js';
 import { breaks, enter, extendsContract, type Position } from '../findings.js';
 import { shown } from '../schemas/keywords.js';
 import { compareSchemas } from '../schemas/compare-schemas.js';
@@ -38,7 +38,7 @@ function compareParameter(at: Position, before: Parameter, after: Parameter): vo
       breaks(at, 'It is optional now. Receivers that rely on it fail.');
     else extendsContract(at, current ? 'It is always present now.' : 'It is optional now.');
   }
-  if (canonical(encodingOf(before)) !== canonical(encodingOf(after)))
+  if (!isEqual(encodingOf(before), encodingOf(after)))
     breaks(at, 'The way to write it changed (style, explode or content).');
   if (!before['deprecated'] && after['deprecated']) extendsContract(at, 'It is deprecated now.');
   compareSchemas(at, before.schema, after.schema);

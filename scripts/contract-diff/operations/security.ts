@@ -1,4 +1,4 @@
-import { canonical, type Requirement } from '../contract.js';
+import { isEqual, type Requirement } from '../contract.js';
 import { breaks, enter, extendsContract, type Position } from '../findings.js';
 
 /** Compares the credentials that an operation accepts. Each requirement is one alternative. */
@@ -32,11 +32,11 @@ const shown = (requirement: Requirement): string =>
 
 export function compareSchemes(at: Position): void {
   const [old, current] = [at.before, at.after].map(({ components }) => components.securitySchemes ?? {});
-  for (const [name, { description: _, ...scheme }] of Object.entries(old ?? {})) {
+  for (const [name, scheme] of Object.entries(old ?? {})) {
     const here = enter(at, name, name);
     const now = current?.[name];
     if (!now) breaks(here, 'The scheme was removed. Clients that use it are rejected.');
-    else if (canonical({ ...now, description: undefined }) !== canonical(scheme))
+    else if (!isEqual({ ...now, description: undefined }, { ...scheme, description: undefined }))
       breaks(here, 'The scheme changed. Clients send the credential in another way than before.');
   }
   for (const name of Object.keys(current ?? {}))

@@ -1,20 +1,24 @@
 import { componentName, resolve, type Contract, type Schema } from '../contract.js';
 import { compareFields } from './fields.js';
-import { breaks, extendsContract, reportChange, type Position } from '../findings.js';
+import { breaks, extendsContract, reportChange, type Pairs, type Position } from '../findings.js';
 import { compareKeywords } from './keywords.js';
 import { expand, type Union, type Variant } from './variants.js';
 
 /** Compares two schemas and everything below them. A missing schema accepts every value. */
 export function compareSchemas(at: Position, before: Schema = ANY, after: Schema = ANY): void {
   const [left, right] = [follow(at.before, before), follow(at.after, after)];
-  if (isVisited(at, left, right)) return;
+  const unchanged = at.unchanged[at.direction];
+  if (has(unchanged, left, right) || has(at.visited, left, right)) return;
+  add(at.visited, left, right);
+  const known = at.findings.length;
   const name = componentName(before);
   const here = name === undefined ? at : { ...at, anchor: name };
   const [old, current] = [withoutNull(expand(at.before, left)), withoutNull(expand(at.after, right))];
   if (old.discriminator && current.discriminator !== old.discriminator)
-    breaks(here, `The discriminator was "${old.discriminator}" and is "${current.discriminator ?? 'none'}"`);
+    breaks(here, `The discriminator was "${old.discriminator}" and is "${current.discriminator ?? 'none'}".`);
   compareNull(here, old, current);
   compareVariants(here, old, current);
+  if (at.findings.length === known) add(unchanged, left, right);
 }
 
 const ANY: Schema = {};
@@ -22,11 +26,10 @@ const ANY: Schema = {};
 const follow = (contract: Contract, schema: Schema): Schema =>
   Object.keys(schema).length === 1 ? resolve(contract, schema) : schema;
 
-function isVisited({ visited }: Position, before: object, after: object): boolean {
-  const partners = visited.get(before) ?? new Set();
-  visited.set(before, partners);
-  return partners.size === partners.add(after).size;
-}
+const has = (pairs: Pairs, before: Schema, after: Schema): boolean => pairs.get(before)?.has(after) ?? false;
+
+const add = (pairs: Pairs, before: Schema, after: Schema) =>
+  pairs.set(before, (pairs.get(before) ?? new Set()).add(after));
 
 type Nullable = Union & { isNullable: boolean };
 
@@ -57,18 +60,16 @@ function compareNull(at: Position, before: Nullable, after: Nullable): void {
 function compareVariants(at: Position, before: Nullable, after: Nullable): void {
   const left = [...before.variants];
   const right = [...after.variants];
-  const pairs = PAIRINGS.flatMap((areEqual) => takePairs(left, right, (a, b) => areEqual(a, b, at)));
+  const pairs = isOnlyForm(left) && isOnlyForm(right) ? takePairs(left, right, () => true) : [];
+  for (const areEqual of PAIRINGS) pairs.push(...takePairs(left, right, (a, b) => areEqual(a, b, at)));
   // One form on each side that is left is a changed form.
-  const [lost, found] = [left[0], right[0]];
-  if (lost && found && left.length === 1 && right.length === 1 && lost.key === undefined) {
-    pairs.push([lost, found]);
-    left.pop();
-    right.pop();
-  }
+  if (isOnlyForm(left) && isOnlyForm(right)) pairs.push(...takePairs(left, right, () => true));
   for (const [a, b] of pairs) compareVariant(at, a, b, pairs.length > 1);
   for (const variant of left) reportRemoved(at, variant, before.discriminator);
   for (const variant of right) reportAdded(at, variant, after.discriminator);
 }
+
+const isOnlyForm = (variants: Variant[]): boolean => variants.length === 1 && variants[0]?.key === undefined;
 
 type Pairing = (before: Variant, after: Variant, at: Position) => boolean;
 

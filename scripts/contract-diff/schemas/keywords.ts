@@ -1,5 +1,5 @@
 import { compareBounds } from './bounds.js';
-import { canonical, type Schema } from '../contract.js';
+import { isEqual, type Schema } from '../contract.js';
 import { breaks, extendsContract, reportChange, type Change, type Position } from '../findings.js';
 import { compareValues } from './values.js';
 
@@ -57,7 +57,7 @@ function compareFormat(at: Position, before: unknown, after: unknown): void {
 }
 
 function compareDefault(at: Position, before: unknown, after: unknown): void {
-  if (at.direction === 'response' || canonical(before) === canonical(after)) return;
+  if (at.direction === 'response' || isEqual(before, after)) return;
   const what = `The default was ${shown(before)} and is ${shown(after)}.`;
   if (before === undefined) extendsContract(at, what);
   else breaks(at, `${what} Requests without the value mean something else.`);
@@ -72,7 +72,7 @@ function compareConstraint(
   after: unknown,
   judge: Judge,
 ): void {
-  if (canonical(before) === canonical(after)) return;
+  if (isEqual(before, after)) return;
   // JSON Schema's default of these keywords is false.
   const change = judge(before === false ? undefined : before, after === false ? undefined : after);
   reportChange(at, change, `${keyword} was ${shown(before)} and is ${shown(after)}`);
