@@ -15,11 +15,11 @@ export async function readCurrent(): Promise<Contract> {
   return parse(await readFile(join(projectRoot, 'generated', 'openapi.json'), 'utf8'));
 }
 
-/** Returns the latest released contract. Throws if a released file is not as it was released. */
-export async function readLastRelease(folder = FOLDER): Promise<Contract> {
+/** Returns the latest released contract, if there is one. Throws if a released file is not as it was released. */
+export async function readLastRelease(folder = FOLDER): Promise<Contract | undefined> {
+  if (!existsSync(folder)) return undefined;
   const last = (await checkReleases(folder)).sort(compareVersions).at(-1);
-  if (last === undefined) throw new Error('No contract has been released. Run npm run contract:release.');
-  return parse(await readFile(join(folder, `${last}.json`), 'utf8'));
+  return last === undefined ? undefined : parse(await readFile(join(folder, `${last}.json`), 'utf8'));
 }
 
 /** Stores a contract as the release of its version. Refuses to replace one. */
@@ -58,6 +58,9 @@ async function readChecksums(folder: string): Promise<Map<string, string>> {
 }
 
 const checksum = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Returns the text of CHANGELOG.md. */
+export const readChangelog = (): Promise<string> => readFile(join(projectRoot, 'CHANGELOG.md'), 'utf8');
 
 // The bundler has checked that it is an OpenAPI document.
 const parse = (text: string): Contract => JSON.parse(text) as Contract;

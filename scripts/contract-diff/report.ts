@@ -23,12 +23,13 @@ export function describeVerdict(verdict: Verdict): string[] {
 
 type Change = Finding & { others: string[] };
 
-/** Joins the findings about the same place of a shared schema. */
+/** Joins findings that say the same about the same place, such as a field of a shared schema or a header of all responses. */
 function group(findings: Finding[]): Change[] {
   const changes = new Map<string, Change>();
   for (const [n, finding] of findings.entries()) {
-    const { level, anchor, text, subject } = finding;
-    const key = anchor === '' ? String(n) : [level, anchor, text].join('\n');
+    const { level, place, anchor, text, subject } = finding;
+    const where = anchor || place;
+    const key = where === '' ? String(n) : [level, where, text].join('\n');
     const known = changes.get(key);
     if (!known) changes.set(key, { ...finding, others: [] });
     else if (known.subject !== subject && !known.others.includes(subject)) known.others.push(subject);
@@ -37,7 +38,7 @@ function group(findings: Finding[]): Change[] {
 }
 
 function lineOf({ level, place, anchor, text, others }: Change): string {
-  const where = [place, anchor && `(${anchor})`].filter(Boolean).join(' ');
+  const where = place.endsWith(anchor) ? place : `${place} (${anchor})`;
   const also = others.length === 0 ? '' : ` Also: ${namesOf(others)}.`;
   return `  ${level.toUpperCase()}  ${where}${where && ': '}${text}${also}`;
 }

@@ -75,8 +75,10 @@ function versionProblems(bump: Bump, { released, version, needed }: Versions): s
 function unmentioned(findings: Finding[], changelog: string): string[] {
   const section = unreleased(changelog);
   const missing = findings.filter(({ names }) => !names.some((name) => contains(section, name)));
-  const wanted = new Set(missing.map(({ names }) => names.join(' or ')));
-  return [...wanted].map((names) => `CHANGELOG.md does not mention ${names} under "Unreleased".`);
+  const wanted = [...new Set(missing.map(({ names }) => names.join(' or ')))];
+  return wanted.length === 0
+    ? []
+    : [`CHANGELOG.md does not mention under "Unreleased": ${wanted.join(', ')}.`];
 }
 
 function unreleased(changelog: string): string {

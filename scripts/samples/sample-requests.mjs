@@ -22,7 +22,7 @@
  *   | { type: 'form', mediaType: string, fields: { name: string, value: string }[] }
  *   | { type: 'multipart', mediaType: string, fields: { name: string, value: string }[], files: SampleFile[] }} Body
  *
- * @typedef {{ name: string, fileName: string, contentType: string }} SampleFile
+ * @typedef {{ name: string, fileName: string, contentType: string, text: string }} SampleFile
  *
  * @param {object} bundle the published contract
  * @returns {SampleRequest[]}
@@ -59,7 +59,7 @@ export function searchOf(query) {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 function requestsOf(bundle, { path, method, operation }) {
-  const { operationId, summary, description = '', tags, requestBody } = operation;
+  const { operationId, summary, description = '', tags } = operation;
   const parameters = (operation.parameters ?? []).map((parameter) => resolve(bundle, parameter));
   const inPlace = (place) =>
     parameters
@@ -83,14 +83,14 @@ function requestsOf(bundle, { path, method, operation }) {
     download: downloadName(operation),
     grantsToken: examplesOf(bundle, successOf(operation)).some(({ value }) => value?.data?.access_token),
   };
-  const bodies = bodiesOf(bundle, requestBody);
+  const bodies = bodiesOf(bundle, operation);
   if (bodies.length === 0) return [{ ...request, example: '', title: summary, body: undefined }];
   const titleOf = (body) => (bodies.length === 1 ? summary : `${summary}: ${body.title}`);
   return bodies.map((body) => ({ ...request, ...body, title: titleOf(body) }));
 }
 
 /** Returns the first example of each action in each media type. */
-function bodiesOf(bundle, requestBody) {
+function bodiesOf(bundle, { operationId, requestBody }) {
   return Object.entries(requestBody?.content ?? {}).flatMap(([mediaType, media]) => {
     const seen = new Set();
     return examplesOf(bundle, media)
@@ -98,7 +98,7 @@ function bodiesOf(bundle, requestBody) {
       .map(({ name, summary, value }) => ({
         example: name,
         title: titleOf(summary, value, mediaType),
-        body: bodyOf(bundle, mediaType, media, value),
+        body: bodyOf(bundle, { mediaType, operationId, ...media }, value),
       }));
   });
 }
@@ -108,7 +108,8 @@ function titleOf(summary, { action }, mediaType) {
   return mediaType === 'application/json' ? text : `${text} (${mediaType})`;
 }
 
-function bodyOf(bundle, mediaType, media, value) {
+function bodyOf(bundle, media, value) {
+  const { mediaType } = media;
   if (mediaType === 'application/json') return { type: 'json', mediaType, value };
   if (typeof value === 'string') return { type: 'text', mediaType, text: value };
   const { properties = {} } = resolve(bundle, media.schema);
@@ -123,10 +124,11 @@ function bodyOf(bundle, mediaType, media, value) {
 }
 
 /** An example of a file is its text, or a description that contains a file name. */
-function fileOf(name, text, { encoding = {} }) {
-  const [fileName = 'customers.csv'] = /\b[\w-]+\.(png|csv)\b/.exec(text) ?? [];
-  const contentType = encoding[name]?.contentType ?? (fileName.endsWith('.png') ? 'image/png' : 'text/csv');
-  return { name, fileName, contentType };
+function fileOf(name, text, { operationId, encoding = {} }) {
+  const [imageName] = /\b[\w-]+\.png\b/.exec(text) ?? [];
+  const fileName = imageName ?? `${operationId.replace(/^upload/, '').toLowerCase()}.csv`;
+  const contentType = encoding[name]?.contentType ?? (imageName ? 'image/png' : 'text/csv');
+  return { name, fileName, contentType, text };
 }
 
 function examplesOf(bundle, { example, examples = {} } = {}) {

@@ -14,7 +14,7 @@ import {
 } from '../support/service/contract.js';
 import { exampleMessages } from '../support/failures/failure-check.js';
 import { matchFailure, type FailureBody } from '../support/failures/failure-templates.mjs';
-import { documentedCaller, EXPECTED_FAILURES, TIMES } from '../support/builders/documented-calls.js';
+import { documentedCaller, EXPECTED_FAILURES, TIMES } from '../support/samples/documented-calls.js';
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 

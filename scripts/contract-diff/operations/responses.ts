@@ -47,14 +47,19 @@ type Headers = Record<string, Header>;
 function compareHeaders(at: Position, before: Headers = {}, after: Headers = {}): void {
   const [old, current] = [byName(before), byName(after)];
   for (const [key, [name, header]] of old) {
-    const here = enter(at, `${at.place}, header ${name}`, name);
+    const here = enterHeader(at, name);
     const now = current.get(key)?.[1];
     if (now) compareHeader(here, resolve(at.before, header), resolve(at.after, now));
     else breaks(here, 'The header was removed. Integrators that read it fail.');
   }
   for (const [key, [name]] of current)
-    if (!old.has(key)) extendsContract(enter(at, `${at.place}, header ${name}`, name), 'The header is new.');
+    if (!old.has(key)) extendsContract(enterHeader(at, name), 'The header is new.');
 }
+
+const enterHeader = (at: Position, name: string): Position => ({
+  ...enter(at, `${at.place}, header ${name}`, name),
+  anchor: `header ${name}`,
+});
 
 // Names of headers are case-insensitive.
 const byName = (headers: Headers) =>

@@ -69,9 +69,14 @@ function compareOtherFields(
       return;
     }
   }
-  // Every response can get new fields, whatever its schema says.
+  if (at.direction === 'response') {
+    // Every response can get new fields, whatever its schema says.
+    if (isSchema(before))
+      breaks(here, 'The fields with any name were removed. Integrators that read them fail.');
+    return;
+  }
   const isOpen = (value: unknown) => value !== false;
-  if (isOpen(before) === isOpen(after) || at.direction === 'response') return;
+  if (isOpen(before) === isOpen(after)) return;
   reportChange(here, isOpen(after) ? 'wider' : 'narrower', 'The rule for unknown fields changed');
 }
 

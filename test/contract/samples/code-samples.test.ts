@@ -2,15 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { codeSamples, PLACEHOLDERS, toCodeSamples } from '../../scripts/samples/code-samples.mjs';
-import { serverUrl } from '../../scripts/samples/sample-requests.mjs';
-import type { OperationId } from '../../src/platform/contract/types.js';
-import { documentedCaller, EXPECTED_FAILURES, TIMES } from '../support/builders/documented-calls.js';
-import { rounds } from '../support/harness/effort.js';
-import { LANGUAGES, missing, runSamples, type Language } from '../support/samples/languages.js';
-import { bundle, bodyShapes, operationIds, operationOf } from '../support/service/contract.js';
-import { startService, type Service } from '../support/service/service.js';
-import { filesFor } from './fuzz/files.js';
+import { codeSamples, PLACEHOLDERS, toCodeSamples } from '../../../scripts/samples/code-samples.mjs';
+import { serverUrl } from '../../../scripts/samples/sample-requests.mjs';
+import type { OperationId } from '../../../src/platform/contract/types.js';
+import { documentedCaller, EXPECTED_FAILURES, TIMES } from '../../support/samples/documented-calls.js';
+import { rounds } from '../../support/harness/effort.js';
+import { sampleFiles } from '../../support/samples/files.js';
+import { LANGUAGES, missing, runSamples, type Language } from '../../support/samples/languages.js';
+import { bundle, bodyShapes, operationIds, operationOf } from '../../support/service/contract.js';
+import { startService, type Service } from '../../support/service/service.js';
 
 const samples = codeSamples(bundle);
 
@@ -74,8 +74,7 @@ describe.each(languages)('samples in $id', (language) => {
 async function runAll(service: Service, language: Language) {
   const folder = await mkdtemp(join(tmpdir(), `samples-${language.id}-`));
   try {
-    for (const { fileName, base64 } of ['file', 'logo'].flatMap((part) => filesFor(part).slice(0, 1)))
-      await writeFile(join(folder, fileName), Buffer.from(base64, 'base64'));
+    for (const { name, file } of sampleFiles.values()) await writeFile(join(folder, name), file);
     const sources = await Promise.all(calls.map((call) => fill(service, call, language)));
     const outputs = await runSamples(language, folder, sources);
     return calls.map((call, n) => judge(call, language, outputs[n] ?? ''));

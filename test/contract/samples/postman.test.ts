@@ -2,13 +2,13 @@
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Collection, Request, type Item } from 'postman-collection';
-import { buildPostmanCollection, type PostmanItem } from '../../scripts/samples/postman.mjs';
-import { sampleRequests } from '../../scripts/samples/sample-requests.mjs';
-import { DEMO } from '../../src/development/demo/seed.js';
-import type { OperationId } from '../../src/platform/contract/types.js';
-import { bundle, operationIds, operationOf } from '../support/service/contract.js';
-import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
-import { filesFor } from './fuzz/files.js';
+import { buildPostmanCollection, type PostmanItem } from '../../../scripts/samples/postman.mjs';
+import { sampleRequests } from '../../../scripts/samples/sample-requests.mjs';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import type { OperationId } from '../../../src/platform/contract/types.js';
+import { sampleFiles } from '../../support/samples/files.js';
+import { bundle, operationIds, operationOf } from '../../support/service/contract.js';
+import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
 
 const built = buildPostmanCollection(bundle);
 const collection = new Collection(built as object);
@@ -119,7 +119,7 @@ describe('every request of the collection works as Postman sends it', () => {
     return type === 'inherited' ? { Authorization: `Bearer ${token}` } : {};
   }
 
-  type Param = { key: string; value: string; type: string };
+  type Param = { key: string; value: string; src?: string };
 
   function bodyOf(request: Request): Pick<Call, 'body' | 'form' | 'urlencoded'> {
     const { body } = request.toJSON();
@@ -131,11 +131,11 @@ describe('every request of the collection works as Postman sends it', () => {
     return { form: Object.fromEntries(params.map((param) => [param.key, partOf(param)])) };
   }
 
-  function partOf({ key, value, type }: Param) {
-    if (type !== 'file') return value;
-    const [file] = filesFor(key);
-    if (!file) throw new Error(`The tests have no file for ${key}.`);
-    return { file: Buffer.from(file.base64, 'base64'), name: file.fileName, type: file.contentType };
+  function partOf({ value, src }: Param) {
+    if (src === undefined) return value;
+    const file = sampleFiles.get(src);
+    if (!file) throw new Error(`The samples have no file ${src}.`);
+    return file;
   }
 
   /** Runs a script of the collection with the two objects of Postman's sandbox that it uses. */

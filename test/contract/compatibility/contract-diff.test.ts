@@ -2,14 +2,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Contract, Schema } from '../../scripts/contract-diff/contract.js';
-import { readLastRelease, storeRelease } from '../../scripts/contract-diff/released.js';
-import { describeVerdict } from '../../scripts/contract-diff/report.js';
-import { judge, type Bump } from '../../scripts/contract-diff/verdict.js';
-import { rounds } from '../support/harness/effort.js';
-import { openEditor, type Editor } from '../support/readers/contract-editor.js';
+import type { Contract, Schema } from '../../../scripts/contract-diff/contract.js';
+import { readLastRelease, storeRelease } from '../../../scripts/contract-diff/released.js';
+import { describeVerdict } from '../../../scripts/contract-diff/report.js';
+import { judge, type Bump } from '../../../scripts/contract-diff/verdict.js';
+import { rounds } from '../../support/harness/effort.js';
+import { openEditor, type Editor } from '../../support/readers/contract-editor.js';
 
-const released = await readLastRelease();
+const last = await readLastRelease();
+if (!last) throw new Error('No contract has been released.');
+const released: Contract = last;
 
 type Edit = (editor: Editor, contract: Contract) => void;
 
@@ -45,6 +47,8 @@ function judgeEdit(
   edit(openEditor(after), after);
   return judge(before, after, changelog);
 }
+
+const fieldsOf = (schema: Schema) => (schema['properties'] ?? {}) as Record<string, Schema>;
 
 const without = (list: unknown, value: string) => (list as string[]).filter((each) => each !== value);
 
@@ -271,6 +275,24 @@ const BREAKING: Omit<Row, 'bump'>[] = [
     says: /A form of the value is new/,
   },
   {
+    title: 'the entries of a map are removed',
+    prepare: ({ output }) => {
+      output(LIST, '200', 'data.vendor').properties['tags'] = { additionalProperties: { type: 'string' } };
+    },
+    edit: ({ output }) => {
+      output(LIST, '200', 'data.vendor').properties['tags'] = { additionalProperties: false };
+    },
+    says: /tags\[any name\] .*were removed/,
+  },
+  {
+    title: 'a webhook gets another form',
+    edit: ({ webhook }) => {
+      const media = webhook('packageCreated').requestBody?.content['application/json'];
+      if (media) media.schema = { oneOf: [media.schema, { type: 'array' }] };
+    },
+    says: /Webhook packageCreated\n +BREAKING +body.*: A form of the value is new/,
+  },
+  {
     title: 'a named schema is renamed',
     edit: (_, { components: { schemas } }) => {
       const [name = ''] = Object.keys(schemas);
@@ -489,13 +511,13 @@ describe('contract:diff names the version bump of an edit', () => {
   test('every field that is removed is breaking', () => {
     const { schemas } = released.components;
     const fields = Object.entries(schemas).flatMap(([name, schema]) =>
-      Object.keys((schema['properties'] ?? {}) as object).map((field) => ({ name, field })),
+      Object.keys(fieldsOf(schema)).map((field) => ({ name, field })),
     );
     const sample = rounds(10, fields.length);
     const harmless = fields.filter(({ name, field }, n) => {
       if (n % Math.floor(fields.length / sample) > 0) return false;
       const edit: Edit = (_, { components }) => {
-        delete (components.schemas[name]?.['properties'] as Record<string, Schema>)[field];
+        delete fieldsOf(components.schemas[name] ?? {})[field];
       };
       return judgeEdit(edit, { base: released }).bump !== 'major';
     });
@@ -511,7 +533,7 @@ describe('contract:diff compares the version and the changelog', () => {
   test('an addition needs a higher minor version and its name in the changelog', () => {
     expect(judgeEdit(addField).problems).toEqual([
       expect.stringMatching(/need version \d+\.\d+\.0, and info\.version is/),
-      'CHANGELOG.md does not mention colour under "Unreleased".',
+      'CHANGELOG.md does not mention under "Unreleased": colour.',
     ]);
   });
 
@@ -557,11 +579,12 @@ describe('released contracts never change', () => {
   });
 
   test('contract:release stores a version once, and contract:diff refuses an edited file', async () => {
+    expect(await readLastRelease(folder)).toBeUndefined();
     const small = { ...released, info: { ...released.info, version: '1.2.0' } };
     await storeRelease(small, folder);
     await expect(storeRelease(small, folder)).rejects.toThrow('Version 1.2.0 was released.');
     await storeRelease({ ...small, info: { ...small.info, version: '1.10.0' } }, folder);
-    expect((await readLastRelease(folder)).info.version).toBe('1.10.0');
+    expect((await readLastRelease(folder))?.info.version).toBe('1.10.0');
     const path = join(folder, '1.2.0.json');
     await writeFile(path, (await readFile(path, 'utf8')).replace('Crossdock', 'Crossdocks'));
     await expect(readLastRelease(folder)).rejects.toThrow('1.2.0.json is not as it was released');
