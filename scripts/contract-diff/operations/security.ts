@@ -13,7 +13,7 @@ export function compareSecurity(
     if (!current.some((other) => isMet(other, requirement)))
       breaks(at, `${shown(requirement)} is no longer sufficient. Callers get 401 or 403.`);
   for (const requirement of current)
-    if (!old.some((other) => isMet(requirement, other)))
+    if (!old.some((other) => isMet(other, requirement)))
       extendsContract(at, `${shown(requirement)} is accepted now.`);
 }
 

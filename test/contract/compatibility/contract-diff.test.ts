@@ -483,6 +483,12 @@ const HARMLESS: Row[] = [
     says: /action "weigh" is new/,
   },
   {
+    title: 'another credential is also accepted',
+    edit: ({ operation }) => operation(SUBMIT).security?.push({ bearerAuth: [] }),
+    bump: 'minor',
+    says: /security: bearerAuth is accepted now/,
+  },
+  {
     title: 'a webhook gets a field',
     edit: ({ webhookField }) =>
       (webhookField('packageCreated', 'data.house_number').properties['colour'] = { type: 'string' }),
