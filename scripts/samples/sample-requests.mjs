@@ -67,8 +67,8 @@ function requestsOf(bundle, { path, method, operation }) {
       .map(({ name, example, required = false, description = '', schema }) => ({
         name,
         value: String(example),
-        // Staff must name the record, although a courier's user need not. Other filters would hide what the operation returns.
-        isShown: required || resolve(bundle, schema).format === 'uuid',
+        // Staff must name the record, in the query or in the body. Other filters would hide what the operation returns.
+        isShown: required || (!operation.requestBody && resolve(bundle, schema).format === 'uuid'),
         description,
       }));
   const request = {

@@ -259,7 +259,7 @@ const BREAKING: Omit<Row, 'bump'>[] = [
     title: 'a webhook field is removed',
     edit: ({ webhookField }) =>
       delete webhookField('packageCreated', 'data.house_number').properties['house_number'],
-    says: /house_number .*The field was removed.* Webhook packageCreated/,
+    says: /Webhook packageCreated\n +BREAKING +body, data\.house_number .*The field was removed/,
   },
   {
     title: 'a webhook header is removed',
@@ -519,7 +519,7 @@ describe('contract:diff names the version bump of an edit', () => {
     const fields = Object.entries(schemas).flatMap(([name, schema]) =>
       Object.keys(fieldsOf(schema)).map((field) => ({ name, field })),
     );
-    const sample = rounds(10, fields.length);
+    const sample = rounds(10, 200);
     const harmless = fields.filter(({ name, field }, n) => {
       if (n % Math.floor(fields.length / sample) > 0) return false;
       const edit: Edit = (_, { components }) => {
