@@ -46,7 +46,7 @@ function toItem(request) {
       method,
       description: markdown(`${description.trim()}\n\nOperation \`${operationId}\`.`),
       url: toUrl(request),
-      header: types.map((type) => ({ key: 'Content-Type', value: type })),
+      ...(types.length > 0 ? { header: types.map((value) => ({ key: 'Content-Type', value })) } : {}),
       ...AUTHS[credential],
       ...(body ? { body: toBody(body) } : {}),
     },
@@ -102,7 +102,7 @@ function toUrl({ template, pathParameters, query }) {
 }
 
 function toBody(body) {
-  const fields = body.fields?.map(({ name, value }) => ({ key: name, value, type: 'text' }));
+  const fields = body.fields?.map(({ name, value }) => ({ key: name, value }));
   switch (body.type) {
     case 'json':
       return {
@@ -121,7 +121,10 @@ function toBody(body) {
         src: fileName,
         contentType,
       }));
-      return { mode: 'formdata', formdata: [...files, ...fields] };
+      return {
+        mode: 'formdata',
+        formdata: [...files, ...fields.map((field) => ({ ...field, type: 'text' }))],
+      };
     }
   }
 }

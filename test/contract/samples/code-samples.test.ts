@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { codeSamples, PLACEHOLDERS, toCodeSamples } from '../../../scripts/samples/code-samples.mjs';
 import { serverUrl } from '../../../scripts/samples/sample-requests.mjs';
 import type { OperationId } from '../../../src/platform/contract/types.js';
-import { documentedCaller, EXPECTED_FAILURES, TIMES } from '../../support/samples/documented-calls.js';
+import { documentedCaller, isExpectedStatus } from '../../support/samples/documented-calls.js';
 import { rounds } from '../../support/harness/effort.js';
 import { sampleFiles } from '../../support/samples/files.js';
 import { LANGUAGES, missing, runSamples, type Language } from '../../support/samples/languages.js';
@@ -22,13 +22,6 @@ const calls = operationIds
 function writes(id: OperationId): boolean {
   return operationOf(id).method !== 'GET';
 }
-
-// Samples that fail only because they run after another one.
-const AFTER_ANOTHER: Record<string, number> = {
-  // They announce the parcel that submitPrealert has announced.
-  'submitPrealertWithoutSuffix minimal': 409,
-  'replacePrealert full': 409,
-};
 
 const samplesOf = (method: string, path: string) =>
   calls.filter(({ id }) => operationOf(id).method === method && operationOf(id).path === path);
@@ -98,9 +91,10 @@ async function fill(service: Service, { id, example, samples: all }: Sampled, { 
 function judge({ id, example }: Sampled, { id: language }: Language, output: string) {
   const lines = output.trim().split('\n');
   const status = Number(language === 'curl' ? lines.at(-1) : lines[0]);
-  const name = `${id} ${example}`;
-  const failure = EXPECTED_FAILURES[name] ?? AFTER_ANOTHER[name];
-  const isDeclared = (operationOf(id).statuses as readonly number[]).includes(status);
-  const isWanted = name in TIMES || (failure === undefined ? status < 300 : status === failure);
-  return { name, status, isExpected: isDeclared && isWanted, output: output.slice(0, 400) };
+  return {
+    name: `${id} ${example}`,
+    status,
+    isExpected: isExpectedStatus(id, example, status),
+    output: output.slice(0, 400),
+  };
 }
