@@ -11,7 +11,7 @@ import { bundle, operationIds } from '../../support/service/contract.js';
 import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
 
 const built = buildPostmanCollection(bundle);
-const collection = new Collection(built as object);
+const collection = new Collection(built);
 
 const items: Item[] = [];
 collection.forEachItem((item: Item) => items.push(item));
