@@ -1,3 +1,6 @@
+/** Campaigns that take minutes run only in `npm run test:long`. */
+const CAMPAIGNS = '<rootDir>/test/long/';
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: '<rootDir>/test/support/jest/shared-environment.cjs',
@@ -7,6 +10,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   // sources import each other by the name they have when built
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testPathIgnorePatterns: process.env.TEST_LONG === '1' ? [] : [CAMPAIGNS],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   globalSetup: '<rootDir>/test/support/service/global-setup.mjs',

@@ -8,12 +8,14 @@ import { readContract } from './platform/contract/bundle.js';
 import { validateResponses, type ObservedResponse } from './platform/contract/response-validator.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
+import { openPasswords } from './modules/auth/public.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
 import { rejectWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
+import { sendRateLimits } from './platform/http/replies/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerReference } from './platform/http/documents/api-reference.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/access/rate-limit.js';
@@ -49,6 +51,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   );
   const tokens = await registerTokens(server, config.tokens);
 
+  sendRateLimits(server);
   if (onReply) validateResponses(server, bundle, onReply);
   sliceReplies(server, unread);
   rejectWhileClosing(server);
@@ -67,10 +70,12 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       contract: {
         json: makeDocument('application/json; charset=utf-8', contract.json),
         yaml: makeDocument('application/yaml', contract.yaml),
+        sdk: makeDocument('application/json; charset=utf-8', contract.sdk),
       },
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
       loginLimiter: makeLoginLimiter(),
+      passwords: openPasswords(config.passwordHashCost),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,

@@ -42,7 +42,7 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
         })
       : undefined;
     if (config.appEnv === 'development') printWelcome(server, config);
-    await stop.told;
+    await stop.received;
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
     await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(CLOSE_POOLS_MS)]);

@@ -18,7 +18,7 @@ await runProcess(
       metrics,
     });
     if (config.appEnv === 'development') print('The Crossdock worker is running. Press Ctrl-C to stop.');
-    await stop.told;
+    await stop.received;
     log.info({ signal: stop.signal() }, 'closing');
     await background.stop(DRAIN_MS);
     await metrics?.close();

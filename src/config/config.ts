@@ -32,6 +32,8 @@ export type Config = {
   maxConnectionsPerAddress: number | undefined;
   tokens: TokenConfig;
   secrets: SecretConfig;
+  /** The binary logarithm of bcrypt's rounds for new passwords. */
+  passwordHashCost: number;
   rateLimitPerMinute: number | undefined;
   /** Per courier, for all operations that change customers together. */
   customerChangesPerDay: number;
@@ -169,6 +171,7 @@ function toConfig(settings: Settings): Config {
       ),
       lookupKey: Buffer.from(settings.LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
     },
+    passwordHashCost: settings.PASSWORD_HASH_COST,
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
     customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
     mail: {

@@ -8,6 +8,7 @@ import {
   DEVELOPMENT_SECRETS,
   isDatabaseUrl,
   list,
+  PASSWORD_HASH_COST,
   type Settings,
 } from './settings.js';
 
@@ -29,9 +30,11 @@ export function missingForDeployment(settings: Settings): string[] {
       `TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required in ${settings.APP_ENV}: only HTTPS is served`,
     );
   }
+  if (settings.PASSWORD_HASH_COST < PASSWORD_HASH_COST)
+    faults.push(`PASSWORD_HASH_COST must be at least ${PASSWORD_HASH_COST} in ${settings.APP_ENV}`);
   for (const name of required) {
     if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
-      faults.push(`${name} holds the public development value; make one of your own`);
+      faults.push(`${name} holds the public development value; generate a new value, as the README shows`);
   }
   return faults;
 }

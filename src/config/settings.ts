@@ -8,6 +8,9 @@ export const DEVELOPMENT_SECRETS = {
   LOOKUP_KEY: 'd1'.repeat(32),
 };
 
+/** The default of the setting, and the least that staging and production accept. */
+export const PASSWORD_HASH_COST = 12;
+
 export const DATABASE_URL_EXPECTED = 'must be a postgres:// URL';
 const databaseUrl = textLike(/^postgres(ql)?:\/\//, DATABASE_URL_EXPECTED);
 
@@ -48,6 +51,7 @@ const SETTINGS = {
   TOKEN_KEYS: tokenKeys(UNSET),
   ENCRYPTION_KEYS: encryptionKeys(UNSET),
   LOOKUP_KEY: textLike(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')(UNSET),
+  PASSWORD_HASH_COST: wholeNumber(4, 15)({ default: PASSWORD_HASH_COST }),
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000)(UNSET),
   CUSTOMER_CHANGES_PER_DAY: wholeNumber(1, 100_000_000)({ default: 300_000 }),
   MAIL_OUTBOX: text(UNSET),

@@ -1,7 +1,9 @@
 import type { LoginLimiter } from '../platform/access/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
+import type { ContractTexts } from '../platform/contract/bundle.js';
 import type { StaticDocument } from '../platform/contract/types.js';
+import type { Passwords } from './auth/public.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
 import type { Db } from '../platform/db/database.js';
 import type { OutboundRules } from '../platform/outbound/urls.js';
@@ -13,12 +15,13 @@ export type Deps = {
   secrets: Secrets;
   tokens: Tokens;
   loginLimiter: LoginLimiter;
+  passwords: Passwords;
   drawLogo: LogoDrawer;
   /** The rules that decide which courier URLs the service may call. */
   outbound: OutboundRules;
   securityLog: SecurityLog;
   /** The published OpenAPI contract. */
-  contract: { json: StaticDocument; yaml: StaticDocument };
+  contract: Record<keyof ContractTexts, StaticDocument>;
   /** The names of the migrations that this build contains. */
   migrations: string[];
   customerChangesPerDay: number;

@@ -29,23 +29,23 @@ export type Stop = {
   /** Returns the received signal; undefined before. */
   signal(): NodeJS.Signals | undefined;
   /** Resolves when a signal is received. */
-  told: Promise<void>;
+  received: Promise<void>;
 };
 
 /**
  * Reads the settings, prepares the database, runs `work` and ends the process. If settings are faulty, it prints one line
  * per fault and the exit status is 1.
  *
- * @param worksQueue returns whether the process runs jobs with these settings
+ * @param runsJobs returns whether the process runs jobs with these settings
  */
 export async function runProcess(
   work: (database: PreparedDatabase, config: Config, stop: Stop) => Promise<void>,
-  worksQueue: (config: Config) => boolean,
+  runsJobs: (config: Config) => boolean,
 ): Promise<never> {
   const stop = listenForSignals();
   try {
     const config = readConfig();
-    const database = await prepareDatabase(config, print, worksQueue(config));
+    const database = await prepareDatabase(config, print, runsJobs(config));
     try {
       await work(database, config, stop);
     } finally {
@@ -61,7 +61,7 @@ export async function runProcess(
 
 function listenForSignals(): Stop {
   let stopSignal: NodeJS.Signals | undefined;
-  const told = new Promise<void>((resolve) => {
+  const received = new Promise<void>((resolve) => {
     const onSignal = (signal: NodeJS.Signals) => {
       stopSignal ??= signal;
       setTimeout(() => process.exit(1), EXIT_MS).unref();
@@ -70,5 +70,5 @@ function listenForSignals(): Stop {
     // `on` instead of `once`: under npm, Ctrl-C sends two signals, and the second would kill the process.
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   });
-  return { signal: () => stopSignal, told };
+  return { signal: () => stopSignal, received };
 }

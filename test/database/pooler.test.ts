@@ -269,9 +269,9 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
   });
 
   describe('the start is rejected', () => {
-    const start = async (env: Record<string, string>, worksQueue = true) => {
+    const start = async (env: Record<string, string>, runsJobs = true) => {
       try {
-        const prepared = await prepareDatabase(readConfig(env), () => undefined, worksQueue);
+        const prepared = await prepareDatabase(readConfig(env), () => undefined, runsJobs);
         await prepared.stop();
         return 'started';
       } catch (error) {

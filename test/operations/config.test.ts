@@ -53,6 +53,7 @@ describe('reading the settings', () => {
       tls: undefined,
       trustProxy: [],
       maxConnectionsPerAddress: undefined,
+      passwordHashCost: 12,
       rateLimitPerMinute: undefined,
       mail: { from: 'crossdock@localhost', ses: undefined, outbox: '.data/outbox' },
       outbound: { allowLoopback: false, dnsServers: [] },
@@ -133,6 +134,7 @@ describe('reading the settings', () => {
     ['TRUST_PROXY', 'sesame', 'must be addresses or CIDR blocks'],
     ['TRUST_PROXY', '10.0.0.0/33', 'must be addresses or CIDR blocks'],
     ['RATE_LIMIT_PER_MINUTE', '0', 'must be >= 1'],
+    ['PASSWORD_HASH_COST', '3', 'must be >= 4'],
     ['OUTBOUND_ALLOW_LOOPBACK', 'maybe-sesame', 'must be true or false'],
     ['PASSWORD_RESET_URL', 'https://sesame.example/reset', 'must be a URL with {token} in it'],
     ['PASSWORD_RESET_URL', 'sesame:{token}', 'must be a URL with {token} in it'],
@@ -189,6 +191,13 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
     expect(errorLinesOf(complete)).toEqual([]);
     expect(readConfig(complete)).toMatchObject({ appEnv: APP_ENV, databaseOwnerUrl: undefined });
     expect(errorLinesOf({ ...without('DATABASE_URL'), EMBEDDED_POSTGRES: 'true' })).toEqual([]);
+  });
+
+  test('password hashes weaker than the default are refused', () => {
+    expect(errorLinesOf({ ...complete, PASSWORD_HASH_COST: '11' })).toEqual([
+      `PASSWORD_HASH_COST must be at least 12 in ${APP_ENV}`,
+    ]);
+    expect(readConfig({ ...complete, PASSWORD_HASH_COST: '13' }).passwordHashCost).toBe(13);
   });
 
   test.each(['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'DATABASE_URL'])('%s is required', (name) => {

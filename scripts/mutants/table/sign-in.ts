@@ -118,7 +118,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'throttle: the lock is checked before queueing',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: 'if (!counted) throw lockedOutError(left);',
+    find: 'if (!counted) throw lockedOutError(throttle, left);',
     replace: 'if (!counted) return { failures: 0, account };',
     tests: [
       {
@@ -130,7 +130,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'throttle: fifty failures block an address',
     file: 'src/platform/access/login-limiter.ts',
-    find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;',
+    find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS.quota) return;',
     replace: 'if (counted !== undefined) return;',
     tests: [
       {

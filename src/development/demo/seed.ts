@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { hashPassword } from '../../modules/auth/credentials/passwords.js';
+import { PASSWORD_HASH_COST } from '../../config/settings.js';
+import { openPasswords } from '../../modules/auth/credentials/passwords.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import { insertBills } from './bills.js';
 import { courierRow } from './couriers.js';
@@ -50,7 +51,11 @@ async function lockEmptyDatabase(client: pg.ClientBase): Promise<boolean> {
 }
 
 async function loadTenants(client: pg.ClientBase, secrets: Secrets, now: Date): Promise<void> {
-  const enrolment = { passwordHash: await hashPassword(DEMO.password), secrets, now };
+  const enrolment = {
+    passwordHash: await openPasswords(PASSWORD_HASH_COST).hash(DEMO.password),
+    secrets,
+    now,
+  };
   await loadDemo(client, enrolment);
   await loadTwo(client, enrolment);
 }

@@ -2,10 +2,11 @@
 export { insertUser } from './credentials/new-user.js';
 export { ONE_TIME_PASSWORD_DAYS, newOneTimePassword } from './credentials/one-time-password.js';
 export { validatePassword } from './credentials/password-policy.js';
-export { hashPassword } from './credentials/passwords.js';
+export { openPasswords, type Passwords } from './credentials/passwords.js';
 export {
   codeThrottle,
   countAttempt,
+  limitOf,
   lockedOutError,
   lockLeft,
   passwordThrottle,

@@ -31,7 +31,7 @@ export function carrierHandlers() {
           const { carrier, isChanged } = await renameCarrier(ctx, { id, name });
           const message = isChanged
             ? 'Carrier renamed.'
-            : 'The carrier is called that already. Nothing was changed.';
+            : 'The carrier already has this name. Nothing was changed.';
           return { statusCode: 200, message, data: viewCarrier(carrier) };
         },
         delete: async ({ carrier_id: id }): Managed => {

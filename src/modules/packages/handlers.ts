@@ -1,4 +1,5 @@
 import type { Handlers } from '../../../generated/handlers.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import { limiterKeyOf } from '../../platform/identity/callers.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { ReplyOf } from '../../platform/contract/types.js';
@@ -6,10 +7,11 @@ import { invalidFieldError } from '../../platform/errors/errors.js';
 import { makeKeyedLimiter } from '../../platform/concurrency/keyed-limiter.js';
 import { listDispatches } from './dispatch/list-dispatches.js';
 import { queueDispatch } from './dispatch/queue-dispatch.js';
-import { viewDispatches } from './dispatch/view.js';
-import { exportPage } from './export/export.js';
+import { viewDispatches, viewQueued } from './dispatch/view.js';
+import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { receivePackage } from './intake/intake.js';
+import { nPackages } from './shared/wording.js';
 import type { PackageQuery } from './list/filters.js';
 import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
@@ -25,6 +27,10 @@ const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 }
 export function packageHandlers() {
   const exports = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
+  const exportFile = <Format extends ExportFormat>(ctx: UserContext, query: ExportQuery, format: Format) =>
+    exports.run(limiterKeyOf(ctx.caller), () =>
+      exportPage(ctx, query, { format, now: new Date(), writeWorkbook }),
+    );
 
   return {
     async receivePackage({ ctx, body }) {
@@ -42,21 +48,10 @@ export function packageHandlers() {
       return { statusCode: 201, message: `Package received.${owner}`, data };
     },
 
-    async retrievePackages({ ctx, body }): Promise<ReplyOf<'retrievePackages'>> {
+    async listPackages({ ctx, body }): Promise<ReplyOf<'listPackages'>> {
       assertNotCombined(body);
-      if (body.action) {
-        const { dispatchId, selected, queued } = await queueDispatch(ctx, body);
-        return {
-          statusCode: 200,
-          message: `A live sync was triggered for ${nPackages(selected)}.`,
-          data: { dispatch_id: dispatchId, total_selected: selected, total_queued: queued },
-        };
-      }
-      if (body.export) {
-        const options = { now: new Date(), writeWorkbook };
-        const file = await exports.run(limiterKeyOf(ctx.caller), () => exportPage(ctx, body, options));
-        return { statusCode: 200, file };
-      }
+      if (body.action) return viewQueued(await queueDispatch(ctx, body));
+      if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
       const found = await findPackages(ctx, body);
       return {
         statusCode: 200,
@@ -65,6 +60,18 @@ export function packageHandlers() {
         meta: viewMeta(found),
       };
     },
+
+    exportPackagesCsv: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await exportFile(ctx, query, 'csv'),
+    }),
+
+    exportPackagesXlsx: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await exportFile(ctx, query, 'xlsx'),
+    }),
+
+    queueDispatch: async ({ ctx, body }) => viewQueued(await queueDispatch(ctx, body)),
 
     listDispatches: async ({ ctx, query }) => viewDispatches(await listDispatches(ctx, query)),
 
@@ -77,12 +84,19 @@ export function packageHandlers() {
         data: { fields_updated: fields, package_id: body.package_id },
       };
     },
-  } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;
+  } satisfies Pick<
+    Handlers,
+    | 'receivePackage'
+    | 'listPackages'
+    | 'exportPackagesCsv'
+    | 'exportPackagesXlsx'
+    | 'queueDispatch'
+    | 'listDispatches'
+    | 'updatePackage'
+  >;
 }
 
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */
 function assertNotCombined({ action, export: wantsFile }: PackageQuery): void {
   if (action && wantsFile) throw invalidFieldError('export', 'excluded', { other: action });
 }
-
-const nPackages = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

@@ -1,10 +1,4 @@
-import {
-  validatePassword,
-  hashPassword,
-  passwordThrottle,
-  resetFailures,
-  resetThrottle,
-} from '../auth/public.js';
+import { validatePassword, passwordThrottle, resetFailures, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
 import type { Deps } from '../dependencies.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
@@ -14,7 +8,7 @@ import { consumeToken, findToken, lockToken, setPassword, type TokenRow } from '
 
 export type Reset = Client & { token: string; newPassword: string };
 
-type ResetDeps = Pick<Deps, 'loginLimiter' | 'secrets'>;
+type ResetDeps = Pick<Deps, 'loginLimiter' | 'passwords' | 'secrets'>;
 
 /**
  * Replaces the password of the user to whom the token was mailed, and ends its sessions. The second factor is
@@ -23,7 +17,7 @@ type ResetDeps = Pick<Deps, 'loginLimiter' | 'secrets'>;
  */
 export async function resetPassword(ctx: SystemContext, deps: ResetDeps, reset: Reset): Promise<void> {
   const { address, newPassword, token } = reset;
-  await deps.loginLimiter.assertMayTry(ctx.tenantId, address);
+  await deps.loginLimiter.assertMayTry(ctx, address);
   const tokenHash = deps.secrets.lookupHash(token, 'password_reset');
   const { username, fullName } = await requireValidToken(ctx, deps, address, tokenHash);
   const problem = await validatePassword(newPassword, [username, fullName]);
@@ -31,7 +25,7 @@ export async function resetPassword(ctx: SystemContext, deps: ResetDeps, reset: 
   await deps.loginLimiter.withLimit(ctx.tenantId, username, async () => {
     // Checked again inside the limit: of many requests with one token, only the first computes a hash.
     await requireValidToken(ctx, deps, address, tokenHash);
-    const hash = await hashPassword(newPassword);
+    const hash = await deps.passwords.hash(newPassword);
     if (!(await store(ctx, reset, tokenHash, hash))) throw await countFailedToken(ctx, deps, address);
   });
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { validatePassword, hashPassword } from '../auth/public.js';
+import { PASSWORD_HASH_COST } from '../../config/settings.js';
+import { validatePassword, openPasswords } from '../auth/public.js';
 import { violates } from '../../platform/db/violations.js';
 import { newId } from '../../platform/values/ids.js';
 import { describeProblem } from '../../platform/errors/errors.js';
@@ -26,7 +27,7 @@ export async function checkPassword(password: string, names: string[] = []): Pro
  * @throws Error with one line of text if the slug or a host is already in use
  */
 export async function createTenant(client: pg.ClientBase, tenant: NewTenant): Promise<{ tenantId: string }> {
-  const passwordHash = await hashPassword(tenant.admin.password);
+  const passwordHash = await openPasswords(PASSWORD_HASH_COST).hash(tenant.admin.password);
   const tenantId = newId();
   await client.query('begin');
   try {

@@ -9,7 +9,7 @@ import { viewIssuedCredential, viewUser } from './view.js';
 
 type Managed = ReplyOf<'manageUsers'>;
 
-export function userHandlers({ loginLimiter }: Deps) {
+export function userHandlers(deps: Deps) {
   return {
     async listUsers({ ctx, query }) {
       const { rows, total } = await listUsers(ctx, query);
@@ -30,7 +30,7 @@ export function userHandlers({ loginLimiter }: Deps) {
       return byAction<typeof body, Promise<Managed>>(body, {
         create: async ({ username, full_name: fullName, email, role, courier_id: courierId }) => {
           const input = { username, fullName, email, role, courierId };
-          const created = await createUser(ctx, loginLimiter, input);
+          const created = await createUser(ctx, deps, input);
           return replyWithCredential('User created. The password is shown only once.', created);
         },
         update: async ({ user_id: id, full_name: fullName, email }) =>
@@ -43,7 +43,7 @@ export function userHandlers({ loginLimiter }: Deps) {
         reset_password: async ({ user_id: id }) =>
           replyWithCredential(
             'New one-time password created. It is shown only once.',
-            await resetPassword(ctx, loginLimiter, id),
+            await resetPassword(ctx, deps, id),
           ),
         reset_two_factor: async ({ user_id: id }) =>
           replyWithUser('Second factor turned off.', await resetTwoFactor(ctx, id)),

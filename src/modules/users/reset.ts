@@ -1,10 +1,9 @@
 import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures } from '../auth/public.js';
-import type { LoginLimiter } from '../../platform/access/login-limiter.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { queueAccountMail } from '../mail/public.js';
 import { changeUser, deletePreauthTokens, REVOKE_TOKENS, type Changed } from './change.js';
-import { issuePassword, type IssuedCredential } from './issued-credential.js';
+import { issuePassword, type IssuedCredential, type PasswordDeps } from './issued-credential.js';
 import { userExists } from './queries.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -15,12 +14,12 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  */
 export async function resetPassword(
   ctx: UserContext,
-  loginLimiter: LoginLimiter,
+  deps: PasswordDeps,
   userId: string,
 ): Promise<IssuedCredential> {
   assertAnother(ctx, userId);
   await assertUserExists(ctx, userId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, loginLimiter);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps);
   const { user } = await changeUser(ctx, userId, async (tx, { username, now }) => {
     const passwordExpiresAt = new Date(now.getTime() + ONE_TIME_PASSWORD_DAYS * DAY_MS);
     const data = { passwordHash, mustChangePassword: true, passwordExpiresAt, ...REVOKE_TOKENS };

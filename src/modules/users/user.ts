@@ -1,12 +1,11 @@
 import { insertUser } from '../auth/public.js';
-import type { LoginLimiter } from '../../platform/access/login-limiter.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { Role } from '../../platform/identity/callers.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
-import { issuePassword, type IssuedCredential } from './issued-credential.js';
+import { issuePassword, type IssuedCredential, type PasswordDeps } from './issued-credential.js';
 import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 
 /** Returns one page of users and the total number, in one round trip. */
@@ -32,7 +31,7 @@ export type NewUserInput = {
  */
 export async function createUser(
   ctx: UserContext,
-  loginLimiter: LoginLimiter,
+  deps: PasswordDeps,
   input: NewUserInput,
 ): Promise<IssuedCredential> {
   const { fullName, role, email = null } = input;
@@ -41,7 +40,7 @@ export async function createUser(
   // The contract allows only ASCII, for which JavaScript and PostgreSQL have the same lower case.
   const username = input.username.toLowerCase();
   await assertCreatable(ctx, username, courierId);
-  const { password, passwordHash } = await issuePassword(ctx.caller, loginLimiter);
+  const { password, passwordHash } = await issuePassword(ctx.caller, deps);
   const id = newId();
   const expiresAt = await ctx.transaction(async (tx) => {
     const user = { id, username, fullName, email, role, courierId, passwordHash };

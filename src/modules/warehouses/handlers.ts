@@ -38,14 +38,14 @@ export function warehouseHandlers() {
           const { row, isChanged } = await updateWarehouse(ctx, id, fields);
           const message = isChanged
             ? 'Warehouse updated.'
-            : 'The warehouse is like that already. Nothing was changed.';
+            : 'The warehouse already has these values. Nothing was changed.';
           return { statusCode: 200, message, data: viewWarehouse(row) };
         },
         make_primary: async ({ warehouse_id: id }): Managed => {
           const { row, isChanged } = await makePrimary(ctx, id);
           const message = isChanged
             ? `${row.name} is the primary warehouse now.`
-            : 'The warehouse is the primary one already. Nothing was changed.';
+            : 'The warehouse is already the primary one. Nothing was changed.';
           return { statusCode: 200, message, data: viewWarehouse(row) };
         },
         delete: async ({ warehouse_id: id }): Managed => {

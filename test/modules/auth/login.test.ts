@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
-import { hashPassword } from '../../../src/modules/auth/credentials/passwords.js';
+import { openPasswords } from '../../../src/modules/auth/credentials/passwords.js';
 import { stepOfCode } from '../../../src/modules/auth/credentials/totp.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
@@ -14,9 +14,13 @@ let cheapHash: string;
 beforeAll(async () => {
   // With a trusted proxy, so that each test has its own address.
   cheapHash = await bcrypt.hash(DEMO.password, 4);
-  service = await startService({ env: { TRUST_PROXY: '127.0.0.1' } });
+  service = await startService({ env: { TRUST_PROXY: '127.0.0.1', PASSWORD_HASH_COST: String(HASH_COST) } });
 });
 afterAll(() => service.stop());
+
+/** Hashes of this cost take longer than everything else in a login, so that their time can be measured. */
+const HASH_COST = 10;
+const passwords = openPasswords(HASH_COST);
 
 const WRONG = 'not-the-password';
 
@@ -237,7 +241,7 @@ describe('login', () => {
   });
 
   test('takes the time of a hash for every failure', async () => {
-    const { username } = await makeUser('time', { password_hash: await hashPassword(DEMO.password) });
+    const { username } = await makeUser('time', { password_hash: await passwords.hash(DEMO.password) });
     const attempts = [
       () => logIn(username, WRONG),
       () => logIn(uniqueName('nobody'), WRONG),
@@ -258,7 +262,7 @@ describe('login', () => {
 
   test('does not truncate a password beyond 72 bytes to its first 72', async () => {
     const prefix = 'é'.repeat(36);
-    const { username } = await makeUser('long', { password_hash: await hashPassword(prefix) });
+    const { username } = await makeUser('long', { password_hash: await passwords.hash(prefix) });
     expect((await logIn(username, prefix)).status).toBe(200);
     expect(coded(await logIn(username, `${prefix}x`))).toBe('401 credentials_invalid');
   });

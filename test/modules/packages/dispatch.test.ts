@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 const dispatch = (as: string, body: object = {}) =>
-  service.call('retrievePackages', { as, body: { action: 'queue_dispatch', ...body } });
+  service.call('listPackages', { as, body: { action: 'queue_dispatch', ...body } });
 
 const select = async <Row>(statement: string, values: unknown[] = []) =>
   (await service.owner.query(statement, values)).rows as Row[];
@@ -56,6 +56,34 @@ async function queued() {
 }
 
 const figuresOf = ({ body }: Reply) => [body['data'].total_selected, body['data'].total_queued];
+
+test('the plain operation queues the same packages as the action, by ids and by filters', async () => {
+  const ids = await idsWhere(`courier_id = '${IEX}' and user_code is not null`);
+  const selections = [{ package_ids: ids.slice(0, 3) }, { courierID: HRB }, {}];
+  const clear = async () => {
+    await service.owner.query('delete from package_syncs');
+    await emptyQueue(service.owner);
+  };
+  for (const body of selections) {
+    const plain = await service.call('queueDispatch', { as: 'admin', body });
+    const packages = await queued();
+    await clear();
+    const action = await dispatch('admin', body);
+    expect([plain.status, plain.body['message']]).toEqual([200, action.body['message']]);
+    expect([figuresOf(plain), packages]).toEqual([figuresOf(action), await queued()]);
+    await clear();
+  }
+  const named = { as: 'iex', body: { courierID: HRB } };
+  expect((await service.call('queueDispatch', named)).body['data'].total_selected).toBe(
+    (await idsWhere(`courier_id = '${IEX}'`)).length,
+  );
+  expect((await service.call('queueDispatch', {})).status).toBe(401);
+  const undeclared = { as: 'iex', body: { action: 'queue_dispatch' } };
+  expect(await service.call('queueDispatch', undeclared)).toMatchObject({
+    status: 400,
+    body: { errors: [{ field: 'action' }] },
+  });
+});
 
 describe('dispatch by package ids', () => {
   test('queues the packages for their couriers with one delivery job per courier', async () => {
@@ -114,7 +142,7 @@ describe('dispatch by package ids', () => {
 describe('dispatch by filter', () => {
   test('queues every matching package on all pages, as many as the list counts', async () => {
     const filters = { userCode: 'IEX-1001' };
-    const list = await service.call('retrievePackages', { as: 'admin', body: filters });
+    const list = await service.call('listPackages', { as: 'admin', body: filters });
     const reply = await dispatch('admin', { ...filters, page: 2, limit: 1 });
     expect(figuresOf(reply)).toEqual([list.body['meta'].total_count, list.body['meta'].total_count]);
     expect(await queued()).toEqual(await idsWhere("user_code = 'IEX-1001'"));
@@ -248,7 +276,7 @@ test.each(['queue', 'QUEUE_DISPATCH', '', 'export', null, 1])(
 
 test('denies anonymous callers and disabled accounts', async () => {
   const body = { action: 'queue_dispatch' };
-  expect((await service.call('retrievePackages', { body })).body).toMatchObject({ code: 'token_missing' });
+  expect((await service.call('listPackages', { body })).body).toMatchObject({ code: 'token_missing' });
   expect((await dispatch('disabled')).body).toMatchObject({ code: 'account_disabled' });
   expect(await queued()).toEqual([]);
 });

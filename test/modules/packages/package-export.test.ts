@@ -17,6 +17,7 @@ const { IEX, HRB } = DEMO.couriers;
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const FORMATS = ['csv', 'xlsx'] as const;
 type Format = (typeof FORMATS)[number];
+const PLAIN = { csv: 'exportPackagesCsv', xlsx: 'exportPackagesXlsx' } as const;
 
 let service: Service;
 beforeAll(async () => {
@@ -25,10 +26,10 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 const exported = (as: string, export_format: Format, filters: object = {}) =>
-  service.call('retrievePackages', { as, body: { export: true, export_format, ...filters } });
+  service.call('listPackages', { as, body: { export: true, export_format, ...filters } });
 
 const listed = async (as: string, filters: object = {}) =>
-  (await service.call('retrievePackages', { as, body: filters })).body['data'] as Record<string, unknown>[];
+  (await service.call('listPackages', { as, body: filters })).body['data'] as Record<string, unknown>[];
 
 /** Returns the file's rows as another program reads them, headings first and every cell as text. */
 function linesOf(reply: Reply, format: Format): string[][] {
@@ -61,6 +62,22 @@ async function addPackage(row: Record<string, unknown>): Promise<string> {
 }
 
 describe.each(FORMATS)('package export as %s', (format) => {
+  test('is the same file from the operation with one media type', async () => {
+    const filters = { entryDateFloor: '2020-01-01', page: 2, limit: 20 };
+    for (const as of ['admin', 'iex']) {
+      const plain = await service.call(PLAIN[format], { as, query: filters });
+      expect(linesOf(plain, format)).toEqual(linesOf(await exported(as, format, filters), format));
+      expect(plain.headers.get('content-disposition')).toMatch(
+        new RegExp(`^attachment; filename="packages-\\d{8}-\\d{6}\\.${format}"$`),
+      );
+    }
+    expect((await service.call(PLAIN[format], {})).status).toBe(401);
+    expect(await service.call(PLAIN[format], { as: 'iex', query: { limit: 10_001 } })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'limit' }] },
+    });
+  });
+
   test("has the contract's columns and the rows of the list", async () => {
     const filters = { courierID: IEX, limit: 200 };
     const [heading, ...lines] = linesOf(await exported('admin', format, filters), format);
@@ -189,13 +206,13 @@ test("a CSV file begins with its first column's name and ends every line with CR
 });
 
 test('CSV is the default format', async () => {
-  const reply = await service.call('retrievePackages', { as: 'admin', body: { export: true } });
+  const reply = await service.call('listPackages', { as: 'admin', body: { export: true } });
   expect(reply.headers.get('content-type')).toBe('text/csv; charset=utf-8');
 });
 
 test('without export or with false, the response is JSON without a file name', async () => {
   for (const body of [{}, { export: false }, { export: false, export_format: 'xlsx' }]) {
-    const reply = await service.call('retrievePackages', { as: 'admin', body });
+    const reply = await service.call('listPackages', { as: 'admin', body });
     expect(reply.headers.get('content-type')).toContain('application/json');
     expect(reply.headers.get('content-disposition')).toBeNull();
   }
@@ -209,14 +226,14 @@ test.each([
   [{ export: true, limit: 10_001 }, 'limit'],
   [{ export: true, action: 'queue_dispatch' }, 'export'],
 ])('rejects %j with 400 and names the field', async (body, field) => {
-  const reply = await service.call('retrievePackages', { as: 'admin', body });
+  const reply = await service.call('listPackages', { as: 'admin', body });
   expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ field }] } });
 });
 
 test('denies exports to anonymous callers and disabled accounts', async () => {
   const body = { export: true };
-  expect(await service.call('retrievePackages', { body })).toMatchObject({ status: 401 });
-  expect(await service.call('retrievePackages', { as: 'disabled', body })).toMatchObject({ status: 403 });
+  expect(await service.call('listPackages', { body })).toMatchObject({ status: 401 });
+  expect(await service.call('listPackages', { as: 'disabled', body })).toMatchObject({ status: 403 });
 });
 
 describe('formula injection', () => {

@@ -4,9 +4,6 @@
 const process = require('node:process');
 const { TestEnvironment } = require('jest-environment-node');
 
-// jest-circus adds its handlers to the ones that it finds.
-const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
-
 let shared;
 
 module.exports = class SharedEnvironment extends TestEnvironment {
@@ -16,16 +13,23 @@ module.exports = class SharedEnvironment extends TestEnvironment {
     super(...args);
     shared = this;
     this.global = globalThis;
-    this.atStart = { env: { ...process.env }, exit: process.exit, console: globalThis.console };
+    this.atStart = {
+      env: { ...process.env },
+      exit: process.exit,
+      console: globalThis.console,
+      symbols: Object.getOwnPropertySymbols(globalThis),
+    };
   }
 
   /** Restores what a test file may have changed. The global object itself stays. */
   async teardown() {
-    const { env, exit, console } = this.atStart;
+    const { env, exit, console, symbols } = this.atStart;
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
     process.exit = exit;
     globalThis.console = console;
-    delete globalThis[EVENT_HANDLERS];
+    // jest-circus keeps its event handlers and all tests of a file, with everything they refer to, under symbols.
+    for (const symbol of Object.getOwnPropertySymbols(globalThis))
+      if (!symbols.includes(symbol)) Reflect.deleteProperty(globalThis, symbol);
   }
 };

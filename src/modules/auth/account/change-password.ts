@@ -8,7 +8,6 @@ import {
 } from './own-account.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { validatePassword } from '../credentials/password-policy.js';
-import { hashPassword } from '../credentials/passwords.js';
 import type { Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
 import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
@@ -32,7 +31,7 @@ export async function changePassword(
   if (problem) throw invalidFieldError('new_password', ...problem);
   const own = { field: 'current_password', username, password: current };
   return confirmPassword(ctx, deps, client, own, async (confirmed) => {
-    const hash = await hashPassword(wanted);
+    const hash = await deps.passwords.hash(wanted);
     return store(ctx, client, confirmed, hash);
   });
 }

@@ -1,9 +1,9 @@
-import { passwordMatches } from './passwords.js';
 import { accountByName, type Account } from './account-queries.js';
 import {
   assertUnlocked,
   auditLockOut,
   countAttempt,
+  limitOf,
   lock,
   lockedOutError,
   lockLeft,
@@ -16,7 +16,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
 
 /** The dependencies of password and code attempts besides the context. */
-export type AttemptDeps = Pick<Deps, 'loginLimiter' | 'secrets' | 'securityLog'>;
+export type AttemptDeps = Pick<Deps, 'loginLimiter' | 'passwords' | 'secrets' | 'securityLog'>;
 
 export type PasswordAttempt = { username: string; password: string; address: string };
 
@@ -38,8 +38,9 @@ export async function withPassword<Result>(
   const ctx = requestContext.asSystem();
   const { username, address } = attempt;
   const attempted: AttemptedUser = {};
+  ctx.noteRateLimit(limitOf('password'));
   try {
-    await deps.loginLimiter.assertMayTry(ctx.tenantId, address);
+    await deps.loginLimiter.assertMayTry(ctx, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(ctx, passwordThrottle(username));
     return await deps.loginLimiter.withLimit(ctx.tenantId, username, async () => {
@@ -80,10 +81,10 @@ async function verifyPassword(
   attempted: AttemptedUser,
 ): Promise<Account | undefined> {
   // Checked again, because requests before it in the queue may have exhausted the limit of the address.
-  await deps.loginLimiter.assertMayTry(ctx.tenantId, attempt.address);
+  await deps.loginLimiter.assertMayTry(ctx, attempt.address);
   const { failures, account } = await beginAttempt(ctx, attempt.username);
   if (account) attempted.userId = account.id;
-  const isRight = await passwordMatches(attempt.password, account?.passwordHash);
+  const isRight = await deps.passwords.matches(attempt.password, account?.passwordHash);
   if (account && isRight && !account.isPasswordExpired) return account;
 
   await deps.loginLimiter.countFailure(ctx.tenantId, attempt.address);
@@ -103,7 +104,7 @@ async function beginAttempt(
     lockLeft(ctx, throttle),
     accountByName(ctx, username),
   ]);
-  if (!counted) throw lockedOutError(left);
+  if (!counted) throw lockedOutError(throttle, left);
   return { failures: counted.failures, account };
 }
 

@@ -1,4 +1,4 @@
-import { hashPassword, insertUser, newOneTimePassword } from '../../auth/public.js';
+import { insertUser, newOneTimePassword } from '../../auth/public.js';
 import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
@@ -39,7 +39,7 @@ export async function createCourier(
   const passwordHash = await deps.loginLimiter.withLimit(ctx.tenantId, user.username, async () => {
     // The database enforces uniqueness. This check avoids a useless hash.
     await assertNamesAvailable(ctx, body.courier_code, user.username);
-    return hashPassword(oneTimePassword);
+    return deps.passwords.hash(oneTimePassword);
   });
   const courierId = newId();
   const apiKey = newApiKey(deps.secrets, ctx.tenantId, courierId);

@@ -4,15 +4,15 @@ import { ownRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 
-export type PackageQuery = BodyOf<'retrievePackages'>;
+export type PackageQuery = BodyOf<'listPackages'>;
 
 export type PackageFilters = Omit<
   PackageQuery,
   'page' | 'limit' | 'export' | 'export_format' | 'action' | 'package_ids'
 >;
 
-/** Returns only the filters. A body may contain other keys, which are ignored. */
-export const filtersOf = (query: PackageQuery): PackageFilters => ({
+/** Returns only the filters. A request may contain other keys, which are ignored. */
+export const filtersOf = (query: PackageFilters): PackageFilters => ({
   trackingNumber: query.trackingNumber,
   houseNumber: query.houseNumber,
   userCode: query.userCode,

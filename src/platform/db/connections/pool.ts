@@ -53,8 +53,26 @@ export function createPool(options: PoolOptions): pg.Pool {
   });
   pool.on('error', onError);
   // A connection that breaks in use already fails the statement. Without a listener it would also end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    readInParts(client);
+  });
   return pool;
+}
+
+/** The largest chunk that Node reads from a socket at once. Only large results fill it. */
+const FULL_CHUNK_BYTES = 64 * 1024;
+
+/**
+ * Parses at most two chunks of a large result per turn of the event loop. If a result already waits in the socket's buffer,
+ * Node would read up to 2 MB of it in one turn, which blocked all other requests for 100 ms.
+ */
+function readInParts({ connection: { stream } }: pg.PoolClient): void {
+  stream.on('data', (chunk: Buffer) => {
+    if (chunk.length < FULL_CHUNK_BYTES) return;
+    stream.pause();
+    setImmediate(() => stream.resume());
+  });
 }
 
 /**

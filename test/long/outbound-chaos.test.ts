@@ -7,7 +7,6 @@ import { openSecrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { ask, codeOf, logIn, type Question } from '../support/service/client.js';
-import { rounds } from '../support/harness/effort.js';
 import { startOwnServer, type OwnServer } from '../support/service/postgres.js';
 import {
   endProcesses,
@@ -22,12 +21,12 @@ import { startReceiver, verified, type Receiver } from '../support/receivers/rec
 import { setEndpoints, webhookSecret } from '../support/receivers/webhooks.js';
 
 const COURIERS = 10;
-const WORKERS = rounds(3, 4);
+const WORKERS = 4;
 // `npm run chaos` sets larger numbers
-const KILLS = Number(process.env['CHAOS_KILLS'] ?? rounds(2, 10));
-const KILLS_PER_RESTART = Number(process.env['CHAOS_KILLS_PER_RESTART'] ?? rounds(2, 5));
+const KILLS = Number(process.env['CHAOS_KILLS'] ?? 10);
+const KILLS_PER_RESTART = Number(process.env['CHAOS_KILLS_PER_RESTART'] ?? 5);
 /** Events per kill, created in three ways. */
-const PER_KILL = process.env['CHAOS_KILLS'] === undefined ? rounds(1, 2) : 2;
+const PER_KILL = 2;
 const DISPATCHED = 50 * PER_KILL;
 const SHIPPED = 30 * PER_KILL;
 const SCANNED = 20 * PER_KILL;
