@@ -17,7 +17,10 @@ const STEPS = [
 ];
 
 // The files that scripts/generate.mjs reads, and where they are copied to.
-const SOURCES = ['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts', 'package.json'];
+const SOURCES = [
+  ...['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts', 'package.json'],
+  ...['docs/site', 'CHANGELOG.md'],
+];
 const COPY = join(root, 'node_modules', '.cache', 'check-generated');
 
 prepare();

@@ -1,0 +1,109 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { projectRoot } from '../../../config/project-root.js';
+import type { Bundle } from '../../contract/bundle.js';
+import type { StaticDocument } from '../../contract/types.js';
+import { sendHttpResponse } from '../replies/responses.js';
+import { DOCUMENT_METHODS, makeDocument, toDocumentResponse } from './static-documents.js';
+
+const SITE = join(projectRoot, 'generated', 'site');
+
+const MEDIA_TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Allows this service's own files and calls to it, and nothing from other hosts. */
+const policyOf = (styles: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const POLICY = policyOf("'self'");
+/** The component of the reference writes its own style elements. */
+const REFERENCE = '/docs/reference';
+const REFERENCE_POLICY = policyOf("'self' 'unsafe-inline'");
+
+/**
+ * Serves the documentation: the pages that `npm run generate` made, and the files that they load. They are a fixed list in
+ * memory, so no path can reach another file and no request reads the disk. Returns the paths.
+ */
+export async function registerDocumentation(app: FastifyInstance, bundle: Bundle): Promise<string[]> {
+  const documents = await readDocuments(bundle);
+  for (const [url, document] of documents) {
+    const policy = url === REFERENCE ? REFERENCE_POLICY : POLICY;
+    app.route({
+      method: DOCUMENT_METHODS,
+      url,
+      handler: async (request, reply) => {
+        const response = await toDocumentResponse(document, request.headers);
+        return sendHttpResponse(reply.header('content-security-policy', policy), response);
+      },
+    });
+  }
+  return [...documents.keys()];
+}
+
+async function readDocuments(bundle: Bundle): Promise<Map<string, StaticDocument>> {
+  const reference = JSON.stringify(withThisInstanceOnly(bundle));
+  const documents = new Map([['/docs/json', makeDocument(mediaTypeOf('.json'), reference)]]);
+  for (const [url, file] of [...(await listSite()), ...libraryFiles()])
+    documents.set(url, makeDocument(mediaTypeOf(file), await readFile(file)));
+  return documents;
+}
+
+function mediaTypeOf(file: string): string {
+  const mediaType = MEDIA_TYPES[extname(file) || file];
+  if (mediaType === undefined) throw new Error(`The documentation has no media type for ${file}.`);
+  return mediaType;
+}
+
+async function listSite(): Promise<[url: string, file: string][]> {
+  const entries = await readdir(SITE, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .flatMap((file) => urlsOf(file.slice(SITE.length + 1).replaceAll('\\', '/')).map((url) => [url, file]));
+}
+
+/** Returns the paths of a file of the site. HTML pages have no extension. */
+function urlsOf(name: string): string[] {
+  if (name === 'llms.txt') return ['/llms.txt'];
+  if (name === 'index.html') return ['/docs', '/docs/'];
+  return [`/docs/${name.replace(/\.html$/, '')}`];
+}
+
+/** The files of packages that the pages load. */
+function libraryFiles(): [url: string, file: string][] {
+  const require = createRequire(import.meta.url);
+  const scalar = dirname(require.resolve('@scalar/fastify-api-reference'));
+  return [
+    ['/docs/static/scalar.js', join(scalar, 'js/standalone.js')],
+    [
+      '/docs/static/inter.woff2',
+      require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'),
+    ],
+  ];
+}
+
+/** Replaces the servers by this instance: the reference can only call it, because of the content security policy. */
+const withThisInstanceOnly = (bundle: Bundle) => ({
+  ...bundle,
+  servers: [{ url: '/', description: 'This instance' }],
+});
