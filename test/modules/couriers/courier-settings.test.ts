@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
@@ -71,6 +71,8 @@ describe('reading settings', () => {
       api_url_get_customers: null,
       api_url_add_package: null,
       api_url_update_package: null,
+      add_package_format: 'event',
+      update_package_format: 'event',
       api_token: null,
       webhook_secret: null,
       webhook_secret_rotated_at: null,
@@ -402,6 +404,59 @@ describe('validation of settings', () => {
     const url = 'https://example.com/'.padEnd(2000, 'x');
     expect((await update({ as: 'hrb', body: { api_url_add_package: url } })).status).toBe(200);
     expect((await update({ as: 'hrb', body: { api_url_add_package: `${url}x` } })).status).toBe(400);
+  });
+});
+
+describe('the format of packages', () => {
+  const FORMATS = ['add_package_format', 'update_package_format'] as const;
+  const flat = (name: string) => ({ [name]: 'flat' });
+
+  afterEach(async () => {
+    const reset = "add_package_format = 'event', update_package_format = 'event', api_url_add_package = null";
+    await service.owner.query(`update couriers set ${reset} where id = $1`, [IEX]);
+    await service.owner.query('delete from webhook_endpoints where courier_id = $1', [IEX]);
+  });
+
+  test.each(FORMATS)('%s is stored per courier and audited, and no other field changes', async (name) => {
+    const before = (await read({ as: 'iex' })).body['data'];
+    const changed = await updateIex(flat(name));
+    expect(changed.body['data']).toEqual({ ...before, ...flat(name) });
+    expect((await read({ as: 'admin', query: { id: IEX } })).body['data']).toEqual(changed.body['data']);
+    expect((await read({ as: 'hrb' })).body['data'][name]).toBe('event');
+    expect((await auditOf(IEX)).at(-1)).toEqual({
+      action: 'courier.updated',
+      actor_id: DEMO.users.iex,
+      before: { [name]: 'event' },
+      after: flat(name),
+      request_id: changed.headers.get('x-request-id'),
+    });
+    expect((await updateIex(flat(name))).body['message']).toMatch(/Nothing was changed/);
+    const restored = await update({ as: 'manager', query: { id: IEX }, body: { [name]: 'event' } });
+    expect(restored.body['data']).toEqual(before);
+  });
+
+  test.each(FORMATS)('%s accepts only its two values', async (name) => {
+    for (const value of ['', 'Flat', 'flat ', 'events', 1, null, ['flat']]) {
+      const reply = await updateIex({ [name]: value });
+      expect([value, reply.status, fieldsOf(reply)]).toEqual([value, 400, [name]]);
+    }
+    const reply = await updateIex({ action: 'regenerate_key', ...flat(name) });
+    expect([reply.status, fieldsOf(reply)]).toEqual([400, [name]]);
+  });
+
+  test('a new format resumes a paused URL and keeps the other one paused', async () => {
+    await updateIex({ api_url_add_package: 'https://api.island-express.example/packages' });
+    await service.owner.query(
+      `insert into webhook_endpoints (tenant_id, courier_id, endpoint, failures, failing_since, paused_at)
+       select $1, $2, endpoint, 9, now(), now() from unnest(array['add_package', 'update_package']) endpoint`,
+      [DEMO.tenants.demo, IEX],
+    );
+    expect((await updateIex({ address2: 'elsewhere' })).body['data'].webhooks.add_package.state).toBe(
+      'paused',
+    );
+    const { webhooks } = (await updateIex(flat('add_package_format'))).body['data'];
+    expect(webhooks.add_package).toEqual({ ...UNTRIED, state: 'active' });
+    expect(webhooks.update_package.paused_at).not.toBeNull();
   });
 });
 

@@ -3,7 +3,13 @@ import { makeContext } from '../../../src/platform/context/request-context.js';
 import { failAbandonedRuns, scheduleCustomerSyncs } from '../../../src/modules/customers/sync/sync-run.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
-import { setSyncUrl, startSyncRig, TOKEN, type SyncRig } from '../../support/builders/customer-sync.js';
+import {
+  answerWith,
+  setSyncUrl,
+  startSyncRig,
+  TOKEN,
+  type SyncRig,
+} from '../../support/builders/customer-sync.js';
 import { clone } from '../../support/builders/couriers.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
@@ -250,14 +256,50 @@ describe('processing a response', () => {
     expect(rig.receiver.received[0]).toMatchObject({
       path: '/customers?from=crossdock',
       body: '',
-      headers: { authorization: `Bearer ${TOKEN}`, accept: 'application/json', 'user-agent': 'Crossdock' },
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'x-api-key': TOKEN,
+        accept: 'application/json',
+        'user-agent': 'Crossdock',
+      },
     });
   });
 
-  test('sends no Authorization header if there is no token', async () => {
+  test('sends no header with a token if there is no token', async () => {
     await service.owner.query('update couriers set api_token_cipher = null where id = $1', [IEX]);
     await rig.sync([]);
-    expect(rig.receiver.received[0]?.headers).not.toHaveProperty('authorization');
+    const headers = rig.receiver.received[0]?.headers;
+    expect(headers).not.toHaveProperty('authorization');
+    expect(headers).not.toHaveProperty('x-api-key');
+  });
+
+  test.each([404, 405])(
+    'repeats the request as POST with the token in the body after %s to GET',
+    async (status) => {
+      rig.receiver.answer = (request, response) =>
+        request.body === '' ? response.writeHead(status).end() : answerWith([ANN])(request, response);
+      expect(await rig.sync()).toMatchObject({ status: 'succeeded', http_status: 200, created: 1 });
+      const [get, post, another] = rig.receiver.received;
+      expect([get?.body, another]).toEqual(['', undefined]);
+      expect(post).toMatchObject({
+        path: '/customers?from=crossdock',
+        body: JSON.stringify({ APIToken: TOKEN }),
+        headers: {
+          authorization: `Bearer ${TOKEN}`,
+          'x-api-key': TOKEN,
+          'content-type': 'application/json; charset=utf-8',
+        },
+      });
+    },
+  );
+
+  test('reports the status of POST if that request was understood', async () => {
+    rig.receiver.answer = (request, response) => response.writeHead(request.body === '' ? 405 : 401).end();
+    expect(await rig.sync()).toMatchObject({
+      status: 'failed',
+      http_status: 401,
+      error: expect.stringMatching(/api_token/),
+    });
   });
 
   test('creates, updates and keeps customers, and audits every change', async () => {
@@ -501,6 +543,55 @@ describe('accepted field names', () => {
   );
 });
 
+describe('the record of other warehouses', () => {
+  const RECORD = {
+    UserCode: 'SP-1',
+    FirstName: 'Courtney',
+    LastName: 'Patterson',
+    Email: 'courtney@example.com',
+    Phone: '+1 876 555 0100',
+    Branch: 'Down Town',
+    MailboxNumber: 'MB-77',
+    Address: { street: '1 King Street', city: 'Kingston', state: '', zipCode: '', country: 'Jamaica' },
+  };
+  const STORED = {
+    user_code: 'SP-1',
+    first_name: 'Courtney',
+    last_name: 'Patterson',
+    email: 'courtney@example.com',
+    branch: 'Down Town',
+  };
+
+  test.each<[string, object]>([
+    ['a bare array', [RECORD]],
+    ['an object with data', { data: [RECORD] }],
+    ['an object with customers', { customers: [RECORD] }],
+    ['an object with Customers', { Customers: [RECORD], Total: 1 }],
+  ])('is accepted in %s', async (_title, sent) => {
+    expect(await rig.sync(sent)).toMatchObject({ status: 'succeeded', created: 1, skipped: 0, problems: [] });
+    expect(await customer('SP-1')).toMatchObject(STORED);
+    expect(await customer('MB-77')).toBeUndefined();
+  });
+
+  test.each<[string, (name: string) => string]>([
+    ['camelCase', (name) => `${name.charAt(0).toLowerCase()}${name.slice(1)}`],
+    ['snake_case', (name) => name.replace(/(?!^)(?=[A-Z])/g, '_').toLowerCase()],
+    ['upper case', (name) => name.toUpperCase()],
+    ['lower case', (name) => name.toLowerCase()],
+  ])('is accepted with names in %s', async (_title, spell) => {
+    const record = Object.fromEntries(Object.entries(RECORD).map(([name, value]) => [spell(name), value]));
+    expect(await rig.sync([record])).toMatchObject({ created: 1, skipped: 0, problems: [] });
+    expect(await customer('SP-1')).toMatchObject(STORED);
+  });
+
+  test('needs only a code and the names, and MailboxNumber is the code if there is no UserCode', async () => {
+    const { MailboxNumber, FirstName, LastName } = RECORD;
+    const run = await rig.sync([{ MailboxNumber, FirstName, LastName, Address: null, Phone: null }]);
+    expect(run).toMatchObject({ created: 1, skipped: 0 });
+    expect(await customer('MB-77')).toMatchObject({ first_name: 'Courtney', email: null, branch: null });
+  });
+});
+
 describe('invalid records', () => {
   const BASE = { user_code: 'BAD-1', first_name: 'Ann', last_name: 'Lee' };
   const long = 'x'.repeat(101);
@@ -646,13 +737,15 @@ describe('failing targets', () => {
     [401, /401.*api_token/],
     [403, /403.*api_token/],
     [404, /404.*api_url_get_customers/],
+    [405, /405.*api_url_get_customers/],
     [500, /500\. Look for the error in the log/],
     [503, /503\. Look for the error in the log/],
   ])('HTTP %s fails the run with a message that says what to change', async (status, words) => {
     rig.receiver.answer = (_request, response) =>
       response.writeHead(status, { location: `${rig.receiver.url}/elsewhere` }).end('[]');
     await expectFailed(words, status);
-    expect(rig.receiver.received).toHaveLength(1);
+    // After 404 and 405 the request was repeated as POST.
+    expect(rig.receiver.received).toHaveLength(status === 404 || status === 405 ? 2 : 1);
   });
 
   test('fails the run if the connection is refused', async () => {

@@ -31,9 +31,10 @@ describe('webhooks in the contract', () => {
   // The bundle has the webhooks next to its paths.
   const { webhooks } = bundle as unknown as { webhooks: Record<string, { post: { requestBody: Body } }> };
   type Body = { content: { 'application/json': { example: Record<string, unknown> } } };
-  const examples = Object.values(webhooks).map(
-    ({ post }) => post.requestBody.content['application/json'].example,
-  );
+  const examples = Object.values(webhooks)
+    .map(({ post }) => post.requestBody.content['application/json'].example)
+    // flat-packages.test.ts checks the others.
+    .filter((example) => 'type' in example);
 
   test('each type has a valid example', () => {
     expect(examples.map(({ type }) => type).sort()).toEqual([...webhookTypes].sort());

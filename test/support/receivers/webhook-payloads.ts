@@ -13,13 +13,23 @@ type ObjectSchema = Schema & { properties: Record<string, Schema> };
 
 const ajv = makeAjv();
 
-// Every webhook of the contract is a POST of one JSON object with a type.
+// Every webhook of the contract is a POST of one JSON object. Events have a type, flat packages do not.
 const { webhooks } = dereference(bundle) as Bundle & {
   webhooks: Record<string, { post: ContractOperation }>;
 };
-const bodies = Object.values(webhooks).map(
-  ({ post }) => post.requestBody?.content['application/json']?.schema as ObjectSchema,
+const schemas = Object.entries(webhooks).map(
+  ([name, { post }]) =>
+    [name, post.requestBody?.content['application/json']?.schema as ObjectSchema] as const,
 );
+const bodies = schemas.map(([, schema]) => schema).filter(({ properties }) => 'type' in properties);
+
+/**
+ * @param name of the webhook, for example `flatPackageCreated`
+ * @throws Error unless the body matches the contract, without extra fields
+ */
+export function assertFlatPackage(name: 'flatPackageCreated' | 'flatPackageUpdated', body: unknown): void {
+  validateAgainst(name, schemas.find(([each]) => each === name)?.[1] ?? {}, body);
+}
 
 /** All webhook types of the contract. */
 export const webhookTypes = bodies.map(({ properties }) => String(properties['type']?.['const']));

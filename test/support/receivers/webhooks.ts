@@ -12,8 +12,11 @@ export type Endpoints = {
   tenantId?: string;
   add?: string | null;
   update?: string | null;
-  token?: string;
+  /** Null for no token. */
+  token?: string | null;
   secret?: string;
+  addFormat?: 'event' | 'flat';
+  updateFormat?: 'event' | 'flat';
 };
 
 /** Sets a courier's URLs, token and signing secret like its settings do. */
@@ -25,13 +28,15 @@ export async function setEndpoints(
     secrets.encrypt(secret, { tenantId, rowId: courierId, field });
   await owner.query(
     `update couriers set api_url_add_package = $2, api_url_update_package = $3, api_token_cipher = $4,
-       webhook_secret_cipher = $5 where id = $1`,
+       webhook_secret_cipher = $5, add_package_format = $6, update_package_format = $7 where id = $1`,
     [
       courierId,
       given.add ?? null,
       given.update ?? null,
-      encrypt(given.token ?? 'token-of-a-courier', 'api_token'),
+      given.token === null ? null : encrypt(given.token ?? 'token-of-a-courier', 'api_token'),
       encrypt(given.secret ?? webhookSecret('s'), 'webhook_secret'),
+      given.addFormat ?? 'event',
+      given.updateFormat ?? 'event',
     ],
   );
   await owner.query('delete from webhook_endpoints where courier_id = $1', [courierId]);

@@ -4,6 +4,7 @@ import type { Courier } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { MediaType } from '../shared/media-type.js';
+import type { WebhookFormat } from '../shared/profile.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
 
 export type CourierRow = ContactRow &
@@ -17,6 +18,8 @@ export type CourierRow = ContactRow &
     | 'webhookSecretCipher'
     | 'webhookSecretRotatedAt'
   > & {
+    addPackageFormat: WebhookFormat;
+    updatePackageFormat: WebhookFormat;
     /** The endpoints that have received a request; null for none. */
     endpoints: { [Name in Endpoint]?: EndpointHealth } | null;
     /** USD per pound, as exact decimal text. */
@@ -39,6 +42,7 @@ export function selectCourier(ctx: UserContext, courierId: string): Sql<CourierR
   return sql`
     select ${CONTACT_COLUMNS}, c.api_key_cipher as "apiKeyCipher", c.api_url_get_customers as "apiUrlGetCustomers",
       c.api_url_add_package as "apiUrlAddPackage", c.api_url_update_package as "apiUrlUpdatePackage",
+      c.add_package_format as "addPackageFormat", c.update_package_format as "updatePackageFormat",
       c.api_token_cipher as "apiTokenCipher", c.webhook_secret_cipher as "webhookSecretCipher",
       c.webhook_secret_rotated_at as "webhookSecretRotatedAt",
       (select jsonb_object_agg(e.endpoint, jsonb_build_object('failures', e.failures,

@@ -57,7 +57,7 @@ export async function changeFields(
   if (!difference) return false;
   await saveFields(ctx, tx, secrets, { row, before, after });
   await tx.audit({ action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference });
-  await applyUrlChanges(ctx, tx, secrets, { courierId, before, after });
+  await applyEndpointChanges(ctx, tx, secrets, { courierId, before, after });
   await takeQuota(tx, TARGET_CHANGES, { tenantId: ctx.tenantId, courierId }, countNewTargets(before, after));
   return true;
 }
@@ -75,6 +75,8 @@ const profileOf = (settings: Settings): ProfileFields => ({
   api_url_get_customers: settings.apiUrlGetCustomers,
   api_url_add_package: settings.apiUrlAddPackage,
   api_url_update_package: settings.apiUrlUpdatePackage,
+  add_package_format: settings.addPackageFormat,
+  update_package_format: settings.updatePackageFormat,
   api_token: settings.apiToken,
   house_color: settings.houseColor,
 });
@@ -111,6 +113,8 @@ async function saveFields(
       apiUrlGetCustomers: after.api_url_get_customers,
       apiUrlAddPackage: after.api_url_add_package,
       apiUrlUpdatePackage: after.api_url_update_package,
+      addPackageFormat: after.add_package_format,
+      updatePackageFormat: after.update_package_format,
       apiTokenCipher,
       updatedAt: new Date(),
     },
@@ -119,17 +123,20 @@ async function saveFields(
 }
 
 /**
- * Handles changed webhook URLs: deletes the health of the old ones, including pauses, and ensures that there is
- * a signing secret.
+ * Handles changed webhook URLs and formats: deletes the health of the old ones, including pauses, and ensures
+ * that there is a signing secret.
  */
-async function applyUrlChanges(
+async function applyEndpointChanges(
   ctx: UserContext,
   tx: ContextTx,
   secrets: Secrets,
   { courierId, before, after }: ProfileChange & { courierId: string },
 ): Promise<void> {
   const endpoints: Endpoint[] = ['add_package', 'update_package'];
-  const changed = endpoints.filter((name) => before[`api_url_${name}`] !== after[`api_url_${name}`]);
+  const changed = endpoints.filter((name) => {
+    const hasNewUrl = before[`api_url_${name}`] !== after[`api_url_${name}`];
+    return hasNewUrl || before[`${name}_format`] !== after[`${name}_format`];
+  });
   if (changed.length === 0) return;
   await tx.models.webhookEndpoint.deleteMany({ where: { courierId, endpoint: { in: changed } } });
   if (changed.some((name) => after[`api_url_${name}`] !== null))

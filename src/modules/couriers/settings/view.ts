@@ -15,6 +15,8 @@ export function viewSettings(settings: Settings): SettingsView {
     api_url_get_customers: settings.apiUrlGetCustomers,
     api_url_add_package: settings.apiUrlAddPackage,
     api_url_update_package: settings.apiUrlUpdatePackage,
+    add_package_format: settings.addPackageFormat,
+    update_package_format: settings.updatePackageFormat,
     api_token: settings.apiToken,
     webhook_secret: settings.webhookSecret,
     webhook_secret_rotated_at:

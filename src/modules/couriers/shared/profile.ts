@@ -1,8 +1,13 @@
+import type { components } from '../../../../generated/contract.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { assertUsable, validateEmail, validateLine } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
+import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+
+/** What a webhook URL receives. */
+export type WebhookFormat = components['schemas']['WebhookFormat'];
 
 /** The fields of a profile that a caller may set, with decrypted secrets. */
 export type ProfileFields = {
@@ -18,6 +23,8 @@ export type ProfileFields = {
   api_url_get_customers: string | null;
   api_url_add_package: string | null;
   api_url_update_package: string | null;
+  add_package_format: WebhookFormat;
+  update_package_format: WebhookFormat;
   api_token: string | null;
   house_color: string | null;
 };
@@ -36,6 +43,8 @@ const NAMES = Object.keys({
   api_url_get_customers: 0,
   api_url_add_package: 0,
   api_url_update_package: 0,
+  add_package_format: 0,
+  update_package_format: 0,
   api_token: 0,
   house_color: 0,
 } satisfies Record<keyof ProfileFields, 0>) as (keyof ProfileFields)[]; // Object.keys() returns the keys of this literal.
@@ -46,7 +55,7 @@ export type SentFields = Pick<
 >;
 
 /** A profile without the settings for the courier's own system. */
-export type ContactFields = Omit<ProfileFields, `api_${string}`>;
+export type ContactFields = Omit<ProfileFields, `api_${string}` | `${Endpoint}_format`>;
 
 /** Returns the fields of the model for a profile. */
 export const contactColumns = (fields: ContactFields) =>
@@ -65,12 +74,8 @@ export const contactColumns = (fields: ContactFields) =>
 
 /** Returns the known fields of a body, and nothing else. */
 export function pickFields(body: SentFields): SentFields {
-  const sent: SentFields = {};
-  for (const name of NAMES) {
-    const value = body[name];
-    if (value !== undefined) sent[name] = value;
-  }
-  return sent;
+  const known = NAMES.filter((name) => body[name] !== undefined);
+  return Object.fromEntries(known.map((name) => [name, body[name]]));
 }
 
 /** @throws ApiError validation_failed with every invalid field in `errors` */
@@ -109,8 +114,13 @@ export function mergeFields(stored: ProfileFields, sent: SentFields): ProfileFie
     const text = sent[name];
     if (text !== undefined) merged[name] = text.trim() === '' ? null : text;
   }
-  // The contract rejects a blank name.
-  return { ...merged, courier_name: sent.courier_name ?? stored.courier_name };
+  // The contract rejects a blank name and a blank format.
+  return {
+    ...merged,
+    courier_name: sent.courier_name ?? stored.courier_name,
+    add_package_format: sent.add_package_format ?? stored.add_package_format,
+    update_package_format: sent.update_package_format ?? stored.update_package_format,
+  };
 }
 
 /**

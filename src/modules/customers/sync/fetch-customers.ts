@@ -18,16 +18,27 @@ export async function fetchCustomers(
 ): Promise<FetchResult> {
   if (url === null) return { httpStatus: null, error: 'api_url_get_customers is no longer set.' };
   const token = cipher && secrets.decrypt(cipher, { tenantId, rowId, field: 'api_token' });
+  const request = { url, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
   const headers = {
     accept: 'application/json',
     'accept-encoding': 'identity',
     'user-agent': 'Crossdock',
-    ...(token ? { authorization: `Bearer ${token}` } : {}),
+    ...(token ? { authorization: `Bearer ${token}`, 'x-api-key': token } : {}),
   };
-  return toFetchResult(
-    await outbound.send({ method: 'GET', url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
-  );
+  const reply = await outbound.send({ ...request, method: 'GET', headers });
+  if (!isOtherMethod(reply)) return toFetchResult(reply);
+  const posted = await outbound.send({
+    ...request,
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ APIToken: token ?? '' }),
+  });
+  return toFetchResult(isOtherMethod(posted) ? reply : posted);
 }
+
+/** Some systems answer only to POST. Which of the two statuses the others get depends on their framework. */
+const isOtherMethod = (reply: OutboundReply) =>
+  reply.outcome === 'answered' && (reply.status === 404 || reply.status === 405);
 
 function toFetchResult(reply: OutboundReply): FetchResult {
   if (reply.outcome === 'postponed') return { isPostponed: true };
@@ -48,6 +59,6 @@ function adviceFor(status: number): string {
     return 'Redirects are not followed. Set api_url_get_customers to the target of the redirect.';
   if (status === 401 || status === 403)
     return 'Check that your system accepts the api_token of the settings.';
-  if (status === 404) return 'Check api_url_get_customers.';
+  if (status === 404 || status === 405) return 'Check api_url_get_customers.';
   return 'Look for the error in the log of your system.';
 }

@@ -1,3 +1,4 @@
+import type { components } from '../../../../generated/contract.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
@@ -18,6 +19,7 @@ export type TargetRow = Pick<
   | 'isActive'
 > & {
   url: string | null;
+  format: components['schemas']['WebhookFormat'];
   isPaused: boolean;
   /** The database's clock. */
   now: Date;
@@ -25,7 +27,8 @@ export type TargetRow = Pick<
 
 export function selectTarget(ctx: SystemContext, queue: DeliveryQueue): Sql<TargetRow> {
   return sql`
-    select c.${raw(`api_url_${queue.endpoint}`)} as url, c.api_token_cipher as "apiTokenCipher",
+    select c.${raw(`api_url_${queue.endpoint}`)} as url, c.${raw(`${queue.endpoint}_format`)} as format,
+      c.api_token_cipher as "apiTokenCipher",
       c.webhook_secret_cipher as "webhookSecretCipher",
       c.webhook_previous_secret_cipher as "webhookPreviousSecretCipher",
       c.webhook_secret_rotated_at as "webhookSecretRotatedAt", c.is_active as "isActive",

@@ -4,6 +4,7 @@ import { makeContext, type SystemContext } from '../../../platform/context/reque
 import type { SystemCaller } from '../../../platform/identity/callers.js';
 import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
+import { writeBodies, type Message } from './bodies.js';
 import {
   claimDue,
   failPendingDeliveries,
@@ -64,7 +65,8 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
     const { target, deliveries } = await settleAndClaim({ queue, newContext }, requests, room);
     if (target && deliveries.length > 0) {
       const sender = await openSender(newContext, deps.secrets, queue, target);
-      for (const delivery of deliveries) startRequest(deps, sender, delivery, requests);
+      for (const message of await writeBodies(newContext, queue.courierId, sender, deliveries))
+        startRequest(deps, sender, message, requests);
     }
     if (room > 0 && deliveries.length === 0) {
       const hasSyncs = await recordQueuedSyncs(newContext(), queue, SYNCS_PER_TRANSACTION);
@@ -78,8 +80,8 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
   await ctx.pipeline([wakeWhenDue(ctx, queue, requests.pauseMs)]);
 }
 
-function startRequest(deps: TaskDeps, sender: Sender, delivery: ClaimedRow, requests: Requests): void {
-  const sending = attempt(deps, sender, delivery).then((result) => {
+function startRequest(deps: TaskDeps, sender: Sender, message: Message, requests: Requests): void {
+  const sending = attempt(deps, sender, message).then((result) => {
     requests.inFlight.delete(sending);
     if ('after_ms' in result) {
       requests.postponed.push(result);

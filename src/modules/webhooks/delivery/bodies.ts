@@ -1,0 +1,40 @@
+import type { SystemContext } from '../../../platform/context/request-context.js';
+import { viewEvent } from '../events/event-view.js';
+import { testRow, viewFlatPackage } from '../flat/flat-package.js';
+import { selectFlatPackages } from '../flat/flat-queries.js';
+import type { ClaimedRow } from './claim-queries.js';
+import type { Called } from './outcome.js';
+
+/** A claimed delivery and the body of its request. */
+export type Message = { delivery: ClaimedRow; body: MessageBody };
+
+/** `userCode` is that of a flat package. Null if there is nothing to send. */
+export type MessageBody = { text: string; userCode: string | undefined } | null;
+
+/**
+ * Adds the body to each delivery, in the format of the URL. An event is sent as it was stored, a flat package
+ * with its current state.
+ */
+export async function writeBodies(
+  newContext: () => SystemContext,
+  courierId: string,
+  { format, token }: Pick<Called, 'format' | 'token'>,
+  deliveries: ClaimedRow[],
+): Promise<Message[]> {
+  if (format === 'event')
+    return deliveries.map((delivery) => ({
+      delivery,
+      body: { text: JSON.stringify(viewEvent(delivery)), userCode: undefined },
+    }));
+  const ctx = newContext();
+  const eventIds = deliveries.map(({ id }) => id);
+  const [rows] = await ctx.read([selectFlatPackages(ctx, courierId, eventIds)]);
+  const byEvent = new Map(rows.map((row) => [row.eventId, row]));
+  return deliveries.map((delivery) => {
+    const isTest = delivery.type === 'webhook.test';
+    const row = isTest ? testRow(courierId, delivery.id, delivery.occurredAt) : byEvent.get(delivery.id);
+    if (!row) return { delivery, body: null };
+    const flat = viewFlatPackage(row, token ?? '');
+    return { delivery, body: { text: JSON.stringify(flat), userCode: flat.UserCode || undefined } };
+  });
+}

@@ -1,0 +1,65 @@
+import type { OutboundReply } from '../../../platform/outbound/client.js';
+import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { AttemptResult } from './settle-queries.js';
+
+const MAX_STORED_CHARACTERS = 1_024;
+
+/** The URL that was called, and what it was sent. */
+export type Called = {
+  endpoint: Endpoint;
+  format: 'event' | 'flat';
+  token: string | null;
+  /** The customer of a flat package; undefined for none. */
+  userCode: string | undefined;
+};
+
+type Outcome = Pick<AttemptResult, 'outcome' | 'http_status' | 'response_start' | 'error'>;
+
+/** Returns how the courier's system took a request, for the delivery log. */
+export function readOutcome(
+  called: Called,
+  reply: Exclude<OutboundReply, { outcome: 'postponed' }>,
+): Outcome {
+  if (reply.outcome !== 'answered')
+    return { outcome: reply.outcome, http_status: null, response_start: null, error: reply.error };
+  return {
+    outcome: isAccepted(called, reply.status) ? 'delivered' : 'rejected',
+    http_status: reply.status,
+    response_start: startOf(reply.body, called.token),
+    error: called.format === 'flat' && reply.status === 404 ? describeNotFound(called) : null,
+  };
+}
+
+/**
+ * Receivers of flat packages answer 409 for a package that they already have. A receiver of events gets a
+ * `webhook-id` to detect that, and may use 409 for a conflict that a retry solves.
+ */
+const isAccepted = ({ format }: Called, status: number) =>
+  (status >= 200 && status <= 299) || (format === 'flat' && status === 409);
+
+/** Receivers of flat packages answer 404 for a customer that they do not know. */
+function describeNotFound({ endpoint, userCode }: Called): string {
+  const setting = `api_url_${endpoint}`;
+  return userCode === undefined
+    ? `The receiver answered 404. Check ${setting}. If it is correct, the receiver does not accept a package without a known customer.`
+    : `The receiver does not know the customer ${userCode}. Add the customer to the courier's system. If the customer exists there, check ${setting}.`;
+}
+
+/**
+ * Returns the start of a response that PostgreSQL can store, limited in code points, as PostgreSQL counts.
+ * The token is masked, because a receiver may repeat the request.
+ */
+function startOf(body: Buffer, token: string | null): string {
+  const text = maskToken(body.toString('utf8').replaceAll('\0', ''), token);
+  return Array.from(text.slice(0, MAX_STORED_CHARACTERS * 2))
+    .slice(0, MAX_STORED_CHARACTERS)
+    .join('');
+}
+
+/** Masks the token as it is, in JSON, in JSON of PHP, and in a URL. */
+function maskToken(text: string, token: string | null): string {
+  if (token === null) return text;
+  const inJson = JSON.stringify(token).slice(1, -1);
+  const spellings = new Set([inJson.replaceAll('/', '\\/'), inJson, token, encodeURIComponent(token)]);
+  return [...spellings].reduce((masked, spelling) => masked.replaceAll(spelling, '***'), text);
+}

@@ -1,0 +1,53 @@
+import type { components } from '../../../../generated/contract.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { Customer, Package } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import { STATUS_NUMBERS, type NumberedStatus } from './flat-status.js';
+
+/** The current state of the package of an event. Numbers are exact decimal text. */
+export type FlatRow = Pick<
+  Package,
+  'manifestId' | 'trackingNumber' | 'houseNumber' | 'userCode' | 'firstName' | 'lastName' | 'shipper' | 'description'
+> &
+  Pick<Customer, 'branch'> & {
+    eventId: string;
+    packageId: string;
+    courierId: string;
+    manifestNumber: string | null;
+    weight: string;
+    length: string | null;
+    width: string | null;
+    height: string | null;
+    /** `YYYY-MM-DDTHH:MM:SS.mmm` in UTC. */
+    receivedAt: string;
+    isClaimed: boolean;
+    /** A pre-alert of the courier for this number is flagged. */
+    isFlagged: boolean;
+    status: components['schemas']['PackageStatus'];
+    /** The latest status that has a number. */
+    numberedStatus: NumberedStatus;
+  };
+
+/** Selects the packages of the courier's events. A package that is not the courier's is left out. */
+export function selectFlatPackages(ctx: SystemContext, courierId: string, eventIds: string[]): Sql<FlatRow> {
+  const numbered = Object.keys(STATUS_NUMBERS);
+  return sql`
+    select ev.id as "eventId", p.id as "packageId", p.courier_id as "courierId", p.manifest_id as "manifestId",
+      m.manifest_number as "manifestNumber", p.tracking_number as "trackingNumber", p.house_number as "houseNumber",
+      p.user_code as "userCode", coalesce(p.first_name, cu.first_name) as "firstName",
+      coalesce(p.last_name, cu.last_name) as "lastName", cu.branch, p.weight_lb::text as weight,
+      p.length_in::text as length, p.width_in::text as width, p.height_in::text as height, p.shipper, p.description,
+      to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS') as "receivedAt",
+      p.claimed_by is not null as "isClaimed", p.status,
+      exists (select from prealerts a where ${tenantRows(ctx, 'a')} and a.tracking_key = p.tracking_key
+        and a.courier_id = p.courier_id and a.status = 'flagged') as "isFlagged",
+      case when p.status = any(${numbered}::text[]) then p.status else coalesce(
+        (select e.status from package_events e where ${tenantRows(ctx, 'e')} and e.package_id = p.id
+          and e.status = any(${numbered}::text[]) order by e.place desc limit 1), 'received') end as "numberedStatus"
+    from events ev
+    join packages p on ${tenantRows(ctx, 'p')} and p.id = ev.package_id and p.courier_id = ev.courier_id
+    left join customers cu on ${tenantRows(ctx, 'cu')} and cu.courier_id = p.courier_id and cu.user_code = p.user_code
+    left join manifests m on ${tenantRows(ctx, 'm')} and m.id = p.manifest_id
+    where ${tenantRows(ctx, 'ev')} and ev.courier_id = ${courierId}::uuid and ev.id = any(${eventIds}::uuid[])`;
+}
