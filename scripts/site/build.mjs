@@ -52,7 +52,8 @@ function siteOf(navigation, pages) {
   const groups = navigation.map(({ title, pages: names }) => ({
     title,
     pages: names.map((name) => {
-      if (!left.delete(name)) throw new Error(`navigation.yaml: there is no page ${name}, or it is named twice.`);
+      if (!left.delete(name))
+        throw new Error(`navigation.yaml: there is no page ${name}, or it is named twice.`);
       return pages.get(name);
     }),
   }));
@@ -63,7 +64,7 @@ function siteOf(navigation, pages) {
 /** Adds the list of all pages to the start page. */
 function withCards({ groups }, page) {
   const lists = groups.map(({ title, pages }) => {
-    const items = pages.map((each) => `- [${each.title}](${urlOf(each)}): ${each.summary}`);
+    const items = pages.map((each) => `- [${each.title}](${urlOf(each)}) ${each.summary}`);
     return `## ${title}\n\n${items.join('\n')}`;
   });
   const text = `${page.text.trimEnd()}\n\n${lists.join('\n\n')}\n`;

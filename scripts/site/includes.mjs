@@ -29,8 +29,22 @@ const INCLUDES = {
   },
 };
 
-const LANGUAGES = { '.mjs': 'javascript', '.py': 'python', '.php': 'php', '.go': 'go', '.java': 'java', '.sh': 'sh' };
-const LABELS = { '.mjs': 'JavaScript', '.py': 'Python', '.php': 'PHP', '.go': 'Go', '.java': 'Java', '.sh': 'curl' };
+const LANGUAGES = {
+  '.mjs': 'javascript',
+  '.py': 'python',
+  '.php': 'php',
+  '.go': 'go',
+  '.java': 'java',
+  '.sh': 'sh',
+};
+const LABELS = {
+  '.mjs': 'JavaScript',
+  '.py': 'Python',
+  '.php': 'PHP',
+  '.go': 'Go',
+  '.java': 'Java',
+  '.sh': 'curl',
+};
 
 async function codeOf(folder, path, label) {
   const code = await readFile(join(folder, path), 'utf8');
@@ -42,7 +56,18 @@ async function sdkSections(folder) {
   const names = existsSync(folder) ? (await readdir(folder)).sort() : [];
   const files = names.map((name) => join(folder, name, 'README.md')).filter((file) => existsSync(file));
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  return texts.map((text) => withoutFileLinks(text.split(/^(?=## )/m).slice(0, 2).join('')).replace(/^#/gm, '##').trim()).join('\n\n');
+  return texts
+    .map((text) =>
+      withoutFileLinks(
+        text
+          .split(/^(?=## )/m)
+          .slice(0, 2)
+          .join(''),
+      )
+        .replace(/^#/gm, '##')
+        .trim(),
+    )
+    .join('\n\n');
 }
 
 const STATUS_TEXTS = {
@@ -79,7 +104,9 @@ function errorSection(name, { description, cause, cure, variants }) {
     .map(({ message, args }) => fill(message, args, name))
     .filter((message) => message !== '{problems}')
     .map((message) => `> ${message}`);
-  return [`### \`${name}\``, description, `**Cause.** ${cause}`, `**Cure.** ${cure}`, ...messages].join('\n\n');
+  return [`### \`${name}\``, description, `**Cause.** ${cause}`, `**Cure.** ${cure}`, ...messages].join(
+    '\n\n',
+  );
 }
 
 /** Returns the changelog without its title and first paragraph, which the page has already. */
@@ -92,10 +119,14 @@ const withoutFileLinks = (text) => text.replace(/\[([^\]]+)\]\((?!https:|\/)[^)]
 function fieldTable({ components }, name) {
   const schema = components.schemas[name];
   if (!schema) throw new Error(`The contract has no schema ${name}.`);
-  const resolve = (node) => (node.$ref ? { ...components.schemas[node.$ref.split('/').at(-1)], ...node } : node);
+  const resolve = (node) =>
+    node.$ref ? { ...components.schemas[node.$ref.split('/').at(-1)], ...node } : node;
   const rows = Object.entries(schema.properties).map(([field, written]) => {
     const { type, description = '' } = resolve(written);
-    const cell = `${description} ${exampleOf(resolve(written))}`.replace(/\s+/g, ' ').replaceAll('|', '\\|').trim();
+    const cell = `${description} ${exampleOf(resolve(written))}`
+      .replace(/\s+/g, ' ')
+      .replaceAll('|', '\\|')
+      .trim();
     return `| \`${field}\` | ${[type].flat().join(' or ')} | ${cell} |`;
   });
   return ['| Field | Type | Meaning |', '|---|---|---|', ...rows].join('\n');

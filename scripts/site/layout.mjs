@@ -31,11 +31,11 @@ export function referenceHtml(page) {
     head: `    <link rel="stylesheet" href="/docs/static/reference.css">
     <script src="/docs/static/scalar.js" defer></script>
     <script src="/docs/static/reference.js" defer></script>`,
-    body: `    <main id="content" tabindex="-1">
-      <h1 class="hidden">API reference</h1>
+    // The component has its own main element and headline.
+    body: `    <div id="content" tabindex="-1">
       <noscript><p>The reference needs JavaScript. <a href="/docs/reference.md">Read it as Markdown</a> instead.</p></noscript>
       <div id="reference"></div>
-    </main>`,
+    </div>`,
   });
 }
 
@@ -56,7 +56,7 @@ function documentHtml({ page, head = '', body }) {
     <script src="/docs/static/site.js"></script>
 ${head}
   </head>
-  <body class="${page.name === 'reference' ? 'wide' : page.name === 'index' ? 'home' : ''}">
+  <body class="${page.name}">
     <a class="skip" href="#content">Skip to the content</a>
 ${header(page)}
 ${body}
@@ -94,7 +94,7 @@ function contents({ headings }) {
   const shown = headings.filter(({ level }) => level === 2);
   if (shown.length < 2) return '';
   const items = shown.map(({ id, text }) => `<li><a href="#${id}">${escape(text)}</a></li>`).join('');
-  return `      <nav class="contents" aria-label="On this page">
+  return `      <nav class="toc" aria-label="On this page">
         <p>On this page</p>
         <ul>${items}</ul>
       </nav>`;

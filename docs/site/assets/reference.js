@@ -15,9 +15,45 @@ const configuration = (dark) => ({
   showDeveloperTools: 'never',
   hideClientButton: true,
   documentDownloadType: 'direct',
-  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  hiddenClients: true,
   persistAuth: false,
 });
 
-const reference = Scalar.createApiReference('#reference', configuration(isDark));
-document.addEventListener('themechange', ({ detail }) => reference.updateConfiguration(configuration(detail.isDark)));
+const container = document.getElementById('reference');
+const reference = Scalar.createApiReference(container, configuration(isDark));
+document.addEventListener('themechange', ({ detail }) =>
+  reference.updateConfiguration(configuration(detail.isDark)),
+);
+
+// Scalar 1.44 leaves some elements without a name, or with attributes that their role does not have. Screen readers and
+// keyboards need these corrections.
+let isPlanned = false;
+new MutationObserver(() => {
+  if (isPlanned) return;
+  isPlanned = true;
+  requestAnimationFrame(() => {
+    isPlanned = false;
+    correctNames();
+    correctRoles();
+  });
+}).observe(container, { childList: true, subtree: true, attributeFilter: ['aria-selected', 'class'] });
+
+function correctNames() {
+  for (const button of container.querySelectorAll('button')) {
+    const text = button.innerText.trim();
+    const name = button.getAttribute('aria-label');
+    // A name that differs from the visible text cannot be spoken.
+    if (name && text && !name.includes(text)) button.removeAttribute('aria-label');
+    if (!name && !text) button.setAttribute('aria-label', button.textContent.trim() || 'More');
+    if (button.role === 'search') button.setAttribute('aria-label', 'Search');
+  }
+}
+
+function correctRoles() {
+  for (const button of container.querySelectorAll('button[aria-selected]:not([role])')) {
+    button.toggleAttribute('aria-current', button.getAttribute('aria-selected') === 'true');
+    button.removeAttribute('aria-selected');
+  }
+  container.querySelector('button[role="search"]')?.removeAttribute('role');
+  for (const scrollable of container.querySelectorAll('pre > code, ul.endpoints')) scrollable.tabIndex = 0;
+}

@@ -105,7 +105,8 @@ function groupTabs() {
   for (const first of document.querySelectorAll('section.tab')) {
     if (first.parentElement.className === 'tabs') continue;
     const panels = [first];
-    while (panels.at(-1).nextElementSibling?.matches('section.tab')) panels.push(panels.at(-1).nextElementSibling);
+    while (panels.at(-1).nextElementSibling?.matches('section.tab'))
+      panels.push(panels.at(-1).nextElementSibling);
     const group = document.createElement('div');
     const list = document.createElement('div');
     group.className = 'tabs';
@@ -164,7 +165,7 @@ function selectLanguage(language) {
 
 /** Marks the section that the reader sees in the table of contents. */
 function markSection() {
-  const links = [...document.querySelectorAll('.contents a')];
+  const links = [...document.querySelectorAll('.toc a')];
   const sections = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
   if (sections.length === 0) return;
   const mark = () => {

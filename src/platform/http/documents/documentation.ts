@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, extname, join } from 'node:path';
+import { dirname, extname, join, relative } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { projectRoot } from '../../../config/project-root.js';
 import type { Bundle } from '../../contract/bundle.js';
@@ -63,7 +63,7 @@ export async function registerDocumentation(app: FastifyInstance, bundle: Bundle
 async function readDocuments(bundle: Bundle): Promise<Map<string, StaticDocument>> {
   const reference = JSON.stringify(withThisInstanceOnly(bundle));
   const documents = new Map([['/docs/json', makeDocument(mediaTypeOf('.json'), reference)]]);
-  for (const [url, file] of [...(await listSite()), ...libraryFiles()])
+  for (const { url, file } of [...(await listSite()), ...libraryFiles()])
     documents.set(url, makeDocument(mediaTypeOf(file), await readFile(file)));
   return documents;
 }
@@ -74,12 +74,14 @@ function mediaTypeOf(file: string): string {
   return mediaType;
 }
 
-async function listSite(): Promise<[url: string, file: string][]> {
+type ServedFile = { url: string; file: string };
+
+async function listSite(): Promise<ServedFile[]> {
   const entries = await readdir(SITE, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .flatMap((file) => urlsOf(file.slice(SITE.length + 1).replaceAll('\\', '/')).map((url) => [url, file]));
+    .flatMap((file) => urlsOf(relative(SITE, file).replaceAll('\\', '/')).map((url) => ({ url, file })));
 }
 
 /** Returns the paths of a file of the site. HTML pages have no extension. */
@@ -90,15 +92,13 @@ function urlsOf(name: string): string[] {
 }
 
 /** The files of packages that the pages load. */
-function libraryFiles(): [url: string, file: string][] {
-  const require = createRequire(import.meta.url);
-  const scalar = dirname(require.resolve('@scalar/fastify-api-reference'));
+function libraryFiles(): ServedFile[] {
+  const { resolve } = createRequire(import.meta.url);
+  const scalar = dirname(resolve('@scalar/fastify-api-reference'));
+  const inter = resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
   return [
-    ['/docs/static/scalar.js', join(scalar, 'js/standalone.js')],
-    [
-      '/docs/static/inter.woff2',
-      require.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'),
-    ],
+    { url: '/docs/static/scalar.js', file: join(scalar, 'js/standalone.js') },
+    { url: '/docs/static/inter.woff2', file: inter },
   ];
 }
 
