@@ -11,13 +11,15 @@ const BYTES_PER_CHARACTER = 12;
 
 /**
  * Adds `x-max-body-bytes` to every request body of a bundled contract: the smallest power of two, between 64
- * KiB and 1 MiB, that fits every body allowed by the schema. A contract may state its own limit instead.
- * Forms with files have limits per file.
+ * KiB and 1 MiB, that fits every body allowed by the schema. A contract may state its own limit instead, of the whole
+ * body or of one media type. Forms with files have limits per file.
  */
 export function addBodyLimits(bundle) {
   for (const { requestBody } of Object.values(bundle.paths).flatMap((item) => Object.values(item))) {
     if (!requestBody || requestBody['x-max-body-bytes']) continue;
-    const media = Object.entries(requestBody.content).filter(([type]) => type !== 'multipart/form-data');
+    const media = Object.entries(requestBody.content).filter(
+      ([type, { 'x-max-body-bytes': own }]) => type !== 'multipart/form-data' && own === undefined,
+    );
     if (media.length === 0) continue;
     const needed = Math.max(...media.map(([, { schema }]) => bytesOf(bundle, schema)));
     requestBody['x-max-body-bytes'] = Math.min(CEILING, Math.max(FLOOR, powerOfTwo(needed + ROOM)));

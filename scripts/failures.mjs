@@ -147,8 +147,16 @@ function tooLarge(requestBody, types, bundle) {
     ...(types.some((type) => type !== 'multipart/form-data')
       ? [{ code, args: { limit: inWords(limit) } }]
       : []),
+    ...linesTooLarge(requestBody),
     ...(isForm ? [{ code, variant: 'file', args: { limit: inWords(fileLimit(requestBody, bundle)) } }] : []),
   ];
+}
+
+function linesTooLarge({ content }) {
+  const limit = content['application/x-ndjson']?.['x-max-body-bytes'];
+  return limit === undefined
+    ? []
+    : [{ code: 'body_too_large', variant: 'lines', args: { limit: inWords(limit) } }];
 }
 
 const MIB = 1024 * 1024;

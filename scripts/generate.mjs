@@ -81,6 +81,7 @@ function operationTable(bundle) {
     mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
     maxBodyBytes: operation.requestBody?.['x-max-body-bytes'] ?? null,
+    lineLimits: lineLimitsOf(operation),
     fileFields: fileFieldsOf(bundle, operation).map(([name]) => name),
     maxFileBytes: maxFileBytesOf(bundle, operation),
     queryDefaults: (operation.parameters ?? [])
@@ -134,6 +135,17 @@ function actionPlacesOf(bundle, { parameters = [], requestBody }) {
     .some(({ in: place, name }) => place === 'query' && name === 'action');
   const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { schema }]) => declares(schema));
   return [...(inQuery ? ['query'] : []), ...bodies.map(([mediaType]) => mediaType)];
+}
+
+/** Returns the limits of a body of lines; null if the operation takes none. */
+function lineLimitsOf({ requestBody }) {
+  const lines = requestBody?.content['application/x-ndjson'];
+  if (!lines) return null;
+  return {
+    maxLines: lines['x-max-lines'],
+    maxLineBytes: lines['x-max-line-bytes'],
+    maxBodyBytes: lines['x-max-body-bytes'],
+  };
 }
 
 /** Returns the file fields of a multipart body. */

@@ -8,6 +8,7 @@ import { readContract } from './platform/contract/bundle.js';
 import { validateResponses, type ObservedResponse } from './platform/contract/response-validator.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
+import { makeUploadLimiter } from './platform/files/uploads.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
@@ -74,6 +75,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
+      uploadLimiter: makeUploadLimiter(),
     }),
     {
       db,

@@ -20,6 +20,7 @@ import { packageEventHandlers } from './modules/packages/events/handlers.js';
 import { packageHandlers } from './modules/packages/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
+import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
 import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
@@ -45,6 +46,7 @@ export function makeHandlers(deps: Deps) {
     ...customerSearchHandlers(),
     ...customerSyncHandlers(),
     ...prealertReviewHandlers(),
+    ...prealertUploadHandlers(deps),
     ...packageHandlers(),
     ...packageEventHandlers(),
     ...manifestHandlers(),

@@ -1,6 +1,7 @@
 import type { LoginLimiter } from '../platform/access/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
+import type { KeyedLimiter } from '../platform/concurrency/keyed-limiter.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
 import type { Db } from '../platform/db/database.js';
@@ -22,4 +23,6 @@ export type Deps = {
   /** The names of the migrations that this build contains. */
   migrations: string[];
   customerChangesPerDay: number;
+  /** Limits concurrent uploads of rows in this process. */
+  uploadLimiter: KeyedLimiter;
 };

@@ -3,7 +3,7 @@ import { hasPermission } from '../../src/platform/access/permissions.js';
 import { makeResponseValidator } from '../../src/platform/contract/response-validator.js';
 import { dereference, type Media, type Schema } from '../../src/platform/contract/bundle.js';
 import { makeAjv, makeEagerCompiler } from '../../src/platform/contract/validator.js';
-import type { OperationId } from '../../src/platform/contract/types.js';
+import { NDJSON, type OperationId } from '../../src/platform/contract/types.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import {
   bundle,
@@ -69,6 +69,10 @@ const TIMES: Record<string, Body> = {
   'recordPackageEvent several': { occurred_at: ONE_MINUTE_AGO },
 };
 
+/** Returns the example with the times that it needs. An example of lines is text. */
+const withTimes = (title: string, value: unknown): unknown =>
+  typeof value === 'string' ? value : { ...(value as Body), ...TIMES[title] };
+
 const requests = operationIds.flatMap((id) =>
   Object.entries(describeOperation(id).requestBody?.content ?? {}).flatMap(
     ([mediaType, { schema = {}, example, examples = {} }]) => {
@@ -83,10 +87,16 @@ const requests = operationIds.flatMap((id) =>
  * Encodes a body in its media type. An example cannot contain files, so their descriptions are replaced by
  * files.
  */
-function encoded(mediaType: string, schema: Schema, value: unknown): Pick<Call, 'body' | 'headers'> {
+function encoded(
+  id: OperationId,
+  mediaType: string,
+  schema: Schema,
+  value: unknown,
+): Pick<Call, 'body' | 'headers'> {
   if (mediaType === 'application/json') return { body: value };
+  if (mediaType === NDJSON) return { body: value, headers: { 'content-type': NDJSON } };
   // Form bodies in this contract are flat objects.
-  return formCall(mediaType, withFiles(schema as ObjectSchema, value as Body));
+  return formCall(mediaType, withFiles(id, schema as ObjectSchema, value as Body));
 }
 
 describe('request examples of the contract work on the demo data', () => {
@@ -123,7 +133,7 @@ describe('request examples of the contract work on the demo data', () => {
   test.each(requests)('$id $name has the expected status', async ({ id, name, mediaType, schema, value }) => {
     const reply = await service.call(id, {
       ...documentedCaller(id, name),
-      ...encoded(mediaType, schema, { ...(value as Body), ...TIMES[`${id} ${name}`] }),
+      ...encoded(id, mediaType, schema, withTimes(`${id} ${name}`, value)),
     });
     expect(operationOf(id).statuses).toContain(reply.status);
     const { status, body } = reply;

@@ -757,6 +757,20 @@ describe('mass assignment', () => {
         return rows[0]?.id ?? '';
       },
     },
+    uploadPrealerts: {
+      id: 'uploadPrealerts',
+      table: 'prealerts',
+      async body() {
+        await service.owner.query("delete from prealerts where tracking_number = 'MASS-1'");
+        return { file: 'tracking_number,user_code\nMASS-1,IEX-1001\n', target_courier_id: DEMO.couriers.IEX };
+      },
+      async rowOf() {
+        const { rows } = await service.owner.query<{ id: string }>(
+          "select id from prealerts where tracking_number = 'MASS-1'",
+        );
+        return rows[0]?.id ?? '';
+      },
+    },
     syncCustomers: {
       id: 'syncCustomers',
       table: 'customer_sync_runs',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Schema } from '../../src/platform/contract/bundle.js';
-import type { OperationId } from '../../src/platform/contract/types.js';
+import { NDJSON, type OperationId } from '../../src/platform/contract/types.js';
 import type { EncryptionContext } from '../../src/platform/access/secrets.js';
 import { demoId } from '../../src/development/demo/values/ids.js';
 import { DEMO } from '../../src/development/demo/seed.js';
@@ -66,14 +66,17 @@ const requests: Request[] = operationIds.flatMap((id) => {
   const withoutBody: Request[] = operationOf(id).bodyRequired
     ? []
     : [{ id, name: 'alone', as: callerOf(id, ''), query, path }];
-  const content = Object.entries(describeOperation(id).requestBody?.content ?? {});
+  // Lines have no ids.
+  const content = Object.entries(describeOperation(id).requestBody?.content ?? {}).filter(
+    ([mediaType]) => mediaType !== NDJSON,
+  );
   const bodies = content.flatMap(([mediaType, { schema = {}, example, examples = {} }]) => {
     const named = Object.entries(examples).map(([name, { value }]): [string, unknown] => [name, value]);
     const all = example === undefined ? named : [...named, ['example', example] as [string, unknown]];
     return all.map(([name, value]): Request => {
       // Bodies in this contract are objects, and form bodies are flat.
       const body = withOptionalIds(schema, value as Body);
-      const whole = mediaType === 'application/json' ? body : withFiles(schema as ObjectSchema, body);
+      const whole = mediaType === 'application/json' ? body : withFiles(id, schema as ObjectSchema, body);
       return { id, name, as: callerOf(id, name), query, path, body: whole, mediaType };
     });
   });

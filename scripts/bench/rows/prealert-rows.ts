@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { lockParcel } from '../../../src/platform/db/locks.js';
+import { lockAnnouncedParcel } from '../../../src/platform/db/locks.js';
 import { enterScope } from '../../../src/platform/db/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/list-queries.js';
@@ -10,7 +10,8 @@ import { insertPrealertWithKey } from '../../../src/modules/prealerts/queries.js
 import type { BenchTenant } from '../database.js';
 import { compare, contextOf, readRow, type Bench, type Row } from '../measure.js';
 import { findProgram, inline, rateDriver, ratePgbench } from '../postgres.js';
-import { rowCount } from '../scale.js';
+import { digits, rowCount } from '../scale.js';
+import type { Load } from '../submit-load.js';
 
 const CLIENTS = 10;
 
@@ -22,7 +23,7 @@ export async function submitRow(config: Config, { servingUrl, port, scale }: Ben
   const pgbench = findProgram('pgbench');
   const compared = await compare(
     scale,
-    () => rateHttp(port, scale.seconds),
+    () => rateHttp({ port, seconds: scale.seconds, ...SINGLE_CALLS }),
     () =>
       pgbench
         ? ratePgbench(pgbench, servingUrl, statements(':n'), CLIENTS, scale.seconds)
@@ -55,11 +56,7 @@ function submitStatements(config: Config): (n: string) => string[] {
   };
   return (n) => {
     const number = `('PGB' || ${n})`;
-    const expressions = {
-      [id]: 'gen_random_uuid()',
-      '@number': number,
-      [`parcel ${caller.tenantId} @number`]: number,
-    };
+    const expressions = { [id]: 'gen_random_uuid()', '@number': number };
     const insert = insertPrealertWithKey(contextOf(caller), prealert);
     // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
     const withFreshIds = inline(insert, expressions).replace(
@@ -68,14 +65,35 @@ function submitStatements(config: Config): (n: string) => string[] {
     );
     return [
       inline(enterScope(caller)),
-      inline(lockParcel(caller.tenantId, '@number'), expressions),
+      inline(lockAnnouncedParcel(caller.tenantId, '@number'), expressions),
       withFreshIds,
     ];
   };
 }
 
-async function rateHttp(port: number, seconds: number): Promise<number> {
-  const load = { port, connections: CLIENTS * 2, seconds, key: DEMO.apiKeys.IEX };
+const SINGLE_CALLS = { connections: CLIENTS * 2, perRequest: 1 };
+const LINES = 1_000;
+/** The connections of the service's pool that one courier may use. */
+const BATCH_CONNECTIONS = 4;
+
+/** Pre-alerts per second in bodies of 1,000 lines, compared with single calls, in alternating rounds. */
+export async function submitLinesRow({ port, scale: { seconds }, scale }: Bench): Promise<Row> {
+  const compared = await compare(
+    scale,
+    () => rateHttp({ port, seconds, connections: BATCH_CONNECTIONS, perRequest: LINES }),
+    () => rateHttp({ port, seconds, ...SINGLE_CALLS }),
+  );
+  return {
+    name: `submit pre-alerts, ${digits(LINES)} lines`,
+    ...compared,
+    unit: '/s',
+    against: 'single calls',
+  };
+}
+
+async function rateHttp(given: Omit<Load, 'key'>): Promise<number> {
+  const { seconds } = given;
+  const load: Load = { ...given, key: DEMO.apiKeys.IEX };
   const worker = new Worker(new URL('../submit-load.js', import.meta.url), { workerData: load });
   const { created, refused } = await new Promise<{ created: number; refused: number }>((resolve, reject) => {
     worker.once('message', resolve);

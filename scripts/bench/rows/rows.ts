@@ -4,7 +4,7 @@ import { floodRow } from './flood-rows.js';
 import { getManifestRow } from './manifest-rows.js';
 import type { Bench, Row } from '../measure.js';
 import { addPackagesRow, exportRow, listPackagesRow, previewRow } from './package-rows.js';
-import { listPrealertsRow, submitRow } from './prealert-rows.js';
+import { listPrealertsRow, submitLinesRow, submitRow } from './prealert-rows.js';
 import { deliverRow } from './webhook-rows.js';
 
 export type PlannedRow = { name: string; run: () => Promise<Row> };
@@ -14,6 +14,7 @@ export function planRows(config: Config, bench: Bench, print: (line: string) => 
   const { small, large } = bench;
   const planned: [string, () => Promise<Row>][] = [
     ['submit a pre-alert', () => submitRow(config, bench)],
+    ['submit lines', () => submitLinesRow(bench)],
     ['list pre-alerts 10k', () => listPrealertsRow(bench, small)],
     ['list pre-alerts 1M', () => listPrealertsRow(bench, large)],
     ['GetManifest', () => getManifestRow(bench, small)],

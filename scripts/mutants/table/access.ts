@@ -95,6 +95,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'keys: lines are accepted only for customers of the own courier',
+    file: 'src/modules/prealerts/batch/queries.ts',
+    find: 'cu.tenant_id = owner.tenant_id and cu.courier_id = owner.courier_id',
+    replace: 'cu.tenant_id = owner.tenant_id',
+    tests: [
+      {
+        file: 'test/modules/prealerts/upload-prealerts.test.ts',
+        titles: ["sibling couriers' customers are named alike"],
+      },
+    ],
+  },
+  {
     name: 'keys: the lookup hash of a key depends on its purpose',
     file: 'src/platform/access/secrets.ts',
     find: '.update(`${purpose}\\0${secret}`)',

@@ -1,7 +1,7 @@
 import type { Handlers } from '../../../generated/handlers.js';
-import type { RequestContext } from '../../platform/context/request-context.js';
-import type { BodyOf } from '../../platform/contract/types.js';
-import type { KeyCaller } from '../../platform/identity/callers.js';
+import { NDJSON, type HandlerRequest, type ReplyOf } from '../../platform/contract/types.js';
+import { submitBatch } from './batch/submit-batch.js';
+import { describeBatch, viewBatch } from './batch/view.js';
 import { listPrealerts } from './list-prealerts.js';
 import { createPrealert, deletePrealert, replacePrealert, submitPrealert } from './prealert.js';
 import { viewPrealert } from './view.js';
@@ -15,14 +15,18 @@ type Operations =
   | 'deletePrealert';
 
 // Two paths share one operation.
-type Submission = { ctx: RequestContext<KeyCaller>; body: BodyOf<'submitPrealert'> };
+type Submission = HandlerRequest<'submitPrealert'> | HandlerRequest<'submitPrealertWithoutSuffix'>;
 
 export function prealertHandlers() {
-  const submit = async ({ ctx, body }: Submission) => ({
-    statusCode: 201 as const,
-    message: 'Pre-alert created.',
-    data: { prealert_id: await submitPrealert(ctx, body) },
-  });
+  const submit = async (request: Submission): Promise<ReplyOf<'submitPrealert'>> => {
+    const { ctx, query } = request;
+    if (request.mediaType === NDJSON) {
+      const data = viewBatch(await submitBatch(ctx, request.body.lines, query.atomic));
+      return { statusCode: 200, message: describeBatch(data), data };
+    }
+    const id = await submitPrealert(ctx, request.body);
+    return { statusCode: 201, message: 'Pre-alert created.', data: { prealert_id: id } };
+  };
 
   return {
     submitPrealert: submit,

@@ -1,5 +1,5 @@
 import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
-import { lockParcel } from '../../platform/db/locks.js';
+import { lockParcel, lockParcels } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { lockedPrealert, type PrealertColumns } from './queries.js';
 
@@ -19,8 +19,8 @@ export async function lockPrealert(
   const found = await tx.models.prealert.findFirst({ where: { id }, select: { trackingKey: true } });
   if (!found) throw new ApiError('prealert_not_found');
   const keys = new Set([found.trackingKey, newKey ?? found.trackingKey]);
-  // Locked before the row, as intake does, and sorted: two different orders would deadlock.
-  for (const key of [...keys].sort()) await tx.execute(lockParcel(ctx.tenantId, key));
+  // Locked before the row, as intake does: two different orders would deadlock.
+  await tx.execute(lockParcels(ctx.tenantId, [...keys]));
   const [row] = await tx.query(lockedPrealert(ctx, id));
   if (!row) throw new ApiError('prealert_not_found');
   const { trackingKey, ...columns } = row;

@@ -1,6 +1,6 @@
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
-import type { BodyOf } from '../../platform/contract/types.js';
-import { lockParcel } from '../../platform/db/locks.js';
+import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
+import { lockAnnouncedParcel } from '../../platform/db/locks.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
@@ -10,24 +10,19 @@ import { lockPrealert } from './lock-prealert.js';
 import * as queries from './queries.js';
 import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 
+export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
+
 /**
  * Creates a pre-alert with a courier's API key, in one round trip to the database. Returns the new id.
  * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
   ctx: RequestContext<KeyCaller>,
-  body: BodyOf<'submitPrealert'>,
+  body: PrealertSubmission,
 ): Promise<string> {
-  const prealert = {
-    id: newId(),
-    userCode: body.UserCode,
-    ...readTracking(body.TrackingNumber, 'TrackingNumber'),
-    vendor: body.Vendor ?? null,
-    description: body.Description ?? null,
-    reference: body.Reference ?? null,
-  };
+  const prealert = toPrealert(newId(), body);
   const [, created] = await ctx.preparedPipeline([
-    lockParcel(ctx.tenantId, prealert.trackingKey),
+    lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey),
     queries.insertPrealertWithKey(ctx, prealert),
   ]);
   // The same error for an unknown user code and one of another courier: neither is a customer of this
@@ -35,6 +30,16 @@ export async function submitPrealert(
   if (created.length !== 1) throw unknownUserCode('UserCode');
   return prealert.id;
 }
+
+/** @throws ApiError validation_failed */
+export const toPrealert = (id: string, body: PrealertSubmission): queries.NewPrealert => ({
+  id,
+  userCode: body.UserCode,
+  ...readTracking(body.TrackingNumber, 'TrackingNumber'),
+  vendor: body.Vendor ?? null,
+  description: body.Description ?? null,
+  reference: body.Reference ?? null,
+});
 
 /**
  * Creates a pre-alert for a courier's customer. Returns the new id.
@@ -52,7 +57,7 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
     reference: null,
   };
   return ctx.transaction(async (tx) => {
-    await tx.execute(lockParcel(ctx.tenantId, prealert.trackingKey));
+    await tx.execute(lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey));
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, body.user_code));
     if (!courier) throw new ApiError('courier_not_found');
     if (!courier.hasCustomer) throw unknownUserCode('user_code');
@@ -111,6 +116,6 @@ function readTracking(text: string, field: string): { trackingNumber: string; tr
   return { trackingNumber, trackingKey: trackingKey(trackingNumber) };
 }
 
-function unknownUserCode(field: string): ApiError {
+export function unknownUserCode(field: string): ApiError {
   return new ApiError('unknown_user_code', { errors: [fieldError(field, 'unknown_user_code')] });
 }

@@ -20,7 +20,9 @@ export type PrealertColumns = ColumnsOf<
   Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'vendor' | 'description' | 'reference'>
 > & { status: PrealertStatus };
 
-const COLUMNS = raw('id, courier_id, user_code, tracking_number, vendor, description, reference, status');
+export const COLUMNS = raw(
+  'id, courier_id, user_code, tracking_number, vendor, description, reference, status',
+);
 
 /**
  * Inserts the pre-alert and its audit entry for a customer of the key's courier. Inserts nothing if there is
@@ -41,7 +43,7 @@ export function insertPrealertWithKey(
         reference, status)
       select tenant_id, ${prealert.id}::uuid, courier_id, ${prealert.userCode}, ${prealert.trackingNumber},
         ${prealert.trackingKey}, ${prealert.vendor}, ${prealert.description}, ${prealert.reference},
-        ${initialStatus(caller, prealert.trackingKey, sql`owner.tenant_id`, sql`owner.courier_id`)}
+        ${initialStatus(caller, sql`${prealert.trackingKey}`, sql`owner.tenant_id`, sql`owner.courier_id`)}
       from owner
       returning tenant_id, ${COLUMNS}
     ), audited as (
@@ -59,7 +61,7 @@ export function insertPrealertWithKey(
  * customer is known: until then the courier sees the number masked, and a guessed number must behave like any
  * other.
  */
-function initialStatus(caller: Caller, trackingKey: string, tenantId: Sql, courierId: Sql): Sql {
+export function initialStatus(caller: Caller, trackingKey: Sql, tenantId: Sql, courierId: Sql): Sql {
   const isStaff = caller.kind === 'user' && caller.courierId === null;
   const isShown = isStaff ? empty : sql`and p.user_code is not null`;
   return sql`case
@@ -97,7 +99,7 @@ export function insertPrealert(
     values (${tenantId}::uuid, ${prealert.id}::uuid, ${courierId}::uuid, ${prealert.userCode},
       ${prealert.trackingNumber}, ${prealert.trackingKey}, ${prealert.vendor}, ${prealert.description},
       ${prealert.reference},
-      ${initialStatus(caller, prealert.trackingKey, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
+      ${initialStatus(caller, sql`${prealert.trackingKey}`, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
     returning ${COLUMNS}`;
 }
 
@@ -112,7 +114,7 @@ export function lockedPrealert(
 
 /** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
 export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFields): Sql<PrealertColumns> {
-  const status = initialStatus(ctx.caller, fields.trackingKey, sql`p.tenant_id`, sql`p.courier_id`);
+  const status = initialStatus(ctx.caller, sql`${fields.trackingKey}`, sql`p.tenant_id`, sql`p.courier_id`);
   return sql`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()

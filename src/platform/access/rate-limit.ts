@@ -3,20 +3,32 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
 import { networkOf } from '../values/network-address.js';
 
-export type RequestLimit = { count(request: FastifyRequest): Promise<void> };
+export type RequestLimit = {
+  count(request: FastifyRequest): Promise<void>;
+  /** Counts the lines of a request that `count` has counted. It never refuses the request. */
+  countLines(request: FastifyRequest, lines: number): Promise<void>;
+};
+
+/** The lines of a bulk request that count as one request. They cost the service at most as much. */
+const LINES_PER_REQUEST = 10;
 
 /**
  * The operator's request rate limit: requests per minute for each API key or user, or for each address where the
  * request has neither. Each replica counts separately. There is no limit if `perMinute` is undefined.
  */
 export function makeRequestLimit(perMinute: number | undefined): RequestLimit {
-  if (perMinute === undefined) return { count: async () => {} };
+  if (perMinute === undefined) return { count: async () => {}, countLines: async () => {} };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   return {
     async count(request) {
       const isServiceOperation = request.tenantId === undefined;
       if (isServiceOperation) return;
       await consume(limiter, limiterKeyOf(request), 'rate_limited');
+    },
+    async countLines(request, lines) {
+      const further = Math.ceil(lines / LINES_PER_REQUEST) - 1;
+      // A penalty, because a limit below 100 would refuse 1,000 lines at any time.
+      if (further > 0) await limiter.penalty(limiterKeyOf(request), further);
     },
   };
 }

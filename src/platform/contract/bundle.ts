@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../../config/project-root.js';
+import { NDJSON } from './types.js';
 
 export type Schema = { [key: string]: unknown };
 export type Media = { schema?: Schema; examples?: Record<string, { value?: unknown }>; example?: unknown };
@@ -33,15 +34,18 @@ export async function readContract(): Promise<{ json: string; yaml: string }> {
 /**
  * Returns the contract for the router, with every internal reference resolved. It omits discriminator mappings, which Ajv
  * rejects; security, because the router's hook runs after validation and we authenticate before it; and responses
- * (docs/decisions/0002).
+ * (docs/decisions/0002). A body of lines gets the schema of the JSON body, which is that of each line.
  */
 export function toRoutes(bundle: Bundle): Bundle {
   const routes = {
     ...dereference({ ...bundle, paths: mapOperations(bundle.paths, withoutResponses) }),
     components: {},
   };
-  for (const { requestBody } of Object.values(routes.paths).flatMap((item) => Object.values(item)))
-    for (const { schema } of Object.values(requestBody?.content ?? {})) acceptUploadedFiles(schema);
+  for (const { requestBody } of Object.values(routes.paths).flatMap((item) => Object.values(item))) {
+    const { [NDJSON]: lines, 'application/json': json, ...forms } = requestBody?.content ?? {};
+    if (lines && json?.schema) lines.schema = json.schema;
+    for (const { schema } of Object.values(forms)) acceptUploadedFiles(schema);
+  }
   return routes;
 }
 

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { operations as Contract } from '../../../generated/contract.js';
 import type { operations, OperationId } from '../../../generated/operations.js';
 import type { RequestContext } from '../context/request-context.js';
+import type { ApiError } from '../errors/errors.js';
 import type { KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js';
 
 // All types here are derived from the generated contract, so that openapi/ is their only source.
@@ -24,6 +25,18 @@ export type UploadedFile = {
   sizeBytes: number;
 };
 
+export const NDJSON = 'application/x-ndjson';
+
+/** A body of lines, each of which is a JSON body of the operation. Lines that are empty are left out. */
+export type Lines<Value> = {
+  /** Hash of the body's bytes. */
+  sha256: string;
+  lines: Line<Value>[];
+};
+
+/** A valid line, or the error that a request with this line alone would get. */
+export type Line<Value> = { number: number; value: Value } | { number: number; error: ApiError };
+
 type FileField<Id extends OperationId> = (typeof operations)[Id]['fileFields'][number];
 
 /** A form as the handler receives it: text fields converted to the schema's types, files as UploadedFile. */
@@ -38,9 +51,22 @@ type ContentOf<Id extends OperationId> =
 type RequestContent<Id extends OperationId> = {
   [Media in keyof ContentOf<Id>]: {
     mediaType: Media;
-    body: Media extends 'multipart/form-data' ? Form<Id, ContentOf<Id>[Media]> : ContentOf<Id>[Media];
+    body: ReceivedBody<Id, Media>;
   };
 }[keyof ContentOf<Id>];
+
+type ReceivedBody<
+  Id extends OperationId,
+  Media extends keyof ContentOf<Id>,
+> = Media extends 'multipart/form-data'
+  ? Form<Id, ContentOf<Id>[Media]>
+  : Media extends typeof NDJSON
+    ? Lines<JsonBodyOf<Id>>
+    : ContentOf<Id>[Media];
+
+/** An operation's JSON body. */
+export type JsonBodyOf<Id extends OperationId> =
+  ContentOf<Id> extends { 'application/json': infer Body } ? Body : never;
 
 /** An operation's request body, of any of its media types; `never` for an operation without a body. */
 export type BodyOf<Id extends OperationId> = RequestContent<Id>['body'];

@@ -66,6 +66,11 @@ export function rowError(row: number, field: string, ...problem: FieldProblem): 
   return { field, row, code, message: `Row ${row}: ${message}` } as FieldError;
 }
 
+/** The same entries for a row of a file or a body. */
+export const atRow = (row: number, errors: FieldError[]): FieldError[] =>
+  // The brand exists only for the compiler.
+  errors.map((entry) => ({ ...entry, row, message: `Row ${row}: ${entry.message}` }) as FieldError);
+
 /** The code and the message of a problem with one field. */
 export function describeProblem<Problem extends FieldProblem>(
   field: string,

@@ -3,7 +3,7 @@ import { authenticate } from '../access/authenticate.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
-import type { Operation } from '../contract/types.js';
+import { NDJSON, type Operation } from '../contract/types.js';
 import { makeContext, type RequestContext } from '../context/request-context.js';
 import type { Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
@@ -14,6 +14,7 @@ import {
   fileTooLarge,
   formBytesOf,
 } from './bodies/body-limits.js';
+import { linesTooLarge, type SentLines } from './bodies/lines.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
 import { HEALTH_CHECKS } from './https-only.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
@@ -62,7 +63,10 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
 const systemCaller = ({ tenantId = '' }: FastifyRequest) => ({ kind: 'system' as const, tenantId });
 
 /** Returns the preValidation hook: rejects a missing body, invalid encoding and undeclared actions, and reads forms. */
-export function makePreValidationHook(operation: Operation, { secrets }: Pick<HookDeps, 'secrets'>) {
+export function makePreValidationHook(
+  operation: Operation,
+  { secrets, limit }: Pick<HookDeps, 'secrets' | 'limit'>,
+) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
@@ -72,10 +76,17 @@ export function makePreValidationHook(operation: Operation, { secrets }: Pick<Ho
       // A missing optional body becomes an empty one, so that Ajv adds its defaults.
       if (request.body === undefined) request.body = {};
     }
+    if (sentMediaType(request) === NDJSON) await countLines(request, limit);
     assertActionDeclared(request, sentMediaType(request), operation);
     if (operation.takesIdempotencyKey)
       request.idempotencyKey = await readIdempotencyKey(request, operation, secrets);
   };
+}
+
+async function countLines(request: FastifyRequest, limit: RequestLimit): Promise<void> {
+  // The parser of this media type returns it.
+  const { lines } = request.body as SentLines;
+  await limit.countLines(request, lines.length);
 }
 
 const bodyRequiredError = ({ mediaTypes }: Operation) =>
@@ -99,7 +110,10 @@ function assertAcceptableBody(request: FastifyRequest, operation: Operation): vo
   }
   const mediaType = contentType === undefined ? undefined : mediaTypeOf(contentType);
   if (mediaType === MULTIPART && length > formBytesOf(operation)) throw fileTooLarge(operation);
-  if (mediaType !== MULTIPART && length > bodyBytesOf(operation)) throw bodyTooLarge(operation);
+  const maxLinesBytes = mediaType === NDJSON ? operation.lineLimits?.maxBodyBytes : undefined;
+  if (maxLinesBytes !== undefined && length > maxLinesBytes) throw linesTooLarge(maxLinesBytes);
+  if (mediaType !== MULTIPART && length > (maxLinesBytes ?? bodyBytesOf(operation)))
+    throw bodyTooLarge(operation);
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
   if (!mediaType || !accepted.includes(mediaType) || !isPlain) {
     const types = accepted.join(' or ');

@@ -8,6 +8,7 @@ import { makeValidatorCompiler } from '../contract/validator.js';
 import { JSON_BODY_BYTES } from './bodies/body-limits.js';
 import { respondToRouterError } from './replies/error-handler.js';
 import { registerForms } from './bodies/forms.js';
+import { registerLines, withLines } from './bodies/lines.js';
 import { decorateRequests, makeForwarding } from './connections/forwarded-headers.js';
 import { requireHttps } from './https-only.js';
 import { makeListener, type Timeouts } from './connections/listener.js';
@@ -65,7 +66,7 @@ export async function makeServer(
   decorateRequests(app, forwarding);
   attributeRequests(app);
   rejectBeforeReading(app);
-  app.setValidatorCompiler(makeValidatorCompiler());
+  app.setValidatorCompiler(withLines(makeValidatorCompiler()));
   // Plain JSON.stringify: a serializer compiled from the schema would hide undeclared fields (decision 0002).
   app.setSerializerCompiler(() => (payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
@@ -74,6 +75,7 @@ export async function makeServer(
     { parseAs: 'buffer' },
     async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parseJson(bytes)),
   );
+  registerLines(app);
   await registerForms(app);
   await app.register(helmet, {
     contentSecurityPolicy: {

@@ -4,8 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
 import stringify from 'safe-stable-stringify';
 import type { Secrets } from '../access/secrets.js';
-import type { Operation, UploadedFile } from '../contract/types.js';
+import { NDJSON, type Operation, type UploadedFile } from '../contract/types.js';
 import { MULTIPART, sentMediaType } from '../http/bodies/forms.js';
+import type { SentLines } from '../http/bodies/lines.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +23,7 @@ const HEADER = 'idempotency-key';
 /**
  * Returns the hashes that identify a request. Two requests are the same if their operation, query and fields are equal,
  * in any order and notation. The credential is not compared. A file is compared by its content, because clients may name it
- * differently in each attempt. The request is hashed before defaults are filled in, because a later version of the service
+ * differently in each attempt. Lines are compared as they were sent. The request is hashed before defaults are filled in, because a later version of the service
  * may have other defaults.
  *
  * The hash is keyed: bodies contain passwords, which could be guessed from a plain hash.
@@ -37,12 +38,18 @@ export async function readIdempotencyKey(
   // The query parser returns an object.
   const { api_key: _, ...query } = request.query as Record<string, unknown>;
   const mediaType = sentMediaType(request);
-  const body = mediaType === MULTIPART ? await withFileHashes(request.body as object) : request.body;
+  const body = await comparable(mediaType, request.body);
   const canonical = stringify({ operation: operation.id, query, mediaType, body });
   return {
     keyHash: secrets.lookupHash(key, 'idempotency_key'),
     requestHash: secrets.lookupHash(canonical ?? '', 'idempotent_request'),
   };
+}
+
+async function comparable(mediaType: string | undefined, body: unknown): Promise<unknown> {
+  if (mediaType === MULTIPART) return withFileHashes(body as object);
+  // Lines are compared byte by byte: their parsed values would take long to put in order.
+  return mediaType === NDJSON ? [(body as SentLines).sha256] : body;
 }
 
 async function withFileHashes(form: object): Promise<[string, unknown][]> {

@@ -1,3 +1,4 @@
+import { NDJSON } from '../../../src/platform/contract/types.js';
 import type { FilePart } from './files.js';
 
 export type Encoded = { contentType: string; bytes: Buffer };
@@ -9,6 +10,7 @@ export const MULTIPART = 'multipart/form-data';
 export function encodeBody(mediaType: string, value: unknown): Encoded {
   if (mediaType === FORM) return encodeForm(fieldsOf(value));
   if (mediaType === MULTIPART) return encodeMultipart(fieldsOf(value));
+  if (mediaType === NDJSON) return { contentType: NDJSON, bytes: Buffer.from(toText(value)) };
   return { contentType: mediaType, bytes: Buffer.from(JSON.stringify(value)) };
 }
 

@@ -10,18 +10,22 @@ const csv = (text: string): FilePart => ({
   base64: Buffer.from(text).toString('base64'),
 });
 
-// Files that the service accepts, by the name of their multipart part.
+// Files that the service accepts, by the name of their multipart part, or by operation and part.
 const GOOD: Record<string, FilePart[]> = {
   file: [
     csv('user_code,first_name,last_name,branch\nFUZZ-1,Ann,Lee,Kingston\nFUZZ-2,Bo,Diaz,\n'),
     csv('\ufeffuser_code,first_name,last_name\r\nFUZZ-3,"O""Neil, J",Brown\r\nshort\r\n'),
   ],
+  'uploadPrealerts file': [
+    csv('tracking_number,user_code,vendor\nFUZZ-1,IEX-1001,Shop\nFUZZ-2,IEX-1002,\n'),
+    csv('\ufeffUser Code;Tracking Number\r\nHRB-2001;FUZZ-3\r\n;\r\n'),
+  ],
   logo: [{ fileName: 'logo.png', contentType: 'image/png', base64: PNG_1X1 }],
 };
 
 /** @throws when the table has no file for the part, because the fuzzer could then send no valid request */
-export function filesFor(part: string): FilePart[] {
-  const files = GOOD[part];
+export function filesFor(part: string, operationId: string): FilePart[] {
+  const files = GOOD[`${operationId} ${part}`] ?? GOOD[part];
   if (!files)
     throw new Error(`Add a file that the part ${part} accepts to GOOD in test/contract/fuzz/files.ts.`);
   return files;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Media, Schema } from '../../../src/platform/contract/bundle.js';
-import type { OperationId } from '../../../src/platform/contract/types.js';
+import { NDJSON, type OperationId } from '../../../src/platform/contract/types.js';
 import { describeOperation, operationOf } from '../../support/service/contract.js';
 import { encodeBody } from './bodies.js';
 import { MUTATION, mutate } from './mutations.js';
@@ -170,7 +170,9 @@ function validBody(
 ) {
   const made = validValue(schema, { field: '', operationId, pools });
   const documented =
-    mediaType === 'application/json' ? Object.values(examples).map(({ value }) => value) : [];
+    mediaType === 'application/json' || mediaType === NDJSON
+      ? Object.values(examples).map(({ value }) => value)
+      : [];
   const bodies =
     documented.length === 0
       ? made

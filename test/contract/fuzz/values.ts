@@ -19,7 +19,7 @@ export function validValue(schema: Schema, context: ValueContext): fc.Arbitrary<
   if (types.includes('array')) return validList(schema, context);
   if (types.includes('integer') || types.includes('number')) return validNumber(schema, context);
   if (types.includes('boolean')) return fc.boolean();
-  if (isFile(schema)) return fc.constantFrom<FilePart[]>(...filesFor(context.field));
+  if (isFile(schema)) return fc.constantFrom<FilePart[]>(...filesFor(context.field, context.operationId));
   return validText(schema, context);
 }
 

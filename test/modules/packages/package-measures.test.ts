@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { lockParcel } from '../../../src/platform/db/locks.js';
 import { rounds } from '../../support/harness/effort.js';
 import {
   CUSTOMERS,
@@ -185,9 +186,8 @@ describe('tracking number of another package', () => {
     try {
       await client.query('begin');
       await client.query('select id from packages where id = $1 for update', [takenId]);
-      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-        `parcel ${TENANT} ${taken}`,
-      ]);
+      const { text, values } = lockParcel(TENANT, taken);
+      await client.query(text, values);
       // A request by staff does wait for that lock.
       const staff = update({ tracking_number: taken }, 'admin');
       expectDenied(await update({ tracking_number: taken }), ['tracking_number']);

@@ -18,6 +18,10 @@ type MakeCall = (target: Belongings, own: Belongings, service: Service) => Promi
 /** The call of each case in the matrix. The code NOBODY stands for unknown and malformed ids. */
 export const CALLS: Record<CaseTitle, MakeCall> = {
   submitPrealert: announce,
+  'submitPrealert with a line': ({ userCode }) => ({
+    body: JSON.stringify({ UserCode: userCode, TrackingNumber: freshNumber() }),
+    headers: { 'content-type': 'application/x-ndjson' },
+  }),
   submitPrealertWithoutSuffix: announce,
   'listPrealerts of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   createPrealert: ({ courierId, userCode }) => ({
@@ -56,6 +60,12 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'uploadCustomers for a courier': ({ courierId }) => uploadOf(freshNumber(), courierId),
   'uploadCustomers with the code of a customer': ({ userCode }, { courierId }) =>
     uploadOf(userCode, courierId),
+  'uploadPrealerts for a courier': ({ courierId, userCode }) => ({
+    form: {
+      file: { file: `tracking_number,user_code\n${freshNumber()},${userCode}\n` },
+      target_courier_id: courierId,
+    },
+  }),
   login: ({ userCode }) => ({ body: { action: 'login', username: userCode } }),
   'reset with an unknown token': () => ({
     body: { action: 'reset', token: 'x', new_password: 'seven parcels on a wet quay' },

@@ -68,6 +68,7 @@ export const MATRIX = {
   //                                     managers               warehouse              couriers
   submitPrealert: {
     'submitPrealert':                    KEYS_ONLY,
+    'submitPrealert with a line':        [S401, S401, S401, { disabled: S401, keys: '200 200 200 200 200' }],
   },
   submitPrealertWithoutSuffix: {
     'submitPrealertWithoutSuffix':       KEYS_ONLY,
@@ -305,6 +306,10 @@ export const MATRIX = {
     // a courier's target_courier_id is ignored
     'uploadCustomers for a courier':     ['200 200 404 404 400', S403,                  '200 200 200 200 200'],
     'uploadCustomers with the code of a customer': [ALL,         S403,                  ALL],
+  },
+  uploadPrealerts: {
+    // a courier's target_courier_id is ignored
+    'uploadPrealerts for a courier':     ['200 200 404 404 400', '200 200 404 404 400', '200 400 400 400 400'],
   },
   getHealth: {
     'getHealth':                         forEverybody('200'),

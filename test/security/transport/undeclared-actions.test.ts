@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { NDJSON } from '../../../src/platform/contract/types.js';
 import {
   describeOperation,
   formShapes,
@@ -59,6 +60,17 @@ describe('no operation accepts an undeclared action, and the request changes not
       .map(({ id, example }): [string, (action: string) => Call, typeof id] => [
         id,
         (action) => ({ body: { ...example, action } }),
+        id,
+      ]),
+    ...bodyShapes()
+      .filter(({ id }) => operationOf(id).lineLimits)
+      .map(({ id, example }): [string, (action: string) => Call, typeof id] => [
+        `${id} as a line`,
+        (action) => ({
+          query: { atomic: true },
+          body: JSON.stringify({ ...example, action }),
+          headers: { 'content-type': NDJSON },
+        }),
         id,
       ]),
     ...formShapes().map(({ id, mediaType, example }): [string, (action: string) => Call, typeof id] => [

@@ -44,7 +44,7 @@ function multiparts({ id, schema, example }: FormShape): WorstBody[] {
   const limit = maxFileBytes ?? 10 * MIB;
   const form = toForm(example, fileFields);
   const files = fileFields.flatMap((field) =>
-    worstFiles(limit, filesFor(field)[0]).map(([name, file]): [string, Buffer] => [
+    worstFiles(limit, filesFor(field, id)[0]).map(([name, file]): [string, Buffer] => [
       `${field}: ${name}`,
       assemble(
         toParts({ ...form, ...('dry_run' in schema.properties ? { dry_run: '1' } : {}), [field]: { file } }),

@@ -7,7 +7,7 @@ import {
   type ContractOperation,
   type Schema,
 } from '../../../src/platform/contract/bundle.js';
-import type { Operation } from '../../../src/platform/contract/types.js';
+import { NDJSON, type Operation } from '../../../src/platform/contract/types.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { filesFor } from '../../contract/fuzz/files.js';
 
@@ -84,7 +84,7 @@ export type FormShape = BodyShape & { mediaType: string };
 export function formShapes(): FormShape[] {
   return operationIds.flatMap((id) =>
     Object.entries(describeOperation(id).requestBody?.content ?? {})
-      .filter(([mediaType]) => mediaType !== 'application/json')
+      .filter(([mediaType]) => mediaType !== 'application/json' && mediaType !== NDJSON)
       .map(([mediaType, { schema, examples = {}, example: single }]) => {
         // Forms in this contract are flat objects.
         const shape = schema as ObjectSchema;
@@ -92,18 +92,18 @@ export function formShapes(): FormShape[] {
           Body | undefined
         )[];
         const action = shape.properties['action']?.['const'] as string | undefined;
-        return { id, action, schema: shape, example: withFiles(shape, example), mediaType };
+        return { id, action, schema: shape, example: withFiles(id, shape, example), mediaType };
       }),
   );
 }
 
 /** Returns the example with a real file in each file field that it has or requires. An example cannot contain files. */
-export function withFiles({ properties, required = [] }: ObjectSchema, example: Body): Body {
+export function withFiles(id: OperationId, { properties, required = [] }: ObjectSchema, example: Body): Body {
   const files = Object.entries(properties)
     .filter(
       ([name, property]) => property['format'] === 'binary' && (name in example || required.includes(name)),
     )
-    .map(([name]) => [name, filesFor(name)[0]] as const);
+    .map(([name]) => [name, filesFor(name, id)[0]] as const);
   return { ...example, ...Object.fromEntries(files) };
 }
 

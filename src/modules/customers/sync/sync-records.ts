@@ -1,6 +1,6 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
-import { validateText, type TextProblem } from '../shared/validate-text.js';
+import { validateText, type TextProblem } from '../../../platform/values/validate-text.js';
 import { plainName } from './sync-list.js';
 
 /** A customer of a courier's system. An undefined field is left unchanged, null clears it. */

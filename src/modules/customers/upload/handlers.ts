@@ -2,10 +2,10 @@ import type { Handlers } from '../../../../generated/handlers.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { customerChanges } from '../shared/change-quota.js';
-import { makeUploadLimiter, uploadCustomers } from './upload.js';
+import { uploadCustomers } from './upload.js';
 
-export function customerUploadHandlers({ customerChangesPerDay }: Deps) {
-  const deps = { limiter: makeUploadLimiter(), quota: customerChanges(customerChangesPerDay) };
+export function customerUploadHandlers({ customerChangesPerDay, uploadLimiter }: Deps) {
+  const deps = { limiter: uploadLimiter, quota: customerChanges(customerChangesPerDay) };
   return {
     async uploadCustomers({ ctx, body }) {
       const data = await uploadCustomers(ctx, deps, body);

@@ -1,12 +1,6 @@
-import {
-  ApiError,
-  type FieldError,
-  type FieldProblem,
-  invalidFieldError,
-  rowError,
-} from '../../../platform/errors/errors.js';
-import { readCsv, type CsvRow } from './csv.js';
-import { validateText } from '../shared/validate-text.js';
+import { readUploadedRows, type InvalidCell } from '../../../platform/files/csv-upload.js';
+import type { CsvRow } from '../../../platform/files/read-csv.js';
+import { validateText } from '../../../platform/values/validate-text.js';
 
 export type UploadedCustomer = {
   userCode: string;
@@ -24,8 +18,7 @@ export type Upload = {
   skipped: number;
 };
 
-export const MAX_ROWS = 100_000;
-const MAX_ERRORS = 1_000;
+const MAX_ROWS = 100_000;
 
 const COLUMNS = ['user_code', 'first_name', 'last_name', 'branch'] as const;
 const REQUIRED_COLUMNS = 3;
@@ -36,27 +29,9 @@ const REQUIRED_COLUMNS = 3;
  */
 export async function readUpload(path: string): Promise<Upload> {
   const upload: Upload = { customers: new Map(), processed: 0, skipped: 0 };
-  const errors: FieldError[] = [];
-  let bad = 0;
-  let header: CsvRow | undefined;
-
-  await readCsv(path, (row) => {
-    if (!header) assertText((header = row));
-    const found = row.problem ? [brokenRow(row.problem)] : row === header ? [] : takeRow(upload, row);
-    bad += found.length;
-    // Only listed errors get a message: a file can have 300,000 invalid cells.
-    for (const { column, problem } of found.slice(0, MAX_ERRORS - errors.length))
-      errors.push(rowError(row.number, column, ...problem));
-    if (upload.processed + upload.skipped > MAX_ROWS)
-      throw invalidFieldError('file', 'too_many_rows', { limit: MAX_ROWS });
-  });
-
-  if (!header) throw invalidFieldError('file', 'empty');
-  if (bad > 0) throw badCells(bad, errors);
+  await readUploadedRows(path, { maxRows: MAX_ROWS, takeRow: (row) => takeRow(upload, row) });
   return upload;
 }
-
-type InvalidCell = { column: string; problem: FieldProblem };
 
 /** Adds the row's customer to the upload. Returns the invalid cells of the row. */
 function takeRow(upload: Upload, { cells }: CsvRow): InvalidCell[] {
@@ -79,23 +54,4 @@ function takeRow(upload: Upload, { cells }: CsvRow): InvalidCell[] {
       branch: branch === '' ? null : branch,
     });
   return invalid;
-}
-
-const brokenRow = (problem: NonNullable<CsvRow['problem']>): InvalidCell => ({
-  column: 'file',
-  problem: [problem === 'length' ? 'row_too_long' : 'quotes'],
-});
-
-/** Detects other file formats by the first row, which never looks like this in a spreadsheet's CSV. */
-function assertText({ cells: [first = ''], cells }: CsvRow): void {
-  const isBinary = cells.some((cell) => /[^\P{Cc}\n\t]/u.test(cell));
-  if (!isBinary && !/^\s*[{[<]/.test(first)) return;
-  throw invalidFieldError('file', 'not_csv');
-}
-
-function badCells(count: number, errors: FieldError[]): ApiError {
-  const listed = errors.length;
-  return count > listed
-    ? new ApiError('validation_failed', { variant: 'many_cells', args: { count, listed }, errors })
-    : new ApiError('validation_failed', { variant: 'cells', args: { count }, errors });
 }

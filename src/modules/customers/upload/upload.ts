@@ -4,21 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
-import { UUID } from '../../../platform/contract/validator.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import type { PlainTx, Sql } from '../../../platform/db/statements.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
-import { makeKeyedLimiter, type KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import type { KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import { courierOfUpload } from '../../../platform/files/uploads.js';
 import { applyUpload, compareUpload, courierExists, joinPacks, packRows, type Applied } from './queries.js';
 import { readUpload, type UploadedCustomer } from './upload-rows.js';
-
-/**
- * Returns the limiter that a process's uploads share. An upload uses a connection for seconds and holds a
- * file's rows in memory. A second one of the same courier would only wait with its connection.
- */
-export const makeUploadLimiter = (): KeyedLimiter =>
-  makeKeyedLimiter({ concurrency: 2, maxWaiting: 16, maxWaitMs: 10_000, retryAfterSeconds: 5 });
 
 /** 100,000 rows take seconds, on a busy server longer than the timeout of ordinary requests. */
 const TIMEOUT_MS = 60_000;
@@ -38,7 +31,7 @@ export async function uploadCustomers(
   deps: UploadDeps,
   form: BodyOf<'uploadCustomers'>,
 ): Promise<DataOf<'uploadCustomers'>> {
-  const courierId = courierOf(ctx, form.target_courier_id);
+  const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
   return deps.limiter.run(`${ctx.tenantId} ${courierId}`, async () => {
     const { customers, processed, skipped } = await readUpload(form.file.path);
     const total = customers.size;
@@ -50,15 +43,6 @@ export async function uploadCustomers(
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     return { processed, ...counts, skipped, dry_run: form.dry_run };
   });
-}
-
-/** Returns the caller's own courier, or the one that staff have given. */
-function courierOf({ caller }: UserContext, target = ''): string {
-  if (caller.courierId) return caller.courierId;
-  if (target === '') throw invalidFieldError('target_courier_id', 'required_for_staff');
-  if (!UUID.test(target)) throw invalidFieldError('target_courier_id', 'invalid_uuid');
-  // The schema accepts any text, because it is ignored for couriers. It is therefore validated here.
-  return target.toLowerCase();
 }
 
 const PACK_ROWS = 2_000;

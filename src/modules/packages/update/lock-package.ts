@@ -1,5 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { lockParcel } from '../../../platform/db/locks.js';
+import { lockParcel, lockParcels } from '../../../platform/db/locks.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
@@ -19,9 +19,6 @@ export async function lockPackageAndParcels(
   id: string,
   input: RequestedFields,
 ): Promise<Editable> {
-  const lock = async (keys: string[]) => {
-    for (const key of keys) await tx.execute(lockParcel(ctx.tenantId, key));
-  };
   const locked = new Set<string>();
   // A courier cannot change the number. Waiting for the lock of the number it sends would reveal whether that
   // parcel exists.
@@ -30,14 +27,15 @@ export async function lockPackageAndParcels(
     const [found] = await tx.query(findTrackingKey(ctx, id));
     if (found) locked.add(found.trackingKey);
     if (found && newNumber !== undefined) locked.add(trackingKey(newNumber));
-    // Locked before the row, as intake does, and sorted: two different orders would deadlock.
-    await lock([...locked].sort());
+    // Locked before the row, as intake does: two different orders would deadlock.
+    await tx.execute(lockParcels(ctx.tenantId, [...locked]));
   }
   const [row] = await tx.query(lockedPackage(ctx, id));
   if (!row) throw await findHiddenPackageError(ctx, tx, id);
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (locked.size > 0 && !locked.has(row.tracking_key)) await lock([row.tracking_key]);
+  if (locked.size > 0 && !locked.has(row.tracking_key))
+    await tx.execute(lockParcel(ctx.tenantId, row.tracking_key));
   return row;
 }
 

@@ -24,7 +24,7 @@ export const bodyTooLarge = (operation: Operation): ApiError =>
 export const fileTooLarge = (operation: Operation): ApiError =>
   new ApiError('body_too_large', { variant: 'file', args: { limit: formatBytes(fileBytesOf(operation)) } });
 
-const formatBytes = (bytes: number): string =>
+export const formatBytes = (bytes: number): string =>
   bytes % JSON_BODY_BYTES === 0 ? `${bytes / JSON_BODY_BYTES} MiB` : `${bytes / 1024} KiB`;
 
 /** Up to this size, reading the body costs less than an extra round trip to check the account. */

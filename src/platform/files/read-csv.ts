@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import Papa from 'papaparse';
-import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+import { ApiError, fieldError } from '../errors/errors.js';
 
 export type CsvRow = {
   /** The number that a spreadsheet shows: the first row is 1, and empty rows count. */

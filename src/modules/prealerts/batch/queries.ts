@@ -1,0 +1,102 @@
+import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { Prealert } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { KeyCaller } from '../../../platform/identity/callers.js';
+import { COLUMNS, initialStatus, type NewPrealert } from '../queries.js';
+
+/** A pre-alert of a batch. `number` is its line or row. */
+export type NumberedPrealert = NewPrealert & { number: number };
+
+/** The pre-alerts of a batch as JSON text, in the format of `sent`. */
+export type Packed = { text: string };
+
+/** Packs some pre-alerts as elements of a JSON array. */
+export const packElements = (prealerts: NumberedPrealert[]): string =>
+  JSON.stringify(
+    prealerts.map((prealert) => ({
+      number: prealert.number,
+      id: prealert.id,
+      user_code: prealert.userCode,
+      tracking_number: prealert.trackingNumber,
+      tracking_key: prealert.trackingKey,
+      vendor: prealert.vendor,
+      description: prealert.description,
+      reference: prealert.reference,
+    })),
+  ).slice(1, -1);
+
+export const joinElements = (parts: string[]): Packed => ({ text: `[${parts.join(',')}]` });
+
+const sent = ({ text }: Packed): Sql =>
+  sql`select * from jsonb_to_recordset(${text}::jsonb) as line (number int, id uuid, user_code text, tracking_number text,
+    tracking_key text, vendor text, description text, reference text)`;
+
+/** Selects the tenant and the id of the courier that a batch belongs to. */
+export type OwnerSelection = Sql;
+
+export const ownerOfKey = (ctx: RequestContext<KeyCaller>): OwnerSelection =>
+  sql`select c.tenant_id, c.id as courier_id from couriers c
+    where ${tenantRows(ctx, 'c')} and c.api_key_hash = ${ctx.caller.keyHash} and c.is_active`;
+
+export const ownerById = (ctx: UserContext, courierId: string): OwnerSelection =>
+  sql`select c.tenant_id, c.id as courier_id from couriers c
+    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
+
+/** The pre-alerts of a batch whose user code is that of an active customer of the owner. */
+const announced = (owner: OwnerSelection, packed: Packed): Sql =>
+  sql`sent as materialized (${sent(packed)}), owner as materialized (${owner}), known as materialized (
+      select sent.*, owner.tenant_id, owner.courier_id
+      from owner cross join sent
+      where exists (select from customers cu where cu.tenant_id = owner.tenant_id and cu.courier_id = owner.courier_id
+        and cu.user_code = sent.user_code and cu.is_active)
+    )`;
+
+/** A pre-alert of a known customer. */
+export type Comparison = { number: number; isDuplicate: boolean; isRepeated: boolean };
+
+/** Selects the pre-alerts of known customers, and whether their number is stored or in an earlier pre-alert of the batch. */
+export const comparePrealerts = (owner: OwnerSelection, packed: Packed): Sql<Comparison> =>
+  sql`with ${announced(owner, packed)}
+    select known.number,
+      exists (select from prealerts p where p.tenant_id = known.tenant_id and p.courier_id = known.courier_id
+        and p.tracking_number = known.tracking_number) as "isDuplicate",
+      row_number() over (partition by known.tracking_number order by known.number) > 1 as "isRepeated"
+    from known order by known.number`;
+
+/** A pre-alert of a known customer: its new id, or null for a duplicate. */
+export type Stored = { number: number; id: Prealert['id'] | null };
+
+/**
+ * Inserts the pre-alerts of known customers, with their audit entries, in one statement, so that the table's triggers run
+ * once. The first pre-alert of a repeated number is inserted. Duplicates are skipped. Inserts in order of tracking number,
+ * because two batches that wait for each other's numbers in opposite order deadlock.
+ */
+export function insertPrealerts(
+  ctx: RequestContext,
+  owner: OwnerSelection,
+  packed: Packed,
+  remarks: 'upload' | null,
+): Sql<Stored> {
+  const status = initialStatus(
+    ctx.caller,
+    sql`fresh.tracking_key`,
+    sql`fresh.tenant_id`,
+    sql`fresh.courier_id`,
+  );
+  const facts = sql`select new_id() as id, 'prealert.created' as action, 'prealert' as entity, created.id as entity_id,
+      null::jsonb as before, to_jsonb(created) - 'tenant_id' as after, ${remarks}::text as remarks
+    from created`;
+  return sql`with ${announced(owner, packed)}, fresh as (
+      select distinct on (tracking_number) known.* from known order by tracking_number, number
+    ), created as (
+      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
+        reference, status)
+      select tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description, reference,
+        ${status}
+      from fresh order by tracking_number
+      on conflict (tenant_id, courier_id, tracking_number) do nothing
+      returning tenant_id, ${COLUMNS}
+    ), audited as (${ctx.auditSelected(facts)})
+    select known.number, created.id from known left join created on created.id = known.id order by known.number`;
+}

@@ -1,0 +1,111 @@
+import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { Line } from '../../../platform/contract/types.js';
+import { ApiError, atRow, fieldError, type FieldError } from '../../../platform/errors/errors.js';
+import type { KeyCaller } from '../../../platform/identity/callers.js';
+import { newIds } from '../../../platform/values/ids.js';
+import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
+import { comparePrealerts, ownerOfKey, type NumberedPrealert, type Stored } from './queries.js';
+import { prepareBatch, storeBatch, type Batch } from './store-batch.js';
+
+/** A line with the id of its pre-alert, or with the error that a single call would get. */
+export type LineResult =
+  | { number: number; status: 'created'; prealertId: string }
+  | { number: number; status: 'duplicate' | 'unknown_customer' | 'invalid'; error: ApiError };
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Creates the pre-alerts of the lines with a courier's API key, in one transaction. A line that fails does not affect the
+ * others, unless the batch is atomic. Returns the results in the order of the lines.
+ *
+ * @throws ApiError key_invalid; for an atomic batch validation_failed or duplicate_tracking_number with the failed lines
+ */
+export async function submitBatch(
+  ctx: RequestContext<KeyCaller>,
+  lines: Line<PrealertSubmission>[],
+  isAtomic: boolean,
+): Promise<LineResult[]> {
+  const { prealerts, invalid } = readPrealerts(lines);
+  if (prealerts.length === 0) {
+    await ctx.assertAdmitted();
+    if (isAtomic) assertAllCreated(invalid);
+    return invalid;
+  }
+  const batch = await prepareBatch(ownerOfKey(ctx), prealerts);
+  // Refused before any write, because rolled-back rows would still take space in the tables.
+  if (isAtomic) assertAllCreated(merge(await compare(ctx, prealerts, batch), invalid));
+  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
+    const results = toResults(prealerts, await storeBatch(ctx, tx, batch, null));
+    // A concurrent request may have announced a number since the comparison.
+    if (isAtomic) assertAllCreated(results);
+    return merge(results, invalid);
+  });
+}
+
+type Read = { prealerts: NumberedPrealert[]; invalid: LineResult[] };
+
+function readPrealerts(lines: Line<PrealertSubmission>[]): Read {
+  const ids = newIds(lines.length);
+  const read: Read = { prealerts: [], invalid: [] };
+  for (const [index, line] of lines.entries()) {
+    const { number } = line;
+    if ('error' in line) read.invalid.push({ number, status: 'invalid', error: line.error });
+    else read.prealerts.push({ number, ...toPrealert(ids[index] ?? '', line.value) });
+  }
+  return read;
+}
+
+async function compare(
+  ctx: RequestContext<KeyCaller>,
+  prealerts: NumberedPrealert[],
+  { owner, packed }: Batch,
+): Promise<LineResult[]> {
+  const [rows] = await ctx.read([comparePrealerts(owner, packed)]);
+  const stored = rows.map(({ number, isDuplicate, isRepeated }) => ({
+    number,
+    id: isDuplicate || isRepeated ? null : '',
+  }));
+  return toResults(prealerts, stored);
+}
+
+/** @param stored the pre-alerts of known customers */
+function toResults(prealerts: NumberedPrealert[], stored: Stored[]): LineResult[] {
+  const ids = new Map(stored.map(({ number, id }) => [number, id]));
+  return prealerts.map(({ number }) => {
+    const id = ids.get(number);
+    // The same error for an unknown user code and one of another courier.
+    if (id === undefined) return { number, status: 'unknown_customer', error: unknownUserCode('UserCode') };
+    if (id === null) return { number, status: 'duplicate', error: new ApiError('duplicate_tracking_number') };
+    return { number, status: 'created', prealertId: id };
+  });
+}
+
+const merge = (results: LineResult[], invalid: LineResult[]): LineResult[] =>
+  [...results, ...invalid].sort((a, b) => a.number - b.number);
+
+const MAX_ERRORS = 1_000;
+
+/** @throws ApiError with the lines that were not created */
+function assertAllCreated(results: LineResult[]): void {
+  const failed = results.filter((result) => result.status !== 'created');
+  if (failed.length === 0) return;
+  const errors = failed.flatMap(({ number, error }) => atRow(number, errorsOf(error))).slice(0, MAX_ERRORS);
+  const detail = { variant: 'lines' as const, args: { count: failed.length }, errors };
+  if (failed.every(({ status }) => status === 'duplicate'))
+    throw new ApiError('duplicate_tracking_number', detail);
+  throw new ApiError('validation_failed', detail);
+}
+
+function errorsOf({ code, detail }: ApiError): FieldError[] {
+  if (detail.errors) return detail.errors;
+  switch (code) {
+    case 'duplicate_tracking_number':
+      return [fieldError('TrackingNumber', 'announced')];
+    case 'invalid_encoding':
+      return [fieldError('body', 'encoding')];
+    case 'body_too_large':
+      return [fieldError('body', 'line_too_long')];
+    default:
+      return [fieldError('body', 'json_line')];
+  }
+}

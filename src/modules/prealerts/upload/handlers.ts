@@ -1,0 +1,18 @@
+import type { Handlers } from '../../../../generated/handlers.js';
+import type { DataOf } from '../../../platform/contract/types.js';
+import type { Deps } from '../../dependencies.js';
+import { uploadPrealerts } from './upload.js';
+
+export function prealertUploadHandlers({ uploadLimiter }: Deps) {
+  return {
+    async uploadPrealerts({ ctx, body }) {
+      const data = await uploadPrealerts(ctx, uploadLimiter, body);
+      return { statusCode: 200, message: describe(data), data };
+    },
+  } satisfies Pick<Handlers, 'uploadPrealerts'>;
+}
+
+function describe({ processed, created, duplicate, repeated, dry_run }: DataOf<'uploadPrealerts'>): string {
+  const counts = `Pre-alerts created: ${created}, duplicate: ${duplicate}, repeated: ${repeated}.`;
+  return `${dry_run ? 'Nothing was stored. ' : ''}Rows processed: ${processed}. ${counts}`;
+}

@@ -1,0 +1,116 @@
+import { invalidFieldError } from '../../../platform/errors/errors.js';
+import { readUploadedRows, type InvalidCell } from '../../../platform/files/csv-upload.js';
+import type { CsvRow } from '../../../platform/files/read-csv.js';
+import { newIds } from '../../../platform/values/ids.js';
+import { validateText } from '../../../platform/values/validate-text.js';
+import { trackingKey } from '../../tracking-numbers/public.js';
+import type { NumberedPrealert } from '../batch/queries.js';
+
+export type Upload = {
+  /** By tracking number. The first row of a repeated number counts. */
+  prealerts: Map<string, NumberedPrealert>;
+  /** The rows whose tracking number is in an earlier row. */
+  repeatedRows: number[];
+  skipped: number;
+};
+
+export const MAX_ROWS = 10_000;
+
+type Column = 'tracking_number' | 'user_code' | 'vendor' | 'description' | 'reference';
+
+// The maximum lengths are those of the schema PrealertSubmission.
+const COLUMNS = {
+  tracking_number: {
+    maxChars: 255,
+    isRequired: true,
+    names: ['trackingnumber', 'tracking', 'trackingno', 'trackingid'],
+  },
+  user_code: {
+    maxChars: 100,
+    isRequired: true,
+    names: ['usercode', 'code', 'customercode', 'account', 'accountnumber', 'mailbox', 'mailboxnumber'],
+  },
+  vendor: {
+    maxChars: 255,
+    isRequired: false,
+    names: ['vendor', 'shipper', 'shop', 'store', 'merchant', 'supplier'],
+  },
+  description: {
+    maxChars: 2_000,
+    isRequired: false,
+    names: ['description', 'contents', 'content', 'item', 'items'],
+  },
+  reference: {
+    maxChars: 255,
+    isRequired: false,
+    names: ['reference', 'order', 'ordernumber', 'orderno', 'orderid'],
+  },
+} satisfies Record<Column, { maxChars: number; isRequired: boolean; names: string[] }>;
+
+// Object.keys() returns the keys of COLUMNS.
+const COLUMN_NAMES = Object.keys(COLUMNS) as Column[];
+
+/**
+ * Reads and validates a whole file of pre-alerts.
+ * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
+ */
+export async function readUpload(path: string): Promise<Upload> {
+  const ids = newIds(MAX_ROWS);
+  const upload: Upload = { prealerts: new Map(), repeatedRows: [], skipped: 0 };
+  let positions: Positions = new Map();
+  await readUploadedRows(path, {
+    maxRows: MAX_ROWS,
+    takeHeader(cells) {
+      positions = readHeader(cells);
+    },
+    takeRow: (row) => takeRow(upload, positions, ids, row),
+  });
+  return upload;
+}
+
+/** The position of each column that the file has. */
+type Positions = Map<Column, number>;
+
+function readHeader(cells: string[]): Positions {
+  const names = cells.map((cell) => cell.toLowerCase().replace(/[\s_-]/g, ''));
+  const positions: Positions = new Map();
+  for (const column of COLUMN_NAMES) {
+    const { names: accepted, isRequired } = COLUMNS[column];
+    const found = names.flatMap((name, position) => (accepted.includes(name) ? position : []));
+    if (found.length > 1) throw invalidFieldError('file', 'column_twice', { column });
+    if (found[0] !== undefined) positions.set(column, found[0]);
+    else if (isRequired) throw invalidFieldError('file', 'missing_column', { column });
+  }
+  return positions;
+}
+
+/** Adds the row's pre-alert to the upload. Returns the invalid cells of the row. */
+function takeRow(upload: Upload, positions: Positions, ids: string[], row: CsvRow): InvalidCell[] {
+  if (row.cells.every((cell) => cell.trim() === '')) {
+    upload.skipped += 1;
+    return [];
+  }
+  const textOf = (column: Column) => (row.cells[positions.get(column) ?? -1] ?? '').trim();
+  const invalid = COLUMN_NAMES.flatMap((column) => {
+    const { isRequired, maxChars } = COLUMNS[column];
+    const problem = validateText(textOf(column), isRequired, maxChars);
+    return problem ? { column, problem } : [];
+  });
+  if (invalid.length > 0) return invalid;
+  const trackingNumber = textOf('tracking_number');
+  if (upload.prealerts.has(trackingNumber)) {
+    upload.repeatedRows.push(row.number);
+    return [];
+  }
+  upload.prealerts.set(trackingNumber, {
+    number: row.number,
+    id: ids[upload.prealerts.size] ?? '',
+    userCode: textOf('user_code'),
+    trackingNumber,
+    trackingKey: trackingKey(trackingNumber),
+    vendor: textOf('vendor') || null,
+    description: textOf('description') || null,
+    reference: textOf('reference') || null,
+  });
+  return [];
+}

@@ -1,0 +1,84 @@
+import type { KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { makeInvalidCells } from '../../../platform/files/csv-upload.js';
+import { courierOfUpload } from '../../../platform/files/uploads.js';
+import { comparePrealerts, ownerById, type NumberedPrealert } from '../batch/queries.js';
+import { prepareBatch, storeBatch, type Batch } from '../batch/store-batch.js';
+import { courierExists } from './queries.js';
+import { readUpload, type Upload } from './upload-rows.js';
+
+/** 10,000 rows take seconds on a busy server. */
+const TIMEOUT_MS = 60_000;
+
+const MAX_LISTED_ROWS = 1_000;
+
+/**
+ * Creates a courier's pre-alerts from a CSV file, all or none. Tracking numbers that the courier has already announced are
+ * skipped.
+ * @throws ApiError validation_failed, invalid_encoding, courier_not_found, overloaded
+ */
+export async function uploadPrealerts(
+  ctx: UserContext,
+  limiter: KeyedLimiter,
+  form: BodyOf<'uploadPrealerts'>,
+): Promise<DataOf<'uploadPrealerts'>> {
+  const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
+  return limiter.run(`${ctx.tenantId} ${courierId}`, async () => {
+    const upload = await readUpload(form.file.path);
+    const prealerts = [...upload.prealerts.values()];
+    const batch = await prepareBatch(ownerById(ctx, courierId), prealerts);
+    const compared = await compare(ctx, courierId, batch);
+    assertKnownCustomers(prealerts, compared);
+    const rows = form.dry_run ? compared : await store(ctx, prealerts, batch);
+    const duplicateRows = rows.flatMap(({ number, isDuplicate }) => (isDuplicate ? number : []));
+    return countRows(upload, duplicateRows, form.dry_run);
+  });
+}
+
+/** A row of a known customer. */
+type Row = { number: number; isDuplicate: boolean };
+
+/** Compared before any write, because rolled-back rows would still take space in the tables. */
+async function compare(ctx: UserContext, courierId: string, { owner, packed }: Batch): Promise<Row[]> {
+  return ctx.snapshotTransaction(TIMEOUT_MS, async (tx) => {
+    if ((await tx.query(courierExists(ctx, courierId))).length === 0) throw new ApiError('courier_not_found');
+    return tx.query(comparePrealerts(owner, packed));
+  });
+}
+
+function store(ctx: UserContext, prealerts: NumberedPrealert[], batch: Batch): Promise<Row[]> {
+  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
+    const stored = await storeBatch(ctx, tx, batch, 'upload');
+    // A customer may have been renamed or deactivated since the comparison.
+    assertKnownCustomers(prealerts, stored);
+    return stored.map(({ number, id }) => ({ number, isDuplicate: id === null }));
+  });
+}
+
+/** @throws ApiError validation_failed with the rows that are not among those of known customers */
+function assertKnownCustomers(prealerts: NumberedPrealert[], known: { number: number }[]): void {
+  const numbers = new Set(known.map(({ number }) => number));
+  const invalid = makeInvalidCells();
+  for (const { number } of prealerts)
+    if (!numbers.has(number)) invalid.add(number, [{ column: 'user_code', problem: ['unknown_user_code'] }]);
+  invalid.assertNone();
+}
+
+function countRows(
+  { prealerts, repeatedRows, skipped }: Upload,
+  duplicateRows: number[],
+  isDryRun: boolean,
+): DataOf<'uploadPrealerts'> {
+  const listed = [...duplicateRows, ...repeatedRows].sort((a, b) => a - b);
+  return {
+    processed: prealerts.size + repeatedRows.length,
+    created: prealerts.size - duplicateRows.length,
+    duplicate: duplicateRows.length,
+    repeated: repeatedRows.length,
+    skipped,
+    duplicate_rows: listed.slice(0, MAX_LISTED_ROWS),
+    dry_run: isDryRun,
+  };
+}
