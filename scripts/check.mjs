@@ -14,6 +14,8 @@ const STEPS = [
   // Runs every row once on little data, from the build that prepare() has made.
   ['bench', () => runNode('dist/scripts/bench.js', '--smoke')],
   ['contract', lintContract],
+  // Compares with the last release.
+  ['release', () => runNode('dist/scripts/contract-diff.js')],
 ];
 
 // The files that scripts/generate.mjs reads, and where they are copied to.

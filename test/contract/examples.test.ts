@@ -1,10 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { hasPermission } from '../../src/platform/access/permissions.js';
 import { makeResponseValidator } from '../../src/platform/contract/response-validator.js';
 import { dereference, type Media, type Schema } from '../../src/platform/contract/bundle.js';
 import { makeAjv, makeEagerCompiler } from '../../src/platform/contract/validator.js';
 import { NDJSON, type OperationId } from '../../src/platform/contract/types.js';
-import { DEMO } from '../../src/development/demo/seed.js';
 import {
   bundle,
   describeOperation,
@@ -16,58 +14,11 @@ import {
 } from '../support/service/contract.js';
 import { exampleMessages } from '../support/failures/failure-check.js';
 import { matchFailure, type FailureBody } from '../support/failures/failure-templates.mjs';
+import { documentedCaller, EXPECTED_FAILURES, TIMES } from '../support/samples/documented-calls.js';
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Service } from '../support/service/service.js';
 
 const { validate: validateReply } = makeResponseValidator(bundle);
-
-/** Returns the caller that an example is written for. */
-function documentedCaller(id: OperationId, name: string): Call {
-  const { credential, permission } = operationOf(id);
-  if (credential === 'key') return { key: DEMO.apiKeys.IEX };
-  if (credential === 'none') return {};
-  // The example logs out, and no other test uses hrb here.
-  if (id === 'manageSessions') return { as: 'hrb' };
-  if (name.startsWith('courier')) return { as: 'iex' };
-  return { as: hasPermission('manager', permission) ? 'manager' : 'admin' };
-}
-
-// Examples that do not succeed, with the expected status and the reason.
-const EXPECTED_FAILURES: Record<string, number> = {
-  // Their preauth_token is a placeholder.
-  'login verifyCode': 401,
-  'login verifyBackupCode': 401,
-  // Its token is a placeholder for a mailed one.
-  'resetPassword reset': 400,
-  // No webhook was sent.
-  'manageWebhookDeliveries redeliver': 404,
-  // The demo couriers have no URLs, so that a fresh installation sends no requests.
-  'syncCustomers staff': 400,
-  'syncCustomers courier': 400,
-  // The one-time password and the codes are placeholders.
-  'changePassword firstLogin': 400,
-  'manageTwoFactor enable': 400,
-  'manageTwoFactor disable': 400,
-  'manageTwoFactor regenerate': 400,
-  // The session id is a placeholder.
-  'manageSessions end': 404,
-  // Packages refer to them.
-  'manageWarehouses delete': 400,
-  'manageCarriers delete': 400,
-  // The demo manifest contains packages.
-  'manageManifest delete_manifest': 400,
-  // The adjustment id is a placeholder.
-  'manageCourierBills remove_adjustment': 404,
-  // The previous example published it.
-  'manageCourierBills delete_draft': 400,
-};
-
-// The demo packages date from the weeks before today and were shipped since.
-const ONE_MINUTE_AGO = new Date(Date.now() - 60_000).toISOString().slice(0, 19).replace('T', ' ');
-const TIMES: Record<string, Body> = {
-  'manageCourierBills create_draft': { start_date: '2020-01-01', end_date: '2100-01-01' },
-  'recordPackageEvent several': { occurred_at: ONE_MINUTE_AGO },
-};
 
 /** Returns the example with the times that it needs. An example of lines is text. */
 const withTimes = (title: string, value: unknown): unknown =>

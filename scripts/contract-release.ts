@@ -1,0 +1,14 @@
+import { readChangelog, readCurrent, readLastRelease, storeRelease } from './contract-diff/released.js';
+import { judge } from './contract-diff/verdict.js';
+import { runScript } from './script.js';
+
+// npm run contract:release: stores generated/openapi.json as openapi/released/<info.version>.json.
+await runScript(async (print) => {
+  const [released, current] = await Promise.all([readLastRelease(), readCurrent()]);
+  const problems = released ? judge(released, current, await readChangelog()).problems : [];
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const version = await storeRelease(current);
+  print(
+    `Stored openapi/released/${version}.json. Rename "Unreleased" in CHANGELOG.md to "${version}" and commit both.`,
+  );
+});

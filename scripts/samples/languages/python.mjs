@@ -1,0 +1,65 @@
+import { literalWriter } from './literals.mjs';
+
+/** Returns a Python script that needs only the package requests. */
+export function python({ method, url, headers, body, download }) {
+  // requests sets the type of a JSON body itself.
+  const own = headers.filter(([name]) => name !== 'Content-Type' || body.type !== 'json');
+  const values = own.map(([name, value]) => `${text(name)}: ${text(value)}`);
+  const options = [
+    text(url),
+    ...(values.length > 0 ? [`headers={${values.join(', ')}}`] : []),
+    ...bodyOptions(body),
+    'timeout=30',
+  ];
+  const shown = download
+    ? `with open(${text(download)}, "wb") as file:\n    file.write(response.content)`
+    : 'print(response.text)';
+  return `import requests
+
+response = requests.${method.toLowerCase()}(
+${options.map((option) => `    ${option},\n`).join('')})
+print(response.status_code)
+${shown}`;
+}
+
+// JSON's escapes of strings are also Python's.
+const text = (value) => JSON.stringify(value);
+
+const write = literalWriter({
+  text,
+  word: (value) => ({ true: 'True', false: 'False', null: 'None' })[String(value)],
+  object: ['{', '}'],
+  entry: (name, value) => `${name}: ${value}`,
+  emptyObject: '{}',
+  indent: '    ',
+});
+
+function bodyOptions(body) {
+  const data = Object.fromEntries(body?.fields?.map(({ name, value }) => [name, value]) ?? []);
+  const fields = Object.keys(data).length > 0 ? [`data=${write(data, '    ')}`] : [];
+  switch (body?.type) {
+    case 'json':
+      return [`json=${write(body.value, '    ')}`];
+    case 'text':
+      return [`data=${text(body.text)}.encode()`];
+    case 'form':
+      return fields;
+    case 'multipart':
+      return [...filesOption(body.files, data), ...(body.files.length > 0 ? fields : [])];
+    default:
+      return [];
+  }
+}
+
+function filesOption(files, data) {
+  const parts = files.map(
+    ({ name, fileName, contentType }) =>
+      `${text(name)}: (${text(fileName)}, open(${text(fileName)}, "rb"), ${text(contentType)})`,
+  );
+  // Without a file, requests would send another type of form.
+  const texts =
+    files.length > 0
+      ? []
+      : Object.entries(data).map(([name, value]) => `${text(name)}: (None, ${text(value)})`);
+  return [`files={${[...parts, ...texts].join(', ')}}`];
+}

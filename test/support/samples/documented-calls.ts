@@ -1,0 +1,53 @@
+import { hasPermission } from '../../../src/platform/access/permissions.js';
+import type { OperationId } from '../../../src/platform/contract/types.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { operationOf, type Body } from '../service/contract.js';
+import type { Call } from '../service/service.js';
+
+/** Returns the caller that an example is written for. */
+export function documentedCaller(id: OperationId, name: string): Call {
+  const { credential, permission } = operationOf(id);
+  if (credential === 'key') return { key: DEMO.apiKeys.IEX };
+  if (credential === 'none') return {};
+  // The example logs out, and no other test uses hrb here.
+  if (id === 'manageSessions') return { as: 'hrb' };
+  if (name.startsWith('courier')) return { as: 'iex' };
+  return { as: hasPermission('manager', permission) ? 'manager' : 'admin' };
+}
+
+/** Examples that do not succeed, with the expected status and the reason. */
+export const EXPECTED_FAILURES: Record<string, number> = {
+  // Their preauth_token is a placeholder.
+  'login verifyCode': 401,
+  'login verifyBackupCode': 401,
+  // Its token is a placeholder for a mailed one.
+  'resetPassword reset': 400,
+  // No webhook was sent.
+  'manageWebhookDeliveries redeliver': 404,
+  // The demo couriers have no URLs, so that a fresh installation sends no requests.
+  'syncCustomers staff': 400,
+  'syncCustomers courier': 400,
+  // The one-time password and the codes are placeholders.
+  'changePassword firstLogin': 400,
+  'manageTwoFactor enable': 400,
+  'manageTwoFactor disable': 400,
+  'manageTwoFactor regenerate': 400,
+  // The session id is a placeholder.
+  'manageSessions end': 404,
+  // Packages refer to them.
+  'manageWarehouses delete': 400,
+  'manageCarriers delete': 400,
+  // The demo manifest contains packages.
+  'manageManifest delete_manifest': 400,
+  // The adjustment id is a placeholder.
+  'manageCourierBills remove_adjustment': 404,
+  // The previous example published it.
+  'manageCourierBills delete_draft': 400,
+};
+
+const ONE_MINUTE_AGO = new Date(Date.now() - 60_000).toISOString().slice(0, 19).replace('T', ' ');
+/** Fields that depend on the demo data, which dates from the weeks before today. */
+export const TIMES: Record<string, Body> = {
+  'manageCourierBills create_draft': { start_date: '2020-01-01', end_date: '2100-01-01' },
+  'recordPackageEvent several': { occurred_at: ONE_MINUTE_AGO },
+};
