@@ -3,6 +3,8 @@
 import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
+import { buildPostmanCollection } from '../samples/postman.mjs';
 import { fillIncludes } from './includes.mjs';
 import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
 import { publishedMarkdown, renderPage } from './markdown.mjs';
@@ -35,9 +37,17 @@ export async function buildSite({ root, out, bundle, errors }) {
     ]),
     write('reference.html', referenceHtml(reference)),
     write('reference.md', reference.text),
+    write('postman.json', `${JSON.stringify(buildPostmanCollection(bundle), null, 1)}\n`),
+    writeFile(join(out, 'code-samples.json'), `${JSON.stringify(samplesOf(bundle), null, 1)}\n`),
     write('llms.txt', llmsText(site, index, reference)),
   ]);
 }
+
+/** Returns `x-codeSamples` of each operation, which /docs/json adds to the contract. */
+const samplesOf = (bundle) =>
+  Object.fromEntries(
+    Object.entries(codeSamples(bundle)).map(([id, requests]) => [id, toCodeSamples(requests)]),
+  );
 
 function referencePage(bundle) {
   const text = referenceMarkdown(bundle);

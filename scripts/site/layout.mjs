@@ -30,7 +30,7 @@ export function referenceHtml(page) {
     page,
     head: `    <link rel="stylesheet" href="/docs/static/reference.css">
     <script src="/docs/static/scalar.js" defer></script>
-    <script src="/docs/static/reference.js" defer></script>`,
+    <script src="/docs/static/reference.js" type="module"></script>`,
     // The component has its own main element and headline.
     body: `    <div id="content" tabindex="-1">
       <noscript><p>The reference needs JavaScript. <a href="/docs/reference.md">Read it as Markdown</a> instead.</p></noscript>

@@ -112,6 +112,14 @@ test('every operation is in the document of the reference, and in the reference 
   expect(listed.filter(Boolean).sort()).toEqual([...operationIds].sort());
   for (const id of operationIds) expect(markdown).toContain(`Operation \`${id}\`.`);
   expect(document.servers).toEqual([{ url: '/', description: 'This instance' }]);
+  const submit = document.paths['/api/Prealert.php'].post;
+  const languages = new Set(submit['x-codeSamples'].map(({ lang }: { lang: string }) => lang));
+  expect(languages).toEqual(new Set(['Shell', 'PHP', 'Python', 'JavaScript', 'Go']));
+});
+
+test('the Postman collection is served', async () => {
+  const collection = JSON.parse(await textOf('/docs/postman.json'));
+  expect(collection.info.schema).toContain('getpostman.com/json/collection/v2.1.0');
 });
 
 describe('the samples for the terminal work when they are pasted', () => {
@@ -125,6 +133,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     'quick-start': [200, 200, 200, 201, 200],
     // The preauth_token is a placeholder, and the pre-alert exists in the demo data.
     authentication: [409, 200, 200, 401],
+    'bulk-prealerts': [200],
     idempotency: [200],
     pagination: [200, 200],
     files: [200, 200, 200],

@@ -2,8 +2,12 @@
 const chosen = document.documentElement.dataset.theme;
 const isDark = chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 
+// The samples name the host of this page.
+const response = await fetch('/docs/json');
+const content = (await response.text()).replaceAll('https://demo.crossdock.example', location.origin);
+
 const configuration = (dark) => ({
-  url: '/docs/json',
+  content,
   layout: 'modern',
   theme: 'none',
   forceDarkModeState: dark ? 'dark' : 'light',

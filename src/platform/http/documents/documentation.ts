@@ -61,7 +61,9 @@ export async function registerDocumentation(app: FastifyInstance, bundle: Bundle
 }
 
 async function readDocuments(bundle: Bundle): Promise<Map<string, StaticDocument>> {
-  const reference = JSON.stringify(withThisInstanceOnly(bundle));
+  const samples = await readFile(join(projectRoot, 'generated', 'code-samples.json'), 'utf8');
+  // Our generator wrote this file.
+  const reference = JSON.stringify(toReference(bundle, JSON.parse(samples) as CodeSamples));
   const documents = new Map([['/docs/json', makeDocument(mediaTypeOf('.json'), reference)]]);
   for (const { url, file } of [...(await listSite()), ...libraryFiles()])
     documents.set(url, makeDocument(mediaTypeOf(file), await readFile(file)));
@@ -102,8 +104,30 @@ function libraryFiles(): ServedFile[] {
   ];
 }
 
-/** Replaces the servers by this instance: the reference can only call it, because of the content security policy. */
-const withThisInstanceOnly = (bundle: Bundle) => ({
-  ...bundle,
-  servers: [{ url: '/', description: 'This instance' }],
-});
+/** The value of `x-codeSamples` by operationId. */
+type CodeSamples = Record<string, unknown>;
+
+/**
+ * Returns the document of the reference: the contract with samples in several languages. This instance is its only server,
+ * because the content security policy allows the reference to call no other.
+ */
+function toReference(bundle: Bundle, samples: CodeSamples) {
+  const withSamples = (operation: Bundle['paths'][string][string]) => ({
+    ...operation,
+    'x-codeSamples': samples[operation.operationId],
+  });
+  const paths = Object.entries(bundle.paths).map(([path, item]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(item).map(([key, operation]) => [
+        key,
+        operation.operationId ? withSamples(operation) : operation,
+      ]),
+    ),
+  ]);
+  return {
+    ...bundle,
+    servers: [{ url: '/', description: 'This instance' }],
+    paths: Object.fromEntries(paths),
+  };
+}
