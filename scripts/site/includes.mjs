@@ -51,23 +51,23 @@ async function codeOf(folder, path, label) {
   return `\`\`\`${LANGUAGES[extname(path)]}${label ? ` tab=${label}` : ''}\n${code.trimEnd()}\n\`\`\``;
 }
 
-/** Returns a section per client library: the beginning of its README, up to the second sub-heading. */
+/** Returns a section per client library: the beginning of its README, and how to install it. */
 async function sdkSections(folder) {
   const names = existsSync(folder) ? (await readdir(folder)).sort() : [];
   const files = names.map((name) => join(folder, name, 'README.md')).filter((file) => existsSync(file));
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  return texts
-    .map((text) =>
-      withoutFileLinks(
-        text
-          .split(/^(?=## )/m)
-          .slice(0, 2)
-          .join(''),
-      )
-        .replace(/^#/gm, '##')
-        .trim(),
-    )
-    .join('\n\n');
+  return texts.map(sdkSection).join('\n\n');
+}
+
+function sdkSection(readme) {
+  const [beginning, ...sections] = withoutFileLinks(readme).split(/^(?=## )/m);
+  const shown = [beginning, ...sections.filter((section) => section.startsWith('## Install\n'))].join('');
+  // One level lower. A `#` in code is not a heading.
+  const parts = shown.split(/^(```[^]*?^```)$/m);
+  return parts
+    .map((part, index) => (index % 2 === 0 ? part.replace(/^#/gm, '##') : part))
+    .join('')
+    .trim();
 }
 
 const STATUS_TEXTS = {

@@ -168,19 +168,30 @@ describe('the samples for the terminal work when they are pasted', () => {
   async function script(name: string): Promise<string> {
     const text = await textOf(`/docs/${name}.md`);
     const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, code = '']) => code);
-    const values = `HOST=${HOST}\nTOKEN=${await service.freshTokenOf('iex')}\nAPI_KEY=${DEMO.apiKeys.IEX}\nPREAUTH_TOKEN=none\n`;
-    return [values, ...blocks].join('\n').replaceAll(HOST, service.url);
+    // A courier cannot create manifests.
+    const user = name === 'idempotency' ? 'manager' : 'iex';
+    const settings = await service.call('getCourierSettings', { as: 'iex' });
+    const values = {
+      HOST,
+      TOKEN: await service.freshTokenOf(user),
+      API_KEY: settings.body['data'].api_key,
+      PREAUTH_TOKEN: 'none',
+    };
+    const assignments = Object.entries(values).map(([key, value]) => `${key}=${value}\n`);
+    return [...assignments, ...blocks].join('\n').replaceAll(HOST, service.url);
   }
 
   async function paste(code: string, folder: string): Promise<{ output: string; statuses: number[] }> {
-    // Writes the status of each request, and changes nothing else.
+    // Writes the status of each request to standard error, and changes nothing else.
     const curl = `curl() { command curl -w '%{stderr}HTTP %{http_code}\\n' "$@"; }\n`;
     const shell = spawn('bash', ['-uc', curl + code], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    for (const stream of [shell.stdout, shell.stderr])
-      stream.on('data', (chunk) => (output += String(chunk)));
+    let errors = '';
+    shell.stdout.on('data', (chunk) => (output += String(chunk)));
+    shell.stderr.on('data', (chunk) => (errors += String(chunk)));
     await once(shell, 'close');
-    return { output, statuses: [...output.matchAll(/^HTTP (\d+)$/gm)].map(([, status]) => Number(status)) };
+    const statuses = [...errors.matchAll(/^HTTP (\d+)$/gm)].map(([, status]) => Number(status));
+    return { output: output + errors, statuses };
   }
 });
 
