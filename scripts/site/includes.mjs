@@ -20,6 +20,7 @@ const INCLUDES = {
   errors: ({ errors }) => errorSections(errors),
   changelog: ({ changelog }) => changelogText(changelog),
   fields: ({ bundle }, name) => fieldTable(bundle, name),
+  sample: ({ samples }, path) => codeOf(samples, path),
   sdks: ({ sdk }) => sdkSections(sdk),
   /** The same sample in several languages: a folder, and a file for each language. */
   async samples({ samples }, argument) {

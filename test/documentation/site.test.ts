@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -192,6 +194,25 @@ describe('the samples for the terminal work when they are pasted', () => {
     await once(shell, 'close');
     const statuses = [...errors.matchAll(/^HTTP (\d+)$/gm)].map(([, status]) => Number(status));
     return { output: output + errors, statuses };
+  }
+});
+
+test('the sample for retries repeats an open request with the same key, and returns the final response', async () => {
+  const keys: unknown[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers['idempotency-key']);
+    response.writeHead(keys.length === 1 ? 503 : 201, { 'retry-after': '0.01' }).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    // A server that listens on a port has an address of this type.
+    const { port } = server.address() as AddressInfo;
+    const path = join(projectRoot, 'docs/site/samples/retries/send-safely.mjs');
+    const { sendSafely } = await import(path);
+    const response: Response = await sendSafely(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
+    expect([response.status, keys.length, new Set(keys).size]).toEqual([201, 2, 1]);
+  } finally {
+    server.close();
   }
 });
 
