@@ -133,8 +133,8 @@ describe('the samples for the terminal work when they are pasted', () => {
   /** Each page with the statuses of its requests. */
   const STATUSES: Record<string, number[]> = {
     'quick-start': [200, 200, 200, 201, 200],
-    // The preauth_token is a placeholder, and the pre-alert exists in the demo data.
-    authentication: [409, 200, 200, 401],
+    // The preauth_token is a placeholder.
+    authentication: [201, 200, 200, 401],
     'bulk-prealerts': [200],
     idempotency: [200],
     pagination: [200, 200],
