@@ -86,7 +86,7 @@ describe('in a browser', () => {
       const [context, page] = await openWindow(width, colorScheme);
       for (const path of [...PAGES, REFERENCE]) {
         await open(page, path);
-        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+        const scrollWidth = await page.evaluate('document.documentElement.scrollWidth');
         expect([path, scrollWidth]).toEqual([path, width]);
         await expectSoon(async () => [path, await findingsOf(page)], [path, []]);
       }
@@ -101,13 +101,13 @@ describe('in a browser', () => {
     async () => {
       const [context, page] = await openWindow(380, 'light');
       await open(page, '/docs/webhooks');
-      const focused = () => page.evaluate(() => document.activeElement?.textContent);
+      const focused = () => page.evaluate('document.activeElement.textContent');
 
       await page.keyboard.press('Tab');
       expect(await focused()).toBe('Skip to the content');
       expect(await page.locator('.skip').boundingBox()).toMatchObject({ y: 8 });
       await page.keyboard.press('Enter');
-      expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
+      expect(await page.evaluate('document.activeElement.id')).toBe('content');
 
       await page.locator('.menu').focus();
       await page.keyboard.press('Enter');
@@ -123,17 +123,13 @@ describe('in a browser', () => {
       await page.keyboard.press('ArrowRight');
       expect(await focused()).toBe('Python');
       expect(await page.getByRole('tabpanel').textContent()).toContain('import hmac');
-      const outline = await page.evaluate(
-        () => getComputedStyle(document.activeElement as Element).outlineWidth,
-      );
+      const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
       expect(outline).toBe('2px');
 
       await page.locator('.theme').focus();
       await page.keyboard.press('Space');
       await page.reload();
-      expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
-        'rgb(14, 21, 19)',
-      );
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(14, 21, 19)');
       await context.close();
     },
     LIMIT_MS,
