@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../src/config/project-root.js';
+import { rounds } from '../support/harness/effort.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
 import { startService, type Service } from '../support/service/service.js';
 
@@ -17,6 +18,13 @@ const names = readdirSync(join(projectRoot, 'docs/site/pages')).map((file) => fi
 const PAGES = names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
 const REFERENCE = '/docs/reference';
 
+const WINDOWS = [
+  [1280, 'light'],
+  [380, 'dark'],
+  [1280, 'dark'],
+  [380, 'light'],
+] as const;
+
 let service: Service;
 let browser: Browser;
 const faults: string[] = [];
@@ -24,7 +32,7 @@ const faults: string[] = [];
 beforeAll(async () => {
   if (!chromiumPath) return;
   service = await startService();
-  // eslint-disable-next-line @typescript-eslint/consistent-type-imports -- loaded only where there is a browser
+  // Loaded only where there is a browser.
   const { chromium } = require('playwright-core') as typeof import('playwright-core');
   browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
 }, LIMIT_MS);
@@ -72,12 +80,7 @@ async function findingsOf(page: Page): Promise<string[]> {
 type Axe = { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
 
 describe('in a browser', () => {
-  runs.each([
-    [1280, 'light'],
-    [1280, 'dark'],
-    [380, 'light'],
-    [380, 'dark'],
-  ] as const)(
+  runs.each(WINDOWS.slice(0, rounds(2, 4)))(
     titleWith(
       '%i pixels wide, %s: no page scrolls sideways, has serious findings or calls other hosts',
       missing,

@@ -116,18 +116,11 @@ function toReference(bundle: Bundle, samples: CodeSamples) {
     ...operation,
     'x-codeSamples': samples[operation.operationId],
   });
-  const paths = Object.entries(bundle.paths).map(([path, item]) => [
-    path,
-    Object.fromEntries(
-      Object.entries(item).map(([key, operation]) => [
-        key,
-        operation.operationId ? withSamples(operation) : operation,
-      ]),
-    ),
-  ]);
-  return {
-    ...bundle,
-    servers: [{ url: '/', description: 'This instance' }],
-    paths: Object.fromEntries(paths),
-  };
+  const paths = mapValues(bundle.paths, (item) =>
+    mapValues(item, (operation) => (operation.operationId ? withSamples(operation) : operation)),
+  );
+  return { ...bundle, servers: [{ url: '/', description: 'This instance' }], paths };
 }
+
+const mapValues = <In, Out>(record: Record<string, In>, map: (value: In) => Out): Record<string, Out> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
