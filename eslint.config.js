@@ -86,4 +86,17 @@ export default tseslint.config(
       },
     },
   },
+  {
+    // Scripts of browsers, and samples that readers run in a browser or in Node.
+    files: ['docs/site/**/*.{js,mjs}'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          ...['document', 'location', 'localStorage', 'navigator', 'matchMedia', 'getSelection'],
+          ...['scrollBy', 'addEventListener', 'requestAnimationFrame', 'MutationObserver', 'NodeFilter'],
+          ...['CustomEvent', 'fetch', 'crypto', 'setTimeout', 'Buffer', 'Scalar'],
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
 );

@@ -4,7 +4,8 @@
 /** Validates the source and returns each code with its variants, and each variant with the arguments of its example. */
 export function readErrors(written) {
   for (const [code, entry] of Object.entries(written.codes)) {
-    assertKeys(code, entry, ['status', 'description', 'variants', ...VARIANT_KEYS]);
+    assertKeys(code, entry, ['status', 'description', 'cause', 'cure', 'variants', ...VARIANT_KEYS]);
+    if (!entry.cause || !entry.cure) throw new Error(`errors.yaml, ${code}: write a cause and a cure.`);
     for (const variant of Object.values(entry.variants ?? {})) assertKeys(code, variant, VARIANT_KEYS);
   }
   for (const [name, entry] of Object.entries(written.fields))
@@ -26,9 +27,9 @@ function assertKeys(name, entry, known) {
 
 function normalise({ codes, fields, common, groups }) {
   const read = Object.entries(codes).map(
-    ([code, { status, description, message, example, errors, variants }]) => {
+    ([code, { status, description, cause, cure, message, example, errors, variants }]) => {
       const written = variants ?? { default: { message, example, errors } };
-      return [code, { status, description, variants: mapValues(written, readVariant) }];
+      return [code, { status, description, cause, cure, variants: mapValues(written, readVariant) }];
     },
   );
   return {
@@ -89,6 +90,7 @@ export function failureBody(source, { code, variant = 'default', args = {}, erro
     status: word,
     message: message.replace('{problems}', () => wordProblems(errors)),
     code,
+    doc_url: `/docs/errors#${code}`,
     ...(errors ? { errors } : {}),
     request_id: '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0f01',
     timestamp: 1795249800,

@@ -1,5 +1,5 @@
-// Makes everything in generated/ from openapi/ and prisma/: the bundled contract, TypeScript types, the typed
-// handler map, the table of operations, and the Prisma client. Plain JavaScript, because it runs before the build.
+// Makes everything in generated/ from openapi/, prisma/ and docs/site/: the bundled contract, TypeScript types, the typed
+// handler map, the table of operations, the documentation site, and the Prisma client. Plain JavaScript, because it runs before the build.
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,6 +16,7 @@ import { nameSchemas } from './named-schemas.mjs';
 import { addRateLimitHeaders } from './rate-limits.mjs';
 import { openResponseEnums } from './open-enums.mjs';
 import { toSdkContract } from './sdk-contract.mjs';
+import { buildSite } from './site/build.mjs';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -42,6 +43,7 @@ async function generateContract() {
     writeFile(join(out, 'operations.ts'), operationTable(bundle)),
     writeFile(join(out, 'handlers.ts'), handlerMap(bundle)),
     writeFile(join(out, 'errors.ts'), `${HEADER}${runtimeCatalogue(errors)}`),
+    buildSite({ root, out, bundle: published, errors }),
     contractTypes(bundle).then((types) => writeFile(join(out, 'contract.ts'), types)),
   ]);
 }

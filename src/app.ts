@@ -18,7 +18,7 @@ import { rejectWhileClosing } from './platform/http/connections/graceful-shutdow
 import { makeDocument } from './platform/http/documents/static-documents.js';
 import { sendRateLimits } from './platform/http/replies/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
-import { registerReference } from './platform/http/documents/api-reference.js';
+import { registerDocumentation } from './platform/http/documents/documentation.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/access/rate-limit.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
@@ -60,7 +60,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
-  await registerReference(server, bundle);
+  const documents = await registerDocumentation(server, bundle);
   await registerRoutes(
     server,
     bundle,
@@ -89,6 +89,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       secrets,
       limit: makeRequestLimit(config.rateLimitPerMinute),
     },
+    documents,
   );
   return { server, tokens, secrets, lastSeen };
 }

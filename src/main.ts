@@ -72,7 +72,7 @@ function printWelcome(app: FastifyInstance, { tls, host }: Config): void {
   print(`
 Crossdock is serving ${base}
 
-  API reference    ${base}/docs
+  Documentation    ${base}/docs
   Log in           curl -s ${base}/api/login.php -H 'Content-Type: application/json' \\
                      -d '{"action":"login","username":"admin","password":"crossdock-demo"}'
   Announce         curl -s ${base}/api/Prealert.php -H "X-API-KEY: $(printf 'a%.0s' $(seq 64))" \\

@@ -10,7 +10,14 @@ type Text = { message: string };
 type Written = {
   codes: Record<
     string,
-    { status: number; description: string; message?: string; variants?: Record<string, Text> }
+    {
+      status: number;
+      description: string;
+      cause: string;
+      cure: string;
+      message?: string;
+      variants?: Record<string, Text>;
+    }
   >;
   fields: Record<string, Text & { pattern?: string; format?: string }>;
 };
@@ -66,6 +73,13 @@ describe('openapi/errors.yaml is the only source of failures', () => {
     const unused = Object.keys(fields).filter((name) => !isNamed(name) && !explaining.includes(name));
     expect(unused).toEqual([]);
   });
+});
+
+test('the description, the cause and the cure of each code are full sentences', () => {
+  const texts = Object.entries(codes).flatMap(([code, { description, cause, cure }]) =>
+    [description, cause, cure].map((text) => [code, text] as const),
+  );
+  expect(texts.filter(([, text]) => !/^[A-Z`][^]*\.$/.test(text))).toEqual([]);
 });
 
 describe('the messages', () => {

@@ -40,7 +40,7 @@ test('the service does not start if an operation has no handler', async () => {
   expect(missing).toBeDefined();
   const boot = async (handlers: unknown) => {
     const app = Fastify();
-    await registerRoutes(app, bundle, handlers as Handlers, {} as Parameters<typeof registerRoutes>[3]);
+    await registerRoutes(app, bundle, handlers as Handlers, {} as Parameters<typeof registerRoutes>[3], []);
     await app.ready();
     await app.close();
   };

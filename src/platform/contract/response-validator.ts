@@ -41,11 +41,11 @@ export function validateResponses(
 ): void {
   const { validate, validateFailure } = makeResponseValidator(bundle);
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
-    const isReference = request.url.startsWith('/docs');
-    if (isReference) return payload;
-    const text = textOf(payload, reply.getHeader('content-encoding'));
     const operationId = request.operation?.id ?? '';
     const { statusCode: status } = reply;
+    const isDocumentation = operationId === '' && status < 400;
+    if (isDocumentation) return payload;
+    const text = textOf(payload, reply.getHeader('content-encoding'));
     const header = (name: string) => reply.getHeader(name)?.toString();
     const headerNames = Object.keys(reply.getHeaders());
     onReply({

@@ -110,7 +110,7 @@ export function makeAjv(): Ajv2020 {
   });
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate: isMultipleOf });
-  addFormats.default(ajv, ['uri', 'email']);
+  addFormats.default(ajv, ['uri', 'uri-reference', 'email']);
   ajv.addFormat('date', isCalendarDate);
   ajv.addFormat('uuid', UUID);
   for (const format of ['password', 'int32', 'int64', 'float', 'double', 'binary'])

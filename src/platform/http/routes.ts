@@ -11,7 +11,7 @@ import {
   type HandlerResult,
 } from './replies/responses.js';
 import { bodyBytesOf } from './bodies/body-limits.js';
-import { toDocumentResponse } from './documents/static-documents.js';
+import { DOCUMENT_METHODS, toDocumentResponse } from './documents/static-documents.js';
 import { sendError } from './replies/error-handler.js';
 import { sentMediaType } from './bodies/forms.js';
 import { makeAuthorizationHook, makePreValidationHook, type HookDeps } from './request-hooks.js';
@@ -19,12 +19,18 @@ import { runIdempotent } from '../idempotency/idempotent-request.js';
 import { logSecretReads } from './log-secret-reads.js';
 import { withUploads } from './bodies/uploads.js';
 
-/** Registers a route for every operation of the contract. @throws if an operation has no handler */
+/**
+ * Registers a route for every operation of the contract.
+ *
+ * @param documents the paths of the documentation, which have routes already
+ * @throws if an operation has no handler
+ */
 export async function registerRoutes(
   app: FastifyInstance,
   bundle: Bundle,
   handlers: Handlers,
   parts: HookDeps,
+  documents: string[],
 ): Promise<void> {
   app.addHook('onRoute', (route) => {
     const id = (route.schema as { operationId?: OperationId } | undefined)?.operationId;
@@ -39,7 +45,7 @@ export async function registerRoutes(
     specification: toRoutes(bundle),
     operationResolver: (id: string) => toRouteHandler(id, handlers, parts),
   });
-  const refuse = makeNotFoundHandler();
+  const refuse = makeNotFoundHandler(documents);
   // Before the body is read: an unknown path is the first reason to refuse a request.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(request, reply) : undefined));
   app.setNotFoundHandler(refuse);
@@ -81,9 +87,9 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDep
   };
 }
 
-/** Responds with 405 and Allow to a path of the contract, with 404 to any other. */
-function makeNotFoundHandler() {
-  const allowed = new Map<string, string[]>();
+/** Responds with 405 and Allow to a path of the contract or the documentation, with 404 to any other. */
+function makeNotFoundHandler(documents: string[]) {
+  const allowed = new Map(documents.map((path) => [path, DOCUMENT_METHODS]));
   for (const { path, method } of Object.values(operations)) {
     allowed.set(path, [...(allowed.get(path) ?? []), method]);
   }

@@ -23,9 +23,12 @@ const DOCUMENTS = [
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/', 'text/html; charset=utf-8'],
   ['/docs/json', 'application/json; charset=utf-8'],
-  ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8'],
-  ['/docs/static/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ['/docs/static/swagger-initializer.js', 'text/javascript; charset=utf-8'],
+  ['/docs/errors', 'text/html; charset=utf-8'],
+  ['/docs/errors.md', 'text/markdown; charset=utf-8'],
+  ['/docs/reference', 'text/html; charset=utf-8'],
+  ['/docs/static/site.css', 'text/css; charset=utf-8'],
+  ['/docs/static/scalar.js', 'text/javascript; charset=utf-8'],
+  ['/llms.txt', 'text/plain; charset=utf-8'],
 ] as const;
 
 const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -86,13 +89,47 @@ test.each([
   expect(headers.get('content-encoding')).toBe(encoding);
 });
 
-test.each(['/docs', '/docs/'])('%s loads only files that exist', async (path) => {
-  const { bytes } = await get(path);
-  const files = [...bytes.toString().matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file = '']) => file);
-  expect(files).toHaveLength(8);
-  for (const file of files) {
-    const { pathname } = new URL(file, new URL(path, service.url));
-    expect([file, (await get(pathname)).status]).toEqual([file, 200]);
+test.each(['/docs', '/docs/errors', '/docs/json', '/docs/static/inter.woff2', '/llms.txt'])(
+  '%s supports GET and HEAD, and refuses other methods with 405',
+  async (path) => {
+    const shown = await get(path);
+    const head = await service.request('HEAD', path);
+    expect([head.status, head.bytes.length, head.headers.get('etag')]).toEqual([
+      200,
+      0,
+      shown.headers.get('etag'),
+    ]);
+    expect(head.headers.get('content-length')).toBe(String(shown.bytes.length));
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const { status, headers, body } = await service.request(method, path);
+      expect([status, headers.get('allow'), body['code']]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
+    }
+  },
+);
+
+test('a font is not compressed again', async () => {
+  const { headers } = await get('/docs/static/inter.woff2', { 'accept-encoding': 'br' });
+  expect([headers.get('content-type'), headers.get('content-encoding')]).toEqual(['font/woff2', null]);
+});
+
+test('the pages forbid other hosts, inline scripts and frames', async () => {
+  for (const path of ['/docs', '/docs/errors', '/docs/reference', '/docs/errors.md', '/llms.txt']) {
+    const { headers } = await get(path);
+    const policy = headers.get('content-security-policy') ?? '';
+    const styles = path === '/docs/reference' ? "'self' 'unsafe-inline'" : "'self'";
+    expect(policy.split('; ')).toEqual([
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src ${styles}`,
+      "font-src 'self'",
+      "img-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');
   }
 });
 
@@ -119,20 +156,23 @@ describe('path traversal in the API reference', () => {
     '/docs/static/..%5c..%5cpackage.json',
     '/docs/static//etc/passwd',
     '/docs/static/%2fetc%2fpasswd',
-    '/docs//static/index.css',
-    '/docs/static/./index.css',
-    '/docs/static/index.css%00',
+    '/docs//static/site.css',
+    '/docs/static/./site.css',
+    '/docs/static/site.css%00',
     '/docs/static/%00',
     '/docs/static/',
     '/docs/static',
-    '/docs/static/index.html',
-    '/docs/static/swagger-ui.js',
-    '/docs/static/csp.json',
+    '/docs/static/standalone.js',
+    '/docs/index.html',
+    '/docs/errors.html',
+    '/docs/errors/',
+    '/docs/llms.txt',
+    '/llms.txt/',
     '/docs/static/__proto__',
     '/docs/../docs/json',
     '/docs/yaml',
     '/docs/x',
-    '/docs/static/index.css/',
+    '/docs/static/site.css/',
     `/docs/static/${'../'.repeat(300)}x`,
   ])('%s returns 404 in the error envelope', async (path) => {
     const reply = await sendRaw(service.url, { path });

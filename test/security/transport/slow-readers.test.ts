@@ -63,14 +63,13 @@ const connections = ({ app }: Service) =>
 
 describe('unread responses', () => {
   test('close their connection after the time limit', async () => {
-    for (let n = 0; n < 20; n += 1)
-      await openUnread(impatient.url, get('/docs/static/swagger-ui-bundle.js').repeat(5));
+    for (let n = 0; n < 20; n += 1) await openUnread(impatient.url, get('/docs/static/scalar.js').repeat(5));
     await until(async () => (await connections(impatient)) === 20, 5_000);
     await until(async () => (await connections(impatient)) === 0, 10_000);
   });
 
   test('close it even if the client continues to send', async () => {
-    const socket = await openUnread(impatient.url, get('/docs/static/swagger-ui-bundle.js').repeat(5));
+    const socket = await openUnread(impatient.url, get('/docs/static/scalar.js').repeat(5));
     const drip = setInterval(() => socket.write('G'), 50);
     try {
       await until(async () => (await connections(impatient)) === 1, 5_000);
@@ -100,7 +99,7 @@ describe('unread responses', () => {
 
 describe('slow clients', () => {
   test('receive a whole document slowly, although it takes longer than the limit for unread responses', async () => {
-    const path = '/docs/static/swagger-ui-bundle.js';
+    const path = '/docs/static/scalar.js';
     const whole = await impatient.request('GET', path);
     const socket = await openUnread(impatient.url, get(path, CLOSE));
     const chunks: Buffer[] = [];

@@ -45,7 +45,7 @@ const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: 127.0
 test.each([
   ['the contract as JSON', '/openapi.json', SOCKETS],
   ['the contract as YAML', '/openapi.yaml', rounds(40, 200)],
-  ['the code of the reference', '/docs/static/swagger-ui-bundle.js', rounds(40, 200)],
+  ['the code of the reference', '/docs/static/scalar.js', rounds(40, 200)],
   ['the document of the reference', '/docs/json', rounds(40, 200)],
 ])(
   'pipelined requests for %s without reading the responses need less than 100 MiB',

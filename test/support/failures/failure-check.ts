@@ -10,8 +10,10 @@ export function failureFaults({ operationId, status, mediaType, text }: SentRepl
   // The response validator reports a response that is not an error envelope.
   const body = JSON.parse(text) as FailureBody;
   const { faults, texts } = matchFailure(status, body);
+  const docUrl = `/docs/errors#${body.code}`;
   return [
     ...faults,
+    ...(body.doc_url === docUrl ? [] : [`doc_url is ${body.doc_url} instead of ${docUrl}`]),
     ...(isOperation(operationId) ? differenceFromExamples(operationId, status, body, texts) : []),
   ];
 }

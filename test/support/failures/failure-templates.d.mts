@@ -1,5 +1,6 @@
 export type FailureBody = {
   code: string;
+  doc_url?: string;
   message: string;
   errors?: { field: string; row?: number; code: string; message: string }[];
 };

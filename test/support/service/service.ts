@@ -225,7 +225,7 @@ function exchange(
         const bytes = Buffer.concat(chunks);
         const text = bytes.toString();
         const { 'content-type': type, 'content-encoding': encoding } = response.headers;
-        const isJson = encoding === undefined && (type?.includes('json') ?? false);
+        const isJson = method !== 'HEAD' && encoding === undefined && (type?.includes('json') ?? false);
         const received = new Headers(
           Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
         );

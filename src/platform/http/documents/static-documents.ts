@@ -17,6 +17,9 @@ const COMPRESSORS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 /** Smaller documents are not compressed, because headers are most of their response. */
 const MIN_COMPRESSED_BYTES = 1024;
 
+/** The methods of the documentation's paths. */
+export const DOCUMENT_METHODS = ['GET', 'HEAD'];
+
 const shared = new WeakSet<Buffer>();
 
 /** Returns whether all responses with this buffer share its memory. */
@@ -50,8 +53,8 @@ export async function toDocumentResponse(
   requestHeaders: IncomingHttpHeaders,
 ): Promise<HttpResponse> {
   const { mediaType, bytes, hash } = document;
-  const encoding =
-    bytes.length < MIN_COMPRESSED_BYTES ? undefined : encodingFor(requestHeaders['accept-encoding']);
+  const isCompressible = bytes.length >= MIN_COMPRESSED_BYTES && !mediaType.startsWith('font/');
+  const encoding = isCompressible ? encodingFor(requestHeaders['accept-encoding']) : undefined;
   // A strong ETag identifies the bytes, so each encoding has its own.
   const etag = `"${hash}${encoding ? `-${encoding}` : ''}"`;
   const headers = { etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };

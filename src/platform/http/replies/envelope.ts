@@ -6,6 +6,7 @@ export type FailureBody = {
   status: 'fail' | 'error';
   message: string;
   code: FailureCode;
+  doc_url: string;
   errors?: FieldError[];
   request_id: string;
   timestamp: number;
@@ -34,6 +35,8 @@ export function wrapFailure(
     status: isServerError(error, operation) ? 'error' : 'fail',
     message: error.message,
     code: error.code,
+    // Relative, because a failure can come before there is a valid Host header (decision 0042).
+    doc_url: `/docs/errors#${error.code}`,
     ...(error.detail.errors ? { errors: error.detail.errors } : {}),
     request_id: requestId,
     timestamp: toSeconds(now),

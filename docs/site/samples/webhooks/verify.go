@@ -1,0 +1,34 @@
+package crossdock
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// IsFromCrossdock returns whether a webhook came from Crossdock. body is the request's body as received.
+func IsFromCrossdock(secret string, header http.Header, body []byte) bool {
+	timestamp := header.Get("webhook-timestamp")
+	sent, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
+		return false
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		return false
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(header.Get("webhook-id") + "." + timestamp + "."))
+	mac.Write(body)
+	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	for _, signature := range strings.Split(header.Get("webhook-signature"), " ") {
+		if hmac.Equal(expected, []byte(signature)) {
+			return true
+		}
+	}
+	return false
+}

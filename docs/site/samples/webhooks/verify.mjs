@@ -1,0 +1,14 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Returns whether a webhook came from Crossdock. `body` is the request's body as received: a Buffer or a string. */
+export function isFromCrossdock(secret, headers, body) {
+  const timestamp = headers['webhook-timestamp'] ?? '';
+  if (!/^\d+$/.test(timestamp) || Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false;
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const hash = createHmac('sha256', key).update(`${headers['webhook-id']}.${timestamp}.`).update(body);
+  const expected = Buffer.from(`v1,${hash.digest('base64')}`);
+  return (headers['webhook-signature'] ?? '').split(' ').some((each) => {
+    const signature = Buffer.from(each);
+    return signature.length === expected.length && timingSafeEqual(signature, expected);
+  });
+}

@@ -1,0 +1,90 @@
+// Makes the documentation site in generated/site/ from docs/site/, the contract and CHANGELOG.md. Each page exists as HTML and as
+// Markdown. src/platform/http/documents/ serves the files.
+import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
+import { buildPostmanCollection } from '../samples/postman.mjs';
+import { fillIncludes } from './includes.mjs';
+import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
+import { publishedMarkdown, renderPage } from './markdown.mjs';
+import { referenceMarkdown } from './reference.mjs';
+
+/** @param {{ root: string, out: string, bundle: object, errors: object }} input the published contract and its error catalogue */
+export async function buildSite({ root, out, bundle, errors }) {
+  const source = join(root, 'docs', 'site');
+  const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
+  const include = { bundle, errors, changelog, samples: join(source, 'samples'), sdk: join(root, 'sdk') };
+  const pages = new Map();
+  for (const file of (await readdir(join(source, 'pages'))).sort()) {
+    const text = await fillIncludes(await readFile(join(source, 'pages', file), 'utf8'), include);
+    const name = file.replace(/\.md$/, '');
+    pages.set(name, { name, text, ...renderPage(text) });
+  }
+  const reference = referencePage(bundle);
+  const site = siteOf(parse(await readFile(join(source, 'navigation.yaml'), 'utf8')), pages);
+  const index = withCards(site, pages.get('index'));
+
+  const target = join(out, 'site');
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target, { recursive: true });
+  const write = (name, text) => writeFile(join(target, name), text);
+  await Promise.all([
+    cp(join(source, 'assets'), join(target, 'static'), { recursive: true }),
+    ...[index, ...site.groups.flatMap((group) => group.pages)].flatMap((page) => [
+      write(`${page.name}.html`, pageHtml(site, page)),
+      write(`${page.name}.md`, publishedMarkdown(page.text)),
+    ]),
+    write('reference.html', referenceHtml(reference)),
+    write('reference.md', reference.text),
+    write('postman.json', `${JSON.stringify(buildPostmanCollection(bundle), null, 1)}\n`),
+    writeFile(join(out, 'code-samples.json'), `${JSON.stringify(samplesOf(bundle), null, 1)}\n`),
+    write('llms.txt', llmsText(site, index, reference)),
+  ]);
+}
+
+/** Returns `x-codeSamples` of each operation, which /docs/json adds to the contract. */
+const samplesOf = (bundle) =>
+  Object.fromEntries(
+    Object.entries(codeSamples(bundle)).map(([id, requests]) => [id, toCodeSamples(requests)]),
+  );
+
+function referencePage(bundle) {
+  const text = referenceMarkdown(bundle);
+  const { title, summary } = renderPage(text);
+  return { name: 'reference', title, summary, text };
+}
+
+/** Returns the groups of the navigation with their pages. @throws if a page is missing or in no group */
+function siteOf(navigation, pages) {
+  const left = new Set(pages.keys());
+  left.delete('index');
+  const groups = navigation.map(({ title, pages: names }) => ({
+    title,
+    pages: names.map((name) => {
+      if (!left.delete(name))
+        throw new Error(`navigation.yaml: there is no page ${name}, or it is named twice.`);
+      return pages.get(name);
+    }),
+  }));
+  if (left.size > 0) throw new Error(`navigation.yaml does not name ${[...left].join(', ')}.`);
+  return { groups };
+}
+
+/** Adds the list of all pages to the start page. */
+function withCards({ groups }, page) {
+  const lists = groups.map(({ title, pages }) => {
+    const items = pages.map((each) => `- [${each.title}](${urlOf(each)}) ${each.summary}`);
+    return `## ${title}\n\n${items.join('\n')}`;
+  });
+  const text = `${page.text.trimEnd()}\n\n${lists.join('\n\n')}\n`;
+  return { ...page, ...renderPage(text), text, headings: [] };
+}
+
+/** Returns the index for language models (llmstxt.org). */
+function llmsText({ groups }, index, reference) {
+  const line = (page) => `- [${page.title}](${urlOf(page, 'md')}): ${page.summary}`;
+  const lists = groups.map(({ title, pages }) => `## ${title}\n\n${pages.map(line).join('\n')}`);
+  const contract = '- [OpenAPI document](/openapi.yaml): every operation, field, limit and failure.';
+  return `# Crossdock\n\n> ${index.summary}\n\n${lists.join('\n\n')}\n\n## Reference\n\n${line(reference)}\n${contract}\n`;
+}

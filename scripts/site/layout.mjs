@@ -1,0 +1,116 @@
+import { escape } from './markdown.mjs';
+
+/** Returns the HTML of a task page. */
+export function pageHtml(site, page) {
+  const all = site.groups.flatMap(({ pages }) => pages);
+  const position = all.findIndex(({ name }) => name === page.name);
+  return documentHtml({
+    page,
+    body: `    <div class="frame">
+${navigation(site, page)}
+      <main id="content" tabindex="-1">
+        <article>
+${page.html}
+        </article>
+${position < 0 ? '' : neighbours(all[position - 1], all[position + 1])}
+        <footer>
+          <a href="${urlOf(page, 'md')}">This page as Markdown</a>
+          <a href="/llms.txt">All pages for language models</a>
+          <a href="/openapi.yaml">OpenAPI document</a>
+        </footer>
+      </main>
+${contents(page)}
+    </div>`,
+  });
+}
+
+/** Returns the HTML of the reference. Its script draws the content from /docs/json. */
+export function referenceHtml(page) {
+  return documentHtml({
+    page,
+    head: `    <link rel="stylesheet" href="/docs/static/reference.css">
+    <script src="/docs/static/scalar.js" defer></script>
+    <script src="/docs/static/reference.js" type="module"></script>`,
+    // The component has its own main element and headline.
+    body: `    <div id="content" tabindex="-1">
+      <noscript><p>The reference needs JavaScript. <a href="/docs/reference.md">Read it as Markdown</a> instead.</p></noscript>
+      <div id="reference"></div>
+    </div>`,
+  });
+}
+
+function documentHtml({ page, head = '', body }) {
+  const title = page.name === 'index' ? 'Crossdock documentation' : `${page.title} - Crossdock documentation`;
+  return `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${escape(title)}</title>
+    <meta name="description" content="${escape(page.summary)}">
+    <meta name="color-scheme" content="light dark">
+    <link rel="icon" type="image/svg+xml" href="/docs/static/favicon.svg">
+    <link rel="alternate" type="text/markdown" href="${urlOf(page, 'md')}" title="This page as Markdown">
+    <link rel="preload" as="font" type="font/woff2" href="/docs/static/inter.woff2" crossorigin>
+    <link rel="stylesheet" href="/docs/static/site.css">
+    <script src="/docs/static/site.js"></script>
+${head}
+  </head>
+  <body class="${page.name}">
+    <a class="skip" href="#content">Skip to the content</a>
+${header(page)}
+${body}
+  </body>
+</html>
+`;
+}
+
+function header({ name }) {
+  const link = (url, text, isCurrent) =>
+    `<a href="${url}"${isCurrent ? ' aria-current="true"' : ''}>${text}</a>`;
+  return `    <header class="top">
+      <a class="brand" href="/docs"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 7.5 12 3l9 4.5v9L12 21l-9-4.5z"/><path d="m3 7.5 9 4.5 9-4.5M12 12v9"/></svg>Crossdock<span>Docs</span></a>
+      <nav class="sections" aria-label="Sections">
+        ${link('/docs', 'Guides', name !== 'reference')}
+        ${link('/docs/reference', 'API<span> reference</span>', name === 'reference')}
+      </nav>
+      <button class="theme" type="button" hidden>Theme</button>
+      ${name === 'reference' ? '' : '<button class="menu" type="button" aria-expanded="false" aria-controls="navigation">Menu</button>'}
+    </header>`;
+}
+
+function navigation({ groups }, page) {
+  const item = ({ name, title }) =>
+    `<li><a href="${urlOf({ name })}"${name === page.name ? ' aria-current="page"' : ''}>${escape(title)}</a></li>`;
+  const group = ({ title, pages }) =>
+    `          <p>${escape(title)}</p>\n          <ul>${pages.map(item).join('')}</ul>`;
+  return `      <nav id="navigation" class="pages" aria-label="Pages">
+${groups.map(group).join('\n')}
+      </nav>`;
+}
+
+/** Returns the table of contents, if the page has enough sections for one. */
+function contents({ headings }) {
+  const shown = headings.filter(({ level }) => level === 2);
+  if (shown.length < 2) return '';
+  const items = shown.map(({ id, text }) => `<li><a href="#${id}">${escape(text)}</a></li>`).join('');
+  return `      <nav class="toc" aria-label="On this page">
+        <p>On this page</p>
+        <ul>${items}</ul>
+      </nav>`;
+}
+
+function neighbours(previous, next) {
+  const link = (page, rel, word) =>
+    page ? `<a rel="${rel}" href="${urlOf(page)}"><span>${word}</span>${escape(page.title)}</a>` : '<i></i>';
+  return `        <nav class="neighbours" aria-label="Previous and next page">
+          ${link(previous, 'prev', 'Previous')}
+          ${link(next, 'next', 'Next')}
+        </nav>`;
+}
+
+/** Returns the path of a page. @param {'md'} [extension] for the page as Markdown */
+export function urlOf({ name }, extension) {
+  if (extension) return `/docs/${name}.${extension}`;
+  return name === 'index' ? '/docs' : `/docs/${name}`;
+}

@@ -1,0 +1,126 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, relative } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { projectRoot } from '../../../config/project-root.js';
+import type { Bundle } from '../../contract/bundle.js';
+import type { StaticDocument } from '../../contract/types.js';
+import { sendHttpResponse } from '../replies/responses.js';
+import { DOCUMENT_METHODS, makeDocument, toDocumentResponse } from './static-documents.js';
+
+const SITE = join(projectRoot, 'generated', 'site');
+
+const MEDIA_TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Allows this service's own files and calls to it, and nothing from other hosts. */
+const policyOf = (styles: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const POLICY = policyOf("'self'");
+/** The component of the reference writes its own style elements. */
+const REFERENCE = '/docs/reference';
+const REFERENCE_POLICY = policyOf("'self' 'unsafe-inline'");
+
+/**
+ * Serves the documentation: the pages that `npm run generate` made, and the files that they load. They are a fixed list in
+ * memory, so no path can reach another file and no request reads the disk. Returns the paths.
+ */
+export async function registerDocumentation(app: FastifyInstance, bundle: Bundle): Promise<string[]> {
+  const documents = await readDocuments(bundle);
+  for (const [url, document] of documents) {
+    const policy = url === REFERENCE ? REFERENCE_POLICY : POLICY;
+    app.route({
+      method: DOCUMENT_METHODS,
+      url,
+      handler: async (request, reply) => {
+        const response = await toDocumentResponse(document, request.headers);
+        return sendHttpResponse(reply.header('content-security-policy', policy), response);
+      },
+    });
+  }
+  return [...documents.keys()];
+}
+
+async function readDocuments(bundle: Bundle): Promise<Map<string, StaticDocument>> {
+  const samples = await readFile(join(projectRoot, 'generated', 'code-samples.json'), 'utf8');
+  // Our generator wrote this file.
+  const reference = JSON.stringify(toReference(bundle, JSON.parse(samples) as CodeSamples));
+  const documents = new Map([['/docs/json', makeDocument(mediaTypeOf('.json'), reference)]]);
+  for (const { url, file } of [...(await listSite()), ...libraryFiles()])
+    documents.set(url, makeDocument(mediaTypeOf(file), await readFile(file)));
+  return documents;
+}
+
+function mediaTypeOf(file: string): string {
+  const mediaType = MEDIA_TYPES[extname(file) || file];
+  if (mediaType === undefined) throw new Error(`The documentation has no media type for ${file}.`);
+  return mediaType;
+}
+
+type ServedFile = { url: string; file: string };
+
+async function listSite(): Promise<ServedFile[]> {
+  const entries = await readdir(SITE, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .flatMap((file) => urlsOf(relative(SITE, file).replaceAll('\\', '/')).map((url) => ({ url, file })));
+}
+
+/** Returns the paths of a file of the site. HTML pages have no extension. */
+function urlsOf(name: string): string[] {
+  if (name === 'llms.txt') return ['/llms.txt'];
+  if (name === 'index.html') return ['/docs', '/docs/'];
+  return [`/docs/${name.replace(/\.html$/, '')}`];
+}
+
+/** The files of packages that the pages load. */
+function libraryFiles(): ServedFile[] {
+  const { resolve } = createRequire(import.meta.url);
+  const scalar = dirname(resolve('@scalar/fastify-api-reference'));
+  const inter = resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
+  return [
+    { url: '/docs/static/scalar.js', file: join(scalar, 'js/standalone.js') },
+    { url: '/docs/static/inter.woff2', file: inter },
+  ];
+}
+
+/** The value of `x-codeSamples` by operationId. */
+type CodeSamples = Record<string, unknown>;
+
+/**
+ * Returns the document of the reference: the contract with samples in several languages. This instance is its only server,
+ * because the content security policy allows the reference to call no other.
+ */
+function toReference(bundle: Bundle, samples: CodeSamples) {
+  const withSamples = (operation: Bundle['paths'][string][string]) => ({
+    ...operation,
+    'x-codeSamples': samples[operation.operationId],
+  });
+  const paths = mapValues(bundle.paths, (item) =>
+    mapValues(item, (operation) => (operation.operationId ? withSamples(operation) : operation)),
+  );
+  return { ...bundle, servers: [{ url: '/', description: 'This instance' }], paths };
+}
+
+const mapValues = <In, Out>(record: Record<string, In>, map: (value: In) => Out): Record<string, Out> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));

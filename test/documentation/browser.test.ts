@@ -1,0 +1,158 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { projectRoot } from '../../src/config/project-root.js';
+import { rounds } from '../support/harness/effort.js';
+import { findProgram, titleWith } from '../support/harness/programs.js';
+import { startService, type Service } from '../support/service/service.js';
+
+const require = createRequire(join(projectRoot, 'package.json'));
+const chromiumPath = findProgram('chromium', 'chromium-browser', 'google-chrome');
+const missing = [chromiumPath ? undefined : 'chromium'];
+const runs = chromiumPath ? test : test.skip;
+const LIMIT_MS = 180_000;
+
+const names = readdirSync(join(projectRoot, 'docs/site/pages')).map((file) => file.replace(/\.md$/, ''));
+const PAGES = names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
+const REFERENCE = '/docs/reference';
+
+const WINDOWS = [
+  [1280, 'light'],
+  [380, 'dark'],
+  [1280, 'dark'],
+  [380, 'light'],
+] as const;
+
+let service: Service;
+let browser: Browser;
+const faults: string[] = [];
+
+beforeAll(async () => {
+  if (!chromiumPath) return;
+  service = await startService();
+  // Loaded only where there is a browser.
+  const { chromium } = require('playwright-core') as typeof import('playwright-core');
+  browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
+}, LIMIT_MS);
+
+afterAll(async () => {
+  if (!chromiumPath) return;
+  await browser.close();
+  await service.stop();
+});
+
+/** Opens a window that records errors of scripts and policies, and requests to other hosts. */
+async function openWindow(width: number, colorScheme: 'light' | 'dark'): Promise<[BrowserContext, Page]> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== service.url)
+      faults.push(`${page.url()} requests ${request.url()}`);
+  });
+  return [context, page];
+}
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(service.url + path, { waitUntil: 'load' });
+  if (path === REFERENCE) await page.getByRole('heading', { name: 'Submit a pre-alert' }).first().waitFor();
+}
+
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Returns the serious findings of axe: the rule and the first element of each. */
+async function findingsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as Record<'axe', Axe>).axe.run();
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  });
+}
+
+type Axe = { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+
+describe('in a browser', () => {
+  runs.each(WINDOWS.slice(0, rounds(2, 4)))(
+    titleWith(
+      '%i pixels wide, %s: no page scrolls sideways, has serious findings or calls other hosts',
+      missing,
+    ),
+    async (width, colorScheme) => {
+      const [context, page] = await openWindow(width, colorScheme);
+      for (const path of [...PAGES, REFERENCE]) {
+        await open(page, path);
+        const scrollWidth = await page.evaluate('document.documentElement.scrollWidth');
+        expect([path, scrollWidth]).toEqual([path, width]);
+        await expectSoon(async () => [path, await findingsOf(page)], [path, []]);
+      }
+      await context.close();
+      expect(faults).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('with the keyboard only: skip link, menu, language tabs and theme', missing),
+    async () => {
+      const [context, page] = await openWindow(380, 'light');
+      await open(page, '/docs/webhooks');
+      const focused = () => page.evaluate('document.activeElement.textContent');
+
+      await page.keyboard.press('Tab');
+      expect(await focused()).toBe('Skip to the content');
+      expect(await page.locator('.skip').boundingBox()).toMatchObject({ y: 8 });
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('content');
+
+      await page.locator('.menu').focus();
+      await page.keyboard.press('Enter');
+      expect([await page.locator('.menu').getAttribute('aria-expanded'), await focused()]).toEqual([
+        'true',
+        'Quick start',
+      ]);
+      await page.keyboard.press('Escape');
+      expect([await page.locator('.pages').isVisible(), await focused()]).toEqual([false, 'Menu']);
+
+      const php = page.getByRole('tab', { name: 'PHP' });
+      await php.focus();
+      await page.keyboard.press('ArrowRight');
+      expect(await focused()).toBe('Python');
+      expect(await page.getByRole('tabpanel').textContent()).toContain('import hmac');
+      const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
+      expect(outline).toBe('2px');
+
+      await page.locator('.theme').focus();
+      await page.keyboard.press('Space');
+      await page.reload();
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(14, 21, 19)');
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('samples name the host of the page', missing),
+    async () => {
+      const [context, page] = await openWindow(1280, 'light');
+      await open(page, '/docs/quick-start');
+      expect(await page.locator('article pre').first().textContent()).toContain(`HOST=${service.url}\n`);
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+});
+
+/** Waits until the value is as expected, because the reference corrects its elements after they appear. */
+async function expectSoon(read: () => Promise<unknown>, expected: unknown): Promise<void> {
+  for (let attempt = 1; attempt < 5; attempt += 1)
+    if (JSON.stringify(await read()) === JSON.stringify(expected)) return;
+  expect(await read()).toEqual(expected);
+}

@@ -1,0 +1,223 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { errorCatalogue } from '../../generated/errors.js';
+import { projectRoot } from '../../src/config/project-root.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { findProgram, titleWith } from '../support/harness/programs.js';
+import { operationIds } from '../support/service/contract.js';
+import { startService, type Service } from '../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const names = readdirSync(join(projectRoot, 'docs/site/pages')).map((file) => file.replace(/\.md$/, ''));
+const paths = ['/docs/reference', ...names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`))];
+const markdownPaths = ['reference', ...names].map((name) => `/docs/${name}.md`);
+
+const textOf = async (path: string): Promise<string> => {
+  const { status, bytes } = await service.request('GET', path);
+  expect([path, status]).toEqual([path, 200]);
+  return bytes.toString();
+};
+
+const idsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+const linksIn = (html: string) => [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
+const markdownLinksIn = (text: string) =>
+  [...text.matchAll(/\]\((\/[^)\s]*)\)/g)].map(([, link = '']) => link);
+
+describe('the pages', () => {
+  test('link only to paths and sections that exist', async () => {
+    const ids = new Map<string, Set<string | undefined>>();
+    for (const path of paths) ids.set(path, idsIn(await textOf(path)));
+    const broken: string[] = [];
+    const seen = new Set<string>();
+    const check = async (page: string, link: string) => {
+      const { origin, pathname, hash } = new URL(link, service.url + page);
+      if (origin !== service.url) return;
+      const isKnown = seen.has(pathname) || (await service.request('GET', pathname)).status === 200;
+      seen.add(pathname);
+      const hasSection = hash === '' || ids.get(pathname)?.has(decodeURIComponent(hash.slice(1)));
+      if (!isKnown || !hasSection) broken.push(`${page}: ${link}`);
+    };
+    for (const path of paths) for (const link of linksIn(await textOf(path))) await check(path, link);
+    for (const path of [...markdownPaths, '/llms.txt'])
+      for (const link of markdownLinksIn(await textOf(path))) await check(path, link);
+    expect(broken).toEqual([]);
+  });
+
+  test('contain no placeholder that was not filled in', async () => {
+    for (const path of [...paths, ...markdownPaths, '/llms.txt'])
+      expect([path, /\{\{|TODO|undefined|\[object/.exec(await textOf(path))]).toEqual([path, null]);
+  });
+
+  test('name their version as Markdown, which begins with the same headline', async () => {
+    for (const path of paths) {
+      const html = await textOf(path);
+      const [, link = ''] = /<link rel="alternate" type="text\/markdown" href="([^"]+)"/.exec(html) ?? [];
+      const [, headline] = /^# (.+)\n/.exec(await textOf(link)) ?? [];
+      expect(html).toContain(path === '/docs/reference' ? 'API reference' : `>${headline}<`);
+    }
+  });
+
+  test('/llms.txt lists every page', async () => {
+    const listed = markdownLinksIn(await textOf('/llms.txt')).filter((link) => link.endsWith('.md'));
+    expect(listed.sort()).toEqual(markdownPaths.filter((path) => path !== '/docs/index.md').sort());
+  });
+});
+
+describe('the errors', () => {
+  test('every code has a section with its cause and its cure', async () => {
+    const html = await textOf('/docs/errors');
+    const sections = html.split('<h3 ').slice(1);
+    const complete = sections
+      .filter((section) => section.includes('Cause.') && section.includes('Cure.'))
+      .map((section) => /^id="([^"]+)"/.exec(section)?.[1]);
+    expect(complete.sort()).toEqual(Object.keys(errorCatalogue).sort());
+  });
+
+  test('a failure leads to the section of its code', async () => {
+    const ids = idsIn(await textOf('/docs/errors'));
+    const replies = [
+      await service.request('GET', '/nowhere'),
+      await service.request('POST', '/docs'),
+      await service.call('submitPrealert', { body: {} }),
+      await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body: '{' }),
+      await service.call('listPrealerts', { as: 'admin', query: { limit: 501 } }),
+    ];
+    for (const { body } of replies) {
+      const { pathname, hash } = new URL(body['doc_url'], service.url);
+      expect([pathname, hash, ids.has(body['code'])]).toEqual(['/docs/errors', `#${body['code']}`, true]);
+    }
+  });
+});
+
+test('every operation is in the document of the reference, and in the reference as Markdown', async () => {
+  const document = JSON.parse(await textOf('/docs/json'));
+  const markdown = await textOf('/docs/reference.md');
+  const listed = Object.values(document.paths).flatMap((item) =>
+    Object.values(item as object).map(({ operationId }) => operationId as string),
+  );
+  expect(listed.filter(Boolean).sort()).toEqual([...operationIds].sort());
+  for (const id of operationIds) expect(markdown).toContain(`Operation \`${id}\`.`);
+  expect(document.servers).toEqual([{ url: '/', description: 'This instance' }]);
+  const submit = document.paths['/api/Prealert.php'].post;
+  const languages = new Set(submit['x-codeSamples'].map(({ lang }: { lang: string }) => lang));
+  expect(languages).toEqual(new Set(['Shell', 'PHP', 'Python', 'JavaScript', 'Go']));
+});
+
+test('the Postman collection is served', async () => {
+  const collection = JSON.parse(await textOf('/docs/postman.json'));
+  expect(collection.info.schema).toContain('getpostman.com/json/collection/v2.1.0');
+});
+
+describe('the samples for the terminal work when they are pasted', () => {
+  const missing = ['bash', 'curl', 'sed'].filter((name) => !findProgram(name));
+  const runs = missing.length === 0 ? test : test.skip;
+
+  const HOST = 'https://demo.crossdock.example';
+
+  /** Each page with the statuses of its requests. */
+  const STATUSES: Record<string, number[]> = {
+    'quick-start': [200, 200, 200, 201, 200],
+    // The preauth_token is a placeholder.
+    authentication: [201, 200, 200, 401],
+    'bulk-prealerts': [200],
+    idempotency: [200],
+    pagination: [200, 200],
+    files: [200, 200, 200],
+    webhooks: [200, 200, 200, 200, 200],
+    'flat-packages': [200],
+    sdks: [200],
+  };
+
+  runs.each(Object.entries(STATUSES))(
+    titleWith('%s', missing),
+    async (name, expected) => {
+      const folder = await mkdtemp(join(tmpdir(), 'crossdock-samples-'));
+      try {
+        await writeFile(join(folder, 'logo.png'), onePixel());
+        const { output, statuses } = await paste(await script(name), folder);
+        expect([output, statuses]).toEqual([output, expected]);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+    60_000,
+  );
+
+  test('every page with such samples is tried', () => {
+    const found = names.filter((name) =>
+      /^```sh\n/m.test(readFileSync(join(projectRoot, 'docs/site/pages', `${name}.md`), 'utf8')),
+    );
+    expect(found.sort()).toEqual(Object.keys(STATUSES).sort());
+  });
+
+  /** Returns all samples of a page as one script, in the order of the page. */
+  async function script(name: string): Promise<string> {
+    const text = await textOf(`/docs/${name}.md`);
+    const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, code = '']) => code);
+    // A courier cannot create manifests.
+    const user = name === 'idempotency' ? 'manager' : 'iex';
+    const settings = await service.call('getCourierSettings', { as: 'iex' });
+    const values = {
+      HOST,
+      TOKEN: await service.freshTokenOf(user),
+      API_KEY: settings.body['data'].api_key,
+      PREAUTH_TOKEN: 'none',
+    };
+    const assignments = Object.entries(values).map(([key, value]) => `${key}=${value}\n`);
+    return [...assignments, ...blocks].join('\n').replaceAll(HOST, service.url);
+  }
+
+  async function paste(code: string, folder: string): Promise<{ output: string; statuses: number[] }> {
+    // Writes the status of each request to standard error, and changes nothing else.
+    const curl = `curl() { command curl -w '%{stderr}HTTP %{http_code}\\n' "$@"; }\n`;
+    const shell = spawn('bash', ['-uc', curl + code], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let errors = '';
+    shell.stdout.on('data', (chunk) => (output += String(chunk)));
+    shell.stderr.on('data', (chunk) => (errors += String(chunk)));
+    await once(shell, 'close');
+    const statuses = [...errors.matchAll(/^HTTP (\d+)$/gm)].map(([, status]) => Number(status));
+    return { output: output + errors, statuses };
+  }
+});
+
+test('the sample for retries repeats an open request with the same key, and returns the final response', async () => {
+  const keys: unknown[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers['idempotency-key']);
+    response.writeHead(keys.length === 1 ? 503 : 201, { 'retry-after': '0.01' }).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    // A server that listens on a port has an address of this type.
+    const { port } = server.address() as AddressInfo;
+    const path = join(projectRoot, 'docs/site/samples/retries/send-safely.mjs');
+    const { sendSafely } = await import(path);
+    const response: Response = await sendSafely(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
+    expect([response.status, keys.length, new Set(keys).size]).toEqual([201, 2, 1]);
+  } finally {
+    server.close();
+  }
+});
+
+const onePixel = () =>
+  Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );

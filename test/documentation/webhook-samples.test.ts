@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../src/config/project-root.js';
+import { signatureHeaders } from '../../src/modules/webhooks/delivery/sign.js';
+import { findProgram, titleWith } from '../support/harness/programs.js';
+
+const run = promisify(execFile);
+const SAMPLES = join(projectRoot, 'docs/site/samples/webhooks');
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
+const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazXBYGqRWpo=';
+const BODY = '{"type":"package.created","data":{"first_name":"Zoë"}}';
+
+/** The secret, the three headers and the body, and whether they are authentic. */
+type Case = [name: string, input: string[], isAuthentic: boolean];
+
+function sent(secrets: string[], ageSeconds = 0): [id: string, timestamp: string, signature: string] {
+  const sentAt = new Date(Date.now() - ageSeconds * 1000);
+  const headers = signatureHeaders(secrets, { id: 'msg_1', sentAt, body: BODY });
+  return ['msg_1', headers['webhook-timestamp'] ?? '', headers['webhook-signature'] ?? ''];
+}
+
+const [id, timestamp, signature] = sent([SECRET]);
+const CASES: Case[] = [
+  ['as sent', [SECRET, id, timestamp, signature, BODY], true],
+  ['signed with a new and an old secret', [SECRET, ...sent([OTHER, SECRET]), BODY], true],
+  ['another body', [SECRET, id, timestamp, signature, BODY.replace('Zoë', 'Zoe')], false],
+  ['another secret', [OTHER, id, timestamp, signature, BODY], false],
+  ['another id', [SECRET, 'msg_2', timestamp, signature, BODY], false],
+  ['ten minutes old', [SECRET, ...sent([SECRET], 600), BODY], false],
+  ['a timestamp that is no number', [SECRET, id, 'now', signature, BODY], false],
+  ['no signature', [SECRET, id, timestamp, '', BODY], false],
+];
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'crossdock-webhooks-'));
+  await cp(SAMPLES, folder, { recursive: true });
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** A language: the programs that it needs, what prepares it, and how it is asked for one case. */
+type Language = { programs: string[]; prepare?: () => Promise<unknown>; command: () => string[] };
+
+const GO_MAIN = `package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+
+	"sample/crossdock"
+)
+
+func main() {
+	header := http.Header{}
+	header.Set("webhook-id", os.Args[2])
+	header.Set("webhook-timestamp", os.Args[3])
+	header.Set("webhook-signature", os.Args[4])
+	fmt.Println(crossdock.IsFromCrossdock(os.Args[1], header, []byte(os.Args[5])))
+}
+`;
+
+const JAVA_MAIN = `public final class Main {
+    public static void main(String[] a) throws Exception {
+        byte[] body = a[4].getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        System.out.println(Verify.isFromCrossdock(a[0], a[1], a[2], a[3], body));
+    }
+}
+`;
+
+const PYTHON_MAIN = `import json, sys
+from verify import is_from_crossdock
+secret, *values, body = sys.argv[1:]
+names = ["webhook-id", "webhook-timestamp", "webhook-signature"]
+print(json.dumps(is_from_crossdock(secret, dict(zip(names, values)), body.encode())))
+`;
+
+const JS_MAIN = `import { isFromCrossdock } from './verify.mjs';
+const [secret, id, timestamp, signature, body] = process.argv.slice(2);
+const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+console.log(isFromCrossdock(secret, headers, body));
+`;
+
+const write = (name: string, text: string) => writeFile(join(folder, name), text);
+
+const LANGUAGES: Record<string, Language> = {
+  PHP: {
+    programs: ['php'],
+    prepare: () =>
+      write(
+        'main.php',
+        "<?php require 'verify.php'; echo json_encode(isFromCrossdock(...array_slice($argv, 1)));",
+      ),
+    command: () => ['php', 'main.php'],
+  },
+  Python: {
+    programs: ['python3'],
+    prepare: () => write('main.py', PYTHON_MAIN),
+    command: () => ['python3', 'main.py'],
+  },
+  JavaScript: {
+    programs: [],
+    prepare: () => write('main.mjs', JS_MAIN),
+    command: () => [process.execPath, 'main.mjs'],
+  },
+  Go: {
+    programs: ['go'],
+    async prepare() {
+      await cp(join(folder, 'verify.go'), join(folder, 'crossdock', 'verify.go'));
+      await rm(join(folder, 'verify.go'));
+      await write('go.mod', 'module sample\n\ngo 1.21\n');
+      await write('main.go', GO_MAIN);
+      await run('go', ['build', '-o', 'main', '.'], { cwd: folder });
+    },
+    command: () => ['./main'],
+  },
+  Java: {
+    programs: ['java', 'javac'],
+    async prepare() {
+      await write('Main.java', JAVA_MAIN);
+      await run('javac', ['-encoding', 'UTF-8', 'Main.java', 'Verify.java'], { cwd: folder });
+    },
+    command: () => ['java', '-Dfile.encoding=UTF-8', '-Dsun.jnu.encoding=UTF-8', 'Main'],
+  },
+};
+
+describe('the samples accept authentic webhooks and refuse all others', () => {
+  for (const [language, { programs, prepare, command }] of Object.entries(LANGUAGES)) {
+    const missing = programs.filter((name) => !findProgram(name));
+    (missing.length === 0 ? test : test.skip)(
+      titleWith(language, missing),
+      async () => {
+        await prepare?.();
+        const [program = '', ...args] = command();
+        for (const [name, input, isAuthentic] of CASES) {
+          const env = { ...process.env, LC_ALL: 'C.UTF-8' };
+          const { stdout } = await run(program, [...args, ...input], { cwd: folder, env });
+          expect([name, stdout.trim()]).toEqual([name, String(isAuthentic)]);
+        }
+      },
+      120_000,
+    );
+  }
+});
