@@ -15,7 +15,7 @@ const sdk = join(projectRoot, 'sdk', 'typescript');
 const bundle = join(sdk, 'dist', 'browser', 'crossdock.min.js');
 
 /** What the bundle had when this was written, and a tenth more. A larger one needs a reason. */
-const BUDGET_BYTES = 12_000;
+const BUDGET_BYTES = 11_400;
 
 let folder: string;
 
