@@ -2,7 +2,18 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'generated/', 'node_modules/', '.data/', 'coverage/'] },
+  {
+    ignores: [
+      'dist/',
+      'generated/',
+      'node_modules/',
+      '.data/',
+      'coverage/',
+      'sdk/*/dist/',
+      'sdk/typescript/src/generated/',
+      'sdk/typescript/consumer.ts',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -83,6 +94,8 @@ export default tseslint.config(
         structuredClone: 'readonly',
         globalThis: 'readonly',
         performance: 'readonly',
+        Buffer: 'readonly',
+        TextDecoder: 'readonly',
       },
     },
   },

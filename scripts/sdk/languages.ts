@@ -1,0 +1,14 @@
+import type { Language } from './language.js';
+import { typescript } from './typescript/language.js';
+
+export const LANGUAGES: Language[] = [typescript];
+
+/** Returns the languages with these names, or all. @throws Error for a name that is no language */
+export function chooseLanguages(names: string[]): Language[] {
+  const unknown = names.filter((name) => !LANGUAGES.some((language) => language.name === name));
+  if (unknown.length > 0) {
+    const known = LANGUAGES.map(({ name }) => name).join(', ');
+    throw new Error(`${unknown.join(', ')} is no SDK. Choose from: ${known}.`);
+  }
+  return names.length === 0 ? LANGUAGES : LANGUAGES.filter(({ name }) => names.includes(name));
+}

@@ -1,0 +1,68 @@
+import { DEMO } from '../../src/development/demo/demo.js';
+import { startFaultyProxy } from './faulty-proxy.js';
+import { writeInputs, type Inputs } from './inputs.js';
+import type { Language } from './language.js';
+import { openObserver } from './observer.js';
+import { STEPS, type Run, type Seen } from './steps.js';
+import { runProgram } from './tool.js';
+
+/** The result of each step, in order: undefined if it is ok, otherwise what is wrong. */
+export type Result = (string | undefined)[];
+
+/** Runs the twelve steps of one language against a service with the demo data. */
+export async function runScenario(language: Language, serviceUrl: string): Promise<Result> {
+  const id = `${language.name.toUpperCase()}${Date.now().toString(36).toUpperCase()}`;
+  const proxy = await startFaultyProxy(serviceUrl);
+  const inputs = await writeInputs(id);
+  try {
+    const observer = await openObserver(serviceUrl, 'admin', DEMO.password);
+    const run: Run = { id, observer, proxy, courierId: DEMO.couriers.IEX };
+    const env = environmentOf(run, serviceUrl, inputs);
+    let text = '';
+    const { code, output } = await runProgram(language.scenario, env, (chunk) => (text += chunk));
+    const reports = readReports(text);
+    const results: Result = [];
+    for (const [index, step] of STEPS.entries()) {
+      const report = reports.get(index + 1);
+      const lost = `no result; the program ended with ${code}:\n${output.slice(-2_000)}`;
+      results.push(report ? await resultOf(report, () => step.check(report, run)) : lost);
+    }
+    return results;
+  } finally {
+    await inputs.remove();
+    await proxy.stop();
+  }
+}
+
+function environmentOf({ id, proxy, courierId }: Run, url: string, inputs: Inputs): Record<string, string> {
+  return {
+    CROSSDOCK_URL: url,
+    CROSSDOCK_FAULTY_URL: proxy.url,
+    CROSSDOCK_RUN_ID: id,
+    CROSSDOCK_API_KEY: DEMO.apiKeys.IEX,
+    CROSSDOCK_USER_CODE: 'IEX-1001',
+    CROSSDOCK_COURIER_ID: courierId,
+    CROSSDOCK_STAFF_USERNAME: 'admin',
+    CROSSDOCK_COURIER_USERNAME: 'iex',
+    CROSSDOCK_PASSWORD: DEMO.password,
+    CROSSDOCK_CUSTOMERS_CSV: inputs.customersCsv,
+    CROSSDOCK_LOGO_PNG: inputs.logoPng,
+    CROSSDOCK_WEBHOOKS_JSON: inputs.webhooksJson,
+  };
+}
+
+/** Reads the JSON lines of the program. Other lines are ignored. */
+function readReports(text: string): Map<number, Seen> {
+  const reports = new Map<number, Seen>();
+  for (const line of text.split('\n').filter((each) => each.startsWith('{"step":'))) {
+    // The format of these lines is part of the scenario.
+    const report = JSON.parse(line) as Seen;
+    reports.set(Number(report['step']), report);
+  }
+  return reports;
+}
+
+async function resultOf(report: Seen, check: () => Promise<string | undefined>): Promise<string | undefined> {
+  if (report['ok'] !== true) return String(report['error'] ?? 'The program gives no reason.');
+  return check().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+}

@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import { readConfig } from '../../src/config/config.js';
+import { createServiceLogin } from '../../src/platform/db/connections/roles.js';
+import { migrate } from '../../src/platform/db/migrations/migrate.js';
+import { MIGRATIONS } from '../../src/startup/prepare-database.js';
+import { openScratchServer } from '../bench/scratch.js';
+import { startBenchService } from '../bench/service.js';
+
+/** Starts the built service on a free port, with the demo data in a temporary database, and stops it after `work`. */
+export async function withService(work: (url: string) => Promise<void>): Promise<void> {
+  const server = await openScratchServer(readConfig());
+  try {
+    await migrate(server.url, MIGRATIONS);
+    const servingUrl = await createServiceLogin(server.url, randomBytes(24).toString('base64url'));
+    const service = await startBenchService(servingUrl, server.url);
+    try {
+      await work(`http://127.0.0.1:${service.port}`);
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await server.stop();
+  }
+}
