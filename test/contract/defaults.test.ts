@@ -52,15 +52,15 @@ const writes = new Set<Input>();
 
 /** Parameters to send along when the parameter under test has no effect alone. */
 const EXTRA_PARAMS: Record<string, Record<string, string | boolean>> = {
-  'retrievePackages export_format': { export: true },
+  'listPackages export_format': { export: true },
   // enough matches for the limit to have an effect, and a misspelt name
   'searchCustomers limit': { q: 'an' },
-  'readEvents after': { courier_id: DEMO.couriers.IEX },
-  'readEvents limit': { courier_id: DEMO.couriers.IEX },
+  'listEvents after': { courier_id: DEMO.couriers.IEX },
+  'listEvents limit': { courier_id: DEMO.couriers.IEX },
   // The demo packages date from the weeks before today.
   'manageCourierBills create_draft tax_rate': { start_date: '2020-01-01', end_date: '2100-01-01' },
-  'courierStatement page': { courier_id: DEMO.couriers.IEX, ...lastYear() },
-  'courierStatement limit': { courier_id: DEMO.couriers.IEX, ...lastYear() },
+  'getCourierStatement page': { courier_id: DEMO.couriers.IEX, ...lastYear() },
+  'getCourierStatement limit': { courier_id: DEMO.couriers.IEX, ...lastYear() },
   'searchCustomers advanced': { q: 'Marsia Cambel' },
 };
 

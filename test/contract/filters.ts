@@ -88,41 +88,41 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return equals('status', 'failed');
   },
 
-  'loadCourierBills courier_id': async (_all, owner) => {
+  'listCourierBills courier_id': async (_all, owner) => {
     await clone(owner, 'bills', DEMO.bills.draft, {
       courier_id: DEMO.couriers.HRB,
       invoice_number: 'INV-HRB-1',
     });
     return equals('courier_id', DEMO.couriers.HRB);
   },
-  'loadCourierBills status': () => equals('status', 'published'),
+  'listCourierBills status': () => equals('status', 'published'),
   // Filters by the period; an overlap of one day is enough.
-  'loadCourierBills from': (all) => {
+  'listCourierBills from': (all) => {
     const date = middleValue(all, 'end_date');
     return { value: date, matches: (record) => String(record['end_date']) >= date };
   },
-  'loadCourierBills to': (all) => {
+  'listCourierBills to': (all) => {
     const date = middleValue(all, 'start_date');
     return { value: date, matches: (record) => String(record['start_date']) <= date };
   },
 
   'getCourierBill bill_id': { isNoFilter: 'selects the bill' },
-  'courierStatement courier_id': { isNoFilter: 'selects the account' },
-  'courierStatement from': (all) => {
+  'getCourierStatement courier_id': { isNoFilter: 'selects the account' },
+  'getCourierStatement from': (all) => {
     const date = String(all.at(-1)?.['date']);
     return { value: date, matches: (record) => String(record['date']) >= date };
   },
-  'courierStatement to': (all) => {
+  'getCourierStatement to': (all) => {
     const date = String(all[0]?.['date']);
     return { value: date, matches: (record) => String(record['date']) <= date };
   },
 
-  'billingReconciliation courier_id': () => equals('courier_id', DEMO.couriers.HRB),
-  'billingReconciliation from': (all) => {
+  'getBillingReconciliation courier_id': () => equals('courier_id', DEMO.couriers.HRB),
+  'getBillingReconciliation from': (all) => {
     const date = middleValue(all, 'received_at').slice(0, 10);
     return { value: date, matches: (record) => String(record['received_at']).slice(0, 10) >= date };
   },
-  'billingReconciliation to': (all) => {
+  'getBillingReconciliation to': (all) => {
     const date = middleValue(all, 'received_at').slice(0, 10);
     return { value: date, matches: (record) => String(record['received_at']).slice(0, 10) <= date };
   },
@@ -163,69 +163,69 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return { value: false, matches: (record) => record['is_active'] === false };
   },
 
-  'readEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
+  'listEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
 
   'listDispatches dispatch_id': async (_all, owner) => {
     await plantDispatch(owner);
     return equals('dispatch_id', await plantDispatch(owner));
   },
 
-  'listAuditLog actor_id': async (_all, owner) => {
+  'listAuditEntries actor_id': async (_all, owner) => {
     await plantAuditLog(owner);
     return equals('actor_id', DEMO.users.admin);
   },
-  'listAuditLog actor_kind': async (_all, owner) => {
+  'listAuditEntries actor_kind': async (_all, owner) => {
     await plantAuditLog(owner);
     return equals('actor_kind', 'system');
   },
-  'listAuditLog entity': async (_all, owner) => {
+  'listAuditEntries entity': async (_all, owner) => {
     await plantAuditLog(owner);
     return equals('entity', 'manifest');
   },
-  'listAuditLog entity_id': async (_all, owner) => equals('entity_id', (await plantAuditLog(owner)).entityId),
-  'listAuditLog action': async (_all, owner) => {
+  'listAuditEntries entity_id': async (_all, owner) => equals('entity_id', (await plantAuditLog(owner)).entityId),
+  'listAuditEntries action': async (_all, owner) => {
     await plantAuditLog(owner);
     return equals('action', 'package.received');
   },
-  'listAuditLog request_id': async (_all, owner) =>
+  'listAuditEntries request_id': async (_all, owner) =>
     equals('request_id', (await plantAuditLog(owner)).requestId),
-  'listAuditLog from': async (_all, owner) => {
+  'listAuditEntries from': async (_all, owner) => {
     const { day } = await plantAuditLog(owner);
     return { value: day, matches: (record) => String(record['at']).slice(0, 10) >= day };
   },
-  'listAuditLog to': async (_all, owner) => {
+  'listAuditEntries to': async (_all, owner) => {
     const { day } = await plantAuditLog(owner);
     return { value: day, matches: (record) => String(record['at']).slice(0, 10) <= day };
   },
 
-  'retrievePackages export': { isNoFilter: 'requests a file' },
-  'retrievePackages export_format': { isNoFilter: 'selects the file format' },
-  'retrievePackages action': { isNoFilter: 'starts an action' },
-  'retrievePackages package_ids': { isNoFilter: 'lists the packages for queue_dispatch' },
-  'retrievePackages trackingNumber': (all) =>
+  'listPackages export': { isNoFilter: 'requests a file' },
+  'listPackages export_format': { isNoFilter: 'selects the file format' },
+  'listPackages action': { isNoFilter: 'starts an action' },
+  'listPackages package_ids': { isNoFilter: 'lists the packages for queue_dispatch' },
+  'listPackages trackingNumber': (all) =>
     contains(middleValue(all, 'tracking_number').slice(2, 6), 'tracking_number'),
-  'retrievePackages houseNumber': (all) => equals('house_number', middleValue(all, 'house_number')),
-  'retrievePackages userCode': (all) =>
+  'listPackages houseNumber': (all) => equals('house_number', middleValue(all, 'house_number')),
+  'listPackages userCode': (all) =>
     equals('user_code', String(all.find((each) => each['user_code'] !== null)?.['user_code'])),
-  'retrievePackages shipper': () => contains('ama', 'shipper'),
-  'retrievePackages firstName': () => contains('an', 'first_name'),
-  'retrievePackages lastName': () => contains('br', 'last_name'),
-  'retrievePackages courierID': async (_all, owner) => ({
+  'listPackages shipper': () => contains('ama', 'shipper'),
+  'listPackages firstName': () => contains('an', 'first_name'),
+  'listPackages lastName': () => contains('br', 'last_name'),
+  'listPackages courierID': async (_all, owner) => ({
     ...equals('courier_name', await nameOf(owner, 'couriers', DEMO.couriers.HRB)),
     value: DEMO.couriers.HRB,
   }),
-  'retrievePackages carrierID': async (all, owner) => {
+  'listPackages carrierID': async (all, owner) => {
     const { rows } = await owner.query<{ id: string; name: string }>(
       'select id, name from carriers where tenant_id = $1 and name = any($2) order by name limit 1',
       [DEMO.tenants.demo, all.map((record) => record['carrier_name'])],
     );
     return { ...equals('carrier_name', String(rows[0]?.name)), value: String(rows[0]?.id) };
   },
-  'retrievePackages entryDateFloor': (all) => {
+  'listPackages entryDateFloor': (all) => {
     const date = middleValue(all, 'entry_date_time').slice(0, 10);
     return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) >= date };
   },
-  'retrievePackages entryDateCeiling': (all) => {
+  'listPackages entryDateCeiling': (all) => {
     const date = middleValue(all, 'entry_date_time').slice(0, 10);
     return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) <= date };
   },

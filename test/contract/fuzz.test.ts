@@ -32,7 +32,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   manageCourierBills: 34,
   // These render PDF files.
   downloadCourierBill: 4,
-  packageLabel: 4,
+  getPackageLabel: 4,
   // no input and a large response
   getContractJson: 0.5,
   getContractYaml: 0.5,

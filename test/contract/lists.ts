@@ -44,17 +44,17 @@ export function listOf(id: OperationId): List {
 /** Required parameters of the lists. */
 const REQUIRED_PARAMS: Partial<Record<OperationId, Values>> = {
   searchCustomers: { q: 'smith' },
-  readEvents: { courier_id: DEMO.couriers.IEX },
+  listEvents: { courier_id: DEMO.couriers.IEX },
   getCourierBill: { bill_id: DEMO.bills.published },
-  courierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
-  billingReconciliation: lastYear(),
+  getCourierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
+  getBillingReconciliation: lastYear(),
 };
 
 /** The property of `data` that contains the records, where `data` is not the array itself. */
 const RECORDS_KEY: Partial<Record<OperationId, string>> = {
   getCourierBill: 'lines',
-  courierStatement: 'movements',
-  billingReconciliation: 'exceptions',
+  getCourierStatement: 'movements',
+  getBillingReconciliation: 'exceptions',
 };
 
 export const recordsIn = (id: OperationId, { body }: Reply): Body[] => {

@@ -36,7 +36,7 @@ beforeEach(() =>
 );
 
 const log = (query: Record<string, string | number> = {}, as = 'admin') =>
-  service.call('listAuditLog', { as, query });
+  service.call('listAuditEntries', { as, query });
 const verify = async (body: Body = {}): Promise<Body> => {
   const reply = await service.call('verifyAuditLog', { as: 'admin', body: { action: 'verify', ...body } });
   expect(reply.status).toBe(200);
@@ -117,7 +117,7 @@ describe('audit log', () => {
       const body = { action: 'verify' };
       expect(await service.call('verifyAuditLog', { as, body })).toMatchObject({ status: 403 });
     }
-    expect(await service.call('listAuditLog', {})).toMatchObject({ status: 401 });
+    expect(await service.call('listAuditEntries', {})).toMatchObject({ status: 401 });
     expect((await log({}, 'two/admin')).body['data']).toEqual([]);
     const two = { as: 'two/admin', body: { action: 'verify' } };
     const verified = (await service.call('verifyAuditLog', two)).body['data'];

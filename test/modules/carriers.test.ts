@@ -62,7 +62,7 @@ describe('list of carriers', () => {
   test('returns the ids by which packages are filtered', async () => {
     const { data } = (await list({}, 'iex')).body;
     for (const { carrier_id: carrierID, name } of data) {
-      const found = await service.call('retrievePackages', { as: 'iex', body: { carrierID, limit: 10_000 } });
+      const found = await service.call('listPackages', { as: 'iex', body: { carrierID, limit: 10_000 } });
       const names = (found.body['data'] as Row[]).map(({ carrier_name: each }) => each);
       expect([name, names.length > 0, names.filter((each) => each !== name)]).toEqual([name, true, []]);
     }

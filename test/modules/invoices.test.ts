@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 const preview = (as: string, body: unknown, target: Service = service) =>
-  target.call('generateCourierInvoice', { as, body });
+  target.call('previewCourierInvoice', { as, body });
 
 const insert = (table: string, rows: object[], target: Service = service) => {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
@@ -444,7 +444,7 @@ describe('access to previews', () => {
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
     const body = { courier_id: IEX, ...MONTH };
     expectError(await preview('warehouse', body), 403, 'permission_denied');
-    expectError(await service.call('generateCourierInvoice', { body }), 401, 'token_missing');
+    expectError(await service.call('previewCourierInvoice', { body }), 401, 'token_missing');
     expectError(await preview('disabled', body), 403, 'account_disabled');
   });
 });

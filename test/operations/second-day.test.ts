@@ -186,7 +186,7 @@ describe('a new tenant reaches its first paid bill by HTTP alone', () => {
         duplicate: false,
       });
       known[`package ${weight}`] = received.package_id;
-      const label = await service.call('packageLabel', {
+      const label = await service.call('getPackageLabel', {
         ...token('wes'),
         query: { package_id: received.package_id },
       });
@@ -208,7 +208,7 @@ describe('a new tenant reaches its first paid bill by HTTP alone', () => {
       location: 'Kingston',
     });
     await post('recordPackageEvent', 'wes', { package_ids: [light, heavy], status: 'delivered' });
-    const { data } = await get('packageEvents', 'sunny', { package_id: heavy });
+    const { data } = await get('listPackageEvents', 'sunny', { package_id: heavy });
     expect(data.events.map(({ status }: { status: string }) => status)).toEqual([
       ...['received', 'shipped', 'customs_hold', 'delivered'],
     ]);
@@ -269,20 +269,20 @@ describe('a new tenant reaches its first paid bill by HTTP alone', () => {
 
   test('14. the statement closes at zero, and every package is billed', async () => {
     const query = { from: today(), to: today() };
-    const statement = await get('courierStatement', 'sunny', {
+    const statement = await get('getCourierStatement', 'sunny', {
       ...query,
       courier_id: known['courier'] ?? '',
     });
     expect(statement['data']).toMatchObject({
       ...{ opening_balance: 0, billed: 51.75, paid: 51.75, closing_balance: 0 },
     });
-    const { data } = await get('billingReconciliation', 'max', query);
+    const { data } = await get('getBillingReconciliation', 'max', query);
     expect(data.summary).toMatchObject({ packages_received: 2, unbilled: { packages: 0 }, exceptions: 0 });
     expect(data.checks.filter(({ ties }: { ties: boolean }) => !ties)).toEqual([]);
   });
 
   test('15. the audit log contains all steps, and its chain is intact', async () => {
-    const { data } = await get('listAuditLog', 'ada', { limit: 500 });
+    const { data } = await get('listAuditEntries', 'ada', { limit: 500 });
     const actions = new Set(data.map(({ action }: { action: string }) => action));
     const expected = [
       'tenant.created',

@@ -445,7 +445,7 @@ describe('property names with a special meaning in JavaScript', () => {
   /** Formats that take less time to render than the default. */
   const QUICK_FORMATS: Partial<Record<OperationId, Call['query']>> = {
     downloadCourierBill: { format: 'csv' },
-    packageLabel: { format: 'zpl' },
+    getPackageLabel: { format: 'zpl' },
   };
 
   // The service runs in this process, so pollution would be visible here.
@@ -1152,7 +1152,7 @@ describe('mass assignment', () => {
     'login verify_2fa': 'reads',
     'resetPassword request': 'stores nothing of the request: password-reset.test.ts',
     'resetPassword reset': 'needs a token: password-reset.test.ts',
-    retrievePackages: 'reads',
+    listPackages: 'reads',
     changePassword: 'acts on the caller and ends its token: change-password.test.ts',
     'manageTwoFactor setup': 'acts on the caller: two-factor.test.ts',
     'manageTwoFactor enable': 'acts on the caller and ends its token: two-factor.test.ts',
@@ -1162,7 +1162,7 @@ describe('mass assignment', () => {
     'manageSessions end': 'stores nothing of the request: sessions.test.ts',
     'manageSessions end_all': 'ends tokens: sessions.test.ts',
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
-    generateCourierInvoice: 'reads',
+    previewCourierInvoice: 'reads',
     deletePrealert: 'deletes the row',
     deleteCustomer: 'deletes the row',
     'manageManifest delete_manifest': 'deletes the row',

@@ -257,9 +257,9 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const list = (query: Record<string, string>) =>
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
     const retrieve = (filters: Record<string, string | boolean>) =>
-      service.call('retrievePackages', { as: principal, body: { limit: 10_000, ...filters } });
+      service.call('listPackages', { as: principal, body: { limit: 10_000, ...filters } });
     const bills = (query: Record<string, string>) =>
-      service.call('loadCourierBills', { as: principal, query });
+      service.call('listCourierBills', { as: principal, query });
     const customers = (query: Record<string, string | number>) =>
       service.call('listCustomers', { as: principal, query: { limit: 100, ...query } });
     const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
@@ -290,7 +290,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
     }
     const own = couriers[ownCourierOf(principal)];
-    const history = await service.call('packageEvents', {
+    const history = await service.call('listPackageEvents', {
       as: principal,
       query: { package_id: own.packageId },
     });
@@ -317,7 +317,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     replies.push(...(await readAdministration(principal)));
     if (/admin/.test(principal)) {
       const query = { ...lastYear(), limit: 1000 };
-      replies.push(await service.call('billingReconciliation', { as: principal, query }));
+      replies.push(await service.call('getBillingReconciliation', { as: principal, query }));
     }
     const users = (query: Record<string, string | number>) =>
       service.call('listUsers', { as: principal, query: { limit: 500, ...query } });
@@ -390,7 +390,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
   async function readAccount(principal: (typeof READING_PRINCIPALS)[number]): Promise<Reply> {
     const { code, courierId } = couriers[ownCourierOf(principal)];
     const query = { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' };
-    const reply = await service.call('courierStatement', { as: principal, query });
+    const reply = await service.call('getCourierStatement', { as: principal, query });
     const { movements } = reply.body['data'];
     expect(new Set(movements.map(({ kind }: { kind: string }) => kind)).size).toBe(3);
     expect(canariesIn(movements)).toEqual([code]);
@@ -413,7 +413,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
       replies.push(await log({ courier_id: courierId }));
     }
     const { code, courierId } = couriers[ownCourierOf(principal)];
-    const feed = await get('readEvents', { courier_id: courierId, limit: 1000 });
+    const feed = await get('listEvents', { courier_id: courierId, limit: 1000 });
     expect(canariesIn(feed.body)).toEqual([code]);
     expect(canariesIn((await log({})).body)).toContain(code);
     return [...replies, feed];
@@ -422,7 +422,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
   /** Reads the audit log by the ids of other couriers, and verifies its chain. */
   async function readAuditLog(principal: string): Promise<Reply[]> {
     const log = (query: Record<string, string | number>) =>
-      service.call('listAuditLog', { as: principal, query: { limit: 500, ...query } });
+      service.call('listAuditEntries', { as: principal, query: { limit: 500, ...query } });
     const replies = [await log({}), await log({ actor_kind: 'api_key' }), await log({ entity: 'package' })];
     for (const { courierId, packageId, auditId } of Object.values(couriers))
       replies.push(
@@ -439,7 +439,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     for (const principal of ['iex', 'hrb', 'two/two'] as const) {
       const { courierId } = couriers[ownCourierOf(principal)];
       const prealerts = await service.call('listPrealerts', { as: principal });
-      const packages = await service.call('retrievePackages', { as: principal, body: {} });
+      const packages = await service.call('listPackages', { as: principal, body: {} });
       const customers = await service.call('listCustomers', { as: principal });
       const { rows } = await service.owner.query<Record<string, number>>(
         `select (select count(*)::int from prealerts where courier_id = $1) as prealerts, count(*)::int as packages,
@@ -480,7 +480,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     for (const principal of ['admin', 'iex', 'hrb', 'two/admin'] as const) {
       const { courierId, code } = couriers[ownCourierOf(principal)];
       const body = { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' };
-      const reply = await service.call('generateCourierInvoice', { as: principal, body });
+      const reply = await service.call('previewCourierInvoice', { as: principal, body });
       expect(reply.status).toBe(200);
       expect(canariesIn(reply.body).filter((marker) => marker === marker.toUpperCase())).toEqual([code]);
       const { rows } = await service.owner.query<{ id: string }>(

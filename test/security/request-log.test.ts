@@ -113,7 +113,7 @@ describe('the log line of a completed request', () => {
       'a 403 for a permission that the role lacks',
       () => ({ path: '/api/AuditLog.php', headers: bearer(courierToken) }),
       {
-        operationId: 'listAuditLog',
+        operationId: 'listAuditEntries',
         userId: () => ids['iex'],
         role: 'courier',
         courierId: DEMO.couriers.IEX,
@@ -229,7 +229,7 @@ describe('the log line of a completed request', () => {
       .split('\n')
       .find((each) => each.includes('request aborted'));
     expect(JSON.parse(line ?? '{}')).toMatchObject({
-      operationId: 'retrievePackages',
+      operationId: 'listPackages',
       userId: ids['admin'],
       tenantId: DEMO.tenants.demo,
     });

@@ -289,7 +289,7 @@ describe('the order of checks', () => {
     const calls: [OperationId, Call, number][] = [
       ['receivePackage', { as: 'iex', body: '{' }, 403],
       ['manageManifest', { as: 'iex', body: { action: 'nonsense' } }, 403],
-      ['generateCourierInvoice', { as: 'warehouse', body: {} }, 403],
+      ['previewCourierInvoice', { as: 'warehouse', body: {} }, 403],
       ['replacePrealert', { as: 'iex', body: { prealert_id: DEMO.prealerts.pending.HRB[0] } }, 400],
       ['getManifest', { as: 'iex', query: { id: 'x' } }, 400],
     ];
@@ -317,7 +317,7 @@ test('a disabled administrator gets 403 account_disabled from administrator oper
   const calls: [OperationId, Call][] = [
     ['listUsers', {}],
     ['manageUsers', { body: { action: 'enable', user_id: DEMO.users.hrb } }],
-    ['listAuditLog', {}],
+    ['listAuditEntries', {}],
     ['verifyAuditLog', { body: { action: 'verify' } }],
   ];
   const switchAdmin = (isActive: boolean) =>

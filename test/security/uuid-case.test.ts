@@ -31,7 +31,7 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
   receivePackage: [
     { tracking_number: 'CASE1', weight: 1, courier_id: IEX, carrier_id: carrier, warehouse_id: primary },
   ],
-  retrievePackages: [{ courierID: IEX, carrierID: carrier }],
+  listPackages: [{ courierID: IEX, carrierID: carrier }],
   createManifest: [{ warehouse_id: primary }],
   manageManifest: [{ action: 'create_manifest', warehouse_id: primary }],
   manageSessions: [

@@ -6,7 +6,7 @@ import { viewEntries, viewVerification } from './view.js';
 
 export function auditLogHandlers({ secrets }: Pick<Deps, 'secrets'>) {
   return {
-    listAuditLog: async ({ ctx, query }) => viewEntries(await listEntries(ctx, secrets, query)),
+    listAuditEntries: async ({ ctx, query }) => viewEntries(await listEntries(ctx, secrets, query)),
     verifyAuditLog: async ({ ctx, body }) => viewVerification(await verifyChain(ctx, secrets, body)),
-  } satisfies Pick<Handlers, 'listAuditLog' | 'verifyAuditLog'>;
+  } satisfies Pick<Handlers, 'listAuditEntries' | 'verifyAuditLog'>;
 }

@@ -4,9 +4,9 @@ import { tenantRows } from '../../platform/db/filters.js';
 import type { AuditEntry } from '../../platform/db/models/types.js';
 import { join, sql, type Sql } from '../../platform/db/statements.js';
 
-export type AuditQuery = QueryOf<'listAuditLog'>;
+export type AuditQuery = QueryOf<'listAuditEntries'>;
 
-type Shown = DataOf<'listAuditLog'>[number];
+type Shown = DataOf<'listAuditEntries'>[number];
 
 export type AuditRow = Omit<AuditEntry, 'tenantId' | 'actorKind' | 'before' | 'after'> &
   Pick<Shown, 'before' | 'after' | 'hash'> & {

@@ -4,7 +4,7 @@ import type { AuditPage } from './audit-log.js';
 import type { AuditRow } from './queries.js';
 import type { Verification } from './verify-chain.js';
 
-type Listed = ReplyOf<'listAuditLog'>;
+type Listed = ReplyOf<'listAuditEntries'>;
 
 export const viewEntries = ({ rows, limit, nextBefore }: AuditPage): Listed => ({
   statusCode: 200,

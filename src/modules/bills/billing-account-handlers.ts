@@ -6,7 +6,7 @@ import { viewStatement } from './statement/view.js';
 
 export function billingAccountHandlers() {
   return {
-    courierStatement: async ({ ctx, query }) => viewStatement(await readStatement(ctx, query)),
-    billingReconciliation: async ({ ctx, query }) => viewReconciliation(await reconcile(ctx, query)),
-  } satisfies Pick<Handlers, 'courierStatement' | 'billingReconciliation'>;
+    getCourierStatement: async ({ ctx, query }) => viewStatement(await readStatement(ctx, query)),
+    getBillingReconciliation: async ({ ctx, query }) => viewReconciliation(await reconcile(ctx, query)),
+  } satisfies Pick<Handlers, 'getCourierStatement' | 'getBillingReconciliation'>;
 }

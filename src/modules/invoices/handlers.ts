@@ -4,7 +4,7 @@ import { viewPreview } from './view.js';
 
 export function invoiceHandlers() {
   return {
-    async generateCourierInvoice({ ctx, body }) {
+    async previewCourierInvoice({ ctx, body }) {
       const data = viewPreview(await previewInvoice(ctx, body));
       const total = data.summary.total_packages;
       return {
@@ -13,5 +13,5 @@ export function invoiceHandlers() {
         data,
       };
     },
-  } satisfies Pick<Handlers, 'generateCourierInvoice'>;
+  } satisfies Pick<Handlers, 'previewCourierInvoice'>;
 }

@@ -12,7 +12,7 @@ export type Preview = { parties: PartiesRow; figures: FiguresRow; billed: Billed
  */
 export async function previewInvoice(
   ctx: UserContext,
-  request: BodyOf<'generateCourierInvoice'>,
+  request: BodyOf<'previewCourierInvoice'>,
 ): Promise<Preview> {
   const { courier_id: courierId, start_date: startDate, end_date: endDate } = request;
   if (startDate > endDate) throw invalidFieldError('end_date', 'before', { other: 'start_date' });

@@ -4,7 +4,7 @@ import { gapWarning } from '../rates/public.js';
 import type { Preview } from './invoices.js';
 import type { FiguresRow, PartiesRow } from './queries.js';
 
-type InvoicePreview = DataOf<'generateCourierInvoice'>;
+type InvoicePreview = DataOf<'previewCourierInvoice'>;
 
 export function viewPreview({ parties, figures, billed }: Preview): InvoicePreview {
   return {

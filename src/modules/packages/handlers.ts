@@ -42,7 +42,7 @@ export function packageHandlers() {
       return { statusCode: 201, message: `Package received.${owner}`, data };
     },
 
-    async retrievePackages({ ctx, body }): Promise<ReplyOf<'retrievePackages'>> {
+    async listPackages({ ctx, body }): Promise<ReplyOf<'listPackages'>> {
       assertNotCombined(body);
       if (body.action) {
         const { dispatchId, selected, queued } = await queueDispatch(ctx, body);
@@ -77,7 +77,7 @@ export function packageHandlers() {
         data: { fields_updated: fields, package_id: body.package_id },
       };
     },
-  } satisfies Pick<Handlers, 'receivePackage' | 'retrievePackages' | 'listDispatches' | 'updatePackage'>;
+  } satisfies Pick<Handlers, 'receivePackage' | 'listPackages' | 'listDispatches' | 'updatePackage'>;
 }
 
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 type Query = Record<string, string | number>;
-const reconcile = (query: Query, as = 'admin') => service.call('billingReconciliation', { as, query });
+const reconcile = (query: Query, as = 'admin') => service.call('getBillingReconciliation', { as, query });
 
 type Exception = { package_id: string; reasons: string[] } & Record<string, unknown>;
 type Check = { check: string; expected: number; found: number; differing: number; ties: boolean };
@@ -268,7 +268,7 @@ describe('billing reconciliation totals', () => {
       for (const courier_id of ids) {
         const own = data.couriers.find((each: Exception) => each['courier_id'] === courier_id);
         const body = { courier_id, start_date: query.from, end_date: query.to };
-        const preview = (await service.call('generateCourierInvoice', { as, body })).body['data'];
+        const preview = (await service.call('previewCourierInvoice', { as, body })).body['data'];
         const fees = own.published.fees + own.drafts.fees + own.unbilled.fees;
         expect(cents(fees)).toBe(cents(preview.summary.total_fees));
         expect(own.packages_received).toBe(preview.summary.total_packages);
@@ -418,7 +418,7 @@ describe('billing reconciliation exceptions', () => {
 describe('billing reconciliation access', () => {
   test('is granted to managers and denied to the warehouse role, couriers, anonymous callers and disabled accounts', async () => {
     for (const as of ['warehouse', 'iex']) expectError(await reconcile(MAY, as), 403, 'permission_denied');
-    expectError(await service.call('billingReconciliation', { query: MAY }), 401, 'token_missing');
+    expectError(await service.call('getBillingReconciliation', { query: MAY }), 401, 'token_missing');
     expectError(await reconcile(MAY, 'disabled'), 403, 'account_disabled');
   });
 
@@ -477,7 +477,7 @@ test('reconciliation and statement agree for a bill that the API drafted, adjust
   expect(reconciled['message']).toBe('3 packages, 0 with a reason to look at them. Everything ties.');
   expect(reconciled['data'].summary.published).toEqual({ packages: 3, weight: 70.001, fees: 30 });
   const query = { courier_id: courierId, ...lastYear() };
-  const { data } = (await service.call('courierStatement', { as: 'admin', query })).body;
+  const { data } = (await service.call('getCourierStatement', { as: 'admin', query })).body;
   expect(data.movements.map(({ kind }: { kind: string }) => kind)).toEqual([
     ...['bill', 'payment', 'payment_voided', 'payment'],
   ]);

@@ -16,7 +16,7 @@ afterAll(() => service.stop(), 60_000);
 
 type Query = Record<string, string | number | string[]>;
 const load = (as: string, query: Query = {}, target: Service = service) =>
-  target.call('loadCourierBills', { as, query });
+  target.call('listCourierBills', { as, query });
 
 type Bill = Record<string, unknown> & { bill_id: string; courier_id: string; status: string };
 const idsOf = ({ body }: Reply): string[] => body.data.map(({ bill_id }: Bill) => bill_id);
@@ -116,7 +116,7 @@ describe('visibility of bills', () => {
 
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
     expectError(await load('warehouse'), 403, 'permission_denied');
-    expectError(await service.call('loadCourierBills'), 401, 'token_missing');
+    expectError(await service.call('listCourierBills'), 401, 'token_missing');
     expectError(await load('disabled'), 403, 'account_disabled');
   });
 });

@@ -60,7 +60,7 @@ describe('draft creation', () => {
     ]);
     await billing.addPackages(await billing.newCourier(), [{ weight: '1' }]);
     const preview = data(
-      await service.call('generateCourierInvoice', { as: 'admin', body: { courier_id: courierId, ...MAY } }),
+      await service.call('previewCourierInvoice', { as: 'admin', body: { courier_id: courierId, ...MAY } }),
     );
 
     const reply = await billing.draft(courierId.toUpperCase(), { tax_rate: 7.125, remarks: 'Thanks.' });
@@ -136,7 +136,7 @@ describe('draft creation', () => {
         })),
       );
       const body = { courier_id: courierId, ...MAY };
-      const preview = data(await service.call('generateCourierInvoice', { as: 'admin', body }));
+      const preview = data(await service.call('previewCourierInvoice', { as: 'admin', body }));
       const drafted = data(await billing.draft(courierId));
       expect(drafted.subtotal).toBe(preview.summary.grand_total);
       const lines = await linesOf(drafted.bill_id);
@@ -640,7 +640,7 @@ test(`drafts ${DRAFTED} packages in one statement and rejects more than 100,000`
   expect(tooMany.body['message']).toContain('100001 packages');
   await insert(courierId, 'MANY-', DRAFTED);
   const body = { courier_id: courierId, ...MAY };
-  const previewed = await timed(() => service.call('generateCourierInvoice', { as: 'manager', body }));
+  const previewed = await timed(() => service.call('previewCourierInvoice', { as: 'manager', body }));
   const drawn = await timed(() => billing.draft(courierId));
   const drafted = data(drawn.reply);
   expect(drafted.subtotal).toBe(data(previewed.reply).summary.grand_total);

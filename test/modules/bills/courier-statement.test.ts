@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 type Query = Record<string, string | number>;
-const read = (as: string, query: Query) => service.call('courierStatement', { as, query });
+const read = (as: string, query: Query) => service.call('getCourierStatement', { as, query });
 
 type Movement = { date: string; kind: string; amount: number; balance: number; payment_id: string | null };
 
@@ -287,7 +287,7 @@ describe('statement access', () => {
 
   test('is denied to the warehouse role, anonymous callers and disabled accounts', async () => {
     expectError(await read('warehouse', { courier_id: IEX, ...ALWAYS }), 403, 'permission_denied');
-    expectError(await service.call('courierStatement', { query: ALWAYS }), 401, 'token_missing');
+    expectError(await service.call('getCourierStatement', { query: ALWAYS }), 401, 'token_missing');
     expectError(await read('disabled', { courier_id: IEX, ...ALWAYS }), 403, 'account_disabled');
   });
 });

@@ -136,7 +136,7 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
     const created = await upload(service, HEADER + rows.join('\n'), 'manager', IEX);
     const entriesOf = async (reply: Reply) => {
       const request_id = reply.headers.get('x-request-id') ?? '';
-      return (await service.call('listAuditLog', { as: 'admin', query: { request_id } })).body['data'];
+      return (await service.call('listAuditEntries', { as: 'admin', query: { request_id } })).body['data'];
     };
     const entries = await entriesOf(created);
     expect(entries).toHaveLength(3);

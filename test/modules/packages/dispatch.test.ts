@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 const dispatch = (as: string, body: object = {}) =>
-  service.call('retrievePackages', { as, body: { action: 'queue_dispatch', ...body } });
+  service.call('listPackages', { as, body: { action: 'queue_dispatch', ...body } });
 
 const select = async <Row>(statement: string, values: unknown[] = []) =>
   (await service.owner.query(statement, values)).rows as Row[];
@@ -114,7 +114,7 @@ describe('dispatch by package ids', () => {
 describe('dispatch by filter', () => {
   test('queues every matching package on all pages, as many as the list counts', async () => {
     const filters = { userCode: 'IEX-1001' };
-    const list = await service.call('retrievePackages', { as: 'admin', body: filters });
+    const list = await service.call('listPackages', { as: 'admin', body: filters });
     const reply = await dispatch('admin', { ...filters, page: 2, limit: 1 });
     expect(figuresOf(reply)).toEqual([list.body['meta'].total_count, list.body['meta'].total_count]);
     expect(await queued()).toEqual(await idsWhere("user_code = 'IEX-1001'"));
@@ -248,7 +248,7 @@ test.each(['queue', 'QUEUE_DISPATCH', '', 'export', null, 1])(
 
 test('denies anonymous callers and disabled accounts', async () => {
   const body = { action: 'queue_dispatch' };
-  expect((await service.call('retrievePackages', { body })).body).toMatchObject({ code: 'token_missing' });
+  expect((await service.call('listPackages', { body })).body).toMatchObject({ code: 'token_missing' });
   expect((await dispatch('disabled')).body).toMatchObject({ code: 'account_disabled' });
   expect(await queued()).toEqual([]);
 });

@@ -20,7 +20,7 @@ const list = (as: string, query: Record<string, string | number> = {}) =>
   service.call('listDispatches', { as, query });
 
 const dispatch = async (as: string, body: object): Promise<string> => {
-  const reply = await service.call('retrievePackages', { as, body: { action: 'queue_dispatch', ...body } });
+  const reply = await service.call('listPackages', { as, body: { action: 'queue_dispatch', ...body } });
   expect(reply.status).toBe(200);
   return String(reply.body['data'].dispatch_id);
 };

@@ -30,7 +30,7 @@ const select = async <Found = Row>(statement: string, values: unknown[] = []) =>
 
 const record = (body: object, as = 'warehouse') => service.call('recordPackageEvent', { as, body });
 const historyOf = (package_id: string, as = 'manager') =>
-  service.call('packageEvents', { as, query: { package_id } });
+  service.call('listPackageEvents', { as, query: { package_id } });
 const manage = async (body: object) => {
   const reply = await service.call('manageManifest', { as: 'warehouse', body });
   expect(reply.status).toBe(200);

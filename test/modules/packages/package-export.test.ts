@@ -25,10 +25,10 @@ beforeAll(async () => {
 afterAll(() => service.stop(), 60_000);
 
 const exported = (as: string, export_format: Format, filters: object = {}) =>
-  service.call('retrievePackages', { as, body: { export: true, export_format, ...filters } });
+  service.call('listPackages', { as, body: { export: true, export_format, ...filters } });
 
 const listed = async (as: string, filters: object = {}) =>
-  (await service.call('retrievePackages', { as, body: filters })).body['data'] as Record<string, unknown>[];
+  (await service.call('listPackages', { as, body: filters })).body['data'] as Record<string, unknown>[];
 
 /** Returns the file's rows as another program reads them, headings first and every cell as text. */
 function linesOf(reply: Reply, format: Format): string[][] {
@@ -189,13 +189,13 @@ test("a CSV file begins with its first column's name and ends every line with CR
 });
 
 test('CSV is the default format', async () => {
-  const reply = await service.call('retrievePackages', { as: 'admin', body: { export: true } });
+  const reply = await service.call('listPackages', { as: 'admin', body: { export: true } });
   expect(reply.headers.get('content-type')).toBe('text/csv; charset=utf-8');
 });
 
 test('without export or with false, the response is JSON without a file name', async () => {
   for (const body of [{}, { export: false }, { export: false, export_format: 'xlsx' }]) {
-    const reply = await service.call('retrievePackages', { as: 'admin', body });
+    const reply = await service.call('listPackages', { as: 'admin', body });
     expect(reply.headers.get('content-type')).toContain('application/json');
     expect(reply.headers.get('content-disposition')).toBeNull();
   }
@@ -209,14 +209,14 @@ test.each([
   [{ export: true, limit: 10_001 }, 'limit'],
   [{ export: true, action: 'queue_dispatch' }, 'export'],
 ])('rejects %j with 400 and names the field', async (body, field) => {
-  const reply = await service.call('retrievePackages', { as: 'admin', body });
+  const reply = await service.call('listPackages', { as: 'admin', body });
   expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ field }] } });
 });
 
 test('denies exports to anonymous callers and disabled accounts', async () => {
   const body = { export: true };
-  expect(await service.call('retrievePackages', { body })).toMatchObject({ status: 401 });
-  expect(await service.call('retrievePackages', { as: 'disabled', body })).toMatchObject({ status: 403 });
+  expect(await service.call('listPackages', { body })).toMatchObject({ status: 401 });
+  expect(await service.call('listPackages', { as: 'disabled', body })).toMatchObject({ status: 403 });
 });
 
 describe('formula injection', () => {

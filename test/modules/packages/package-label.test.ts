@@ -26,7 +26,7 @@ afterAll(async () => {
 type RenderedLabel = { text: string; codes: string[]; lines: string[] };
 
 const labelOf = (package_id: string, format?: string) =>
-  service.call('packageLabel', { as: 'warehouse', query: { package_id, ...(format ? { format } : {}) } });
+  service.call('getPackageLabel', { as: 'warehouse', query: { package_id, ...(format ? { format } : {}) } });
 
 /** Creates a package of IEX-1001 and returns its id and its house number. */
 async function newPackage(changes: object = {}): Promise<{ id: string; house: string }> {

@@ -71,7 +71,7 @@ const AWKWARD: Fields[] = [
   tracking_number: `${text}${index}`,
 }));
 
-const list = (as: string, body?: object, on: Service = service) => on.call('retrievePackages', { as, body });
+const list = (as: string, body?: object, on: Service = service) => on.call('listPackages', { as, body });
 const idsOf = (reply: Reply): string[] =>
   reply.body.data.map((row: { package_id: string }) => row.package_id);
 
@@ -403,7 +403,7 @@ test.each([
 });
 
 test('denies anonymous callers and disabled accounts', async () => {
-  expect((await service.call('retrievePackages', { body: {} })).body).toMatchObject({
+  expect((await service.call('listPackages', { body: {} })).body).toMatchObject({
     code: 'token_missing',
   });
   expect((await list('disabled', {})).body).toMatchObject({ code: 'account_disabled' });

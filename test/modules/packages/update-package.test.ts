@@ -273,7 +273,7 @@ describe('customer of a package', () => {
     const id = await addPackage({ user_code: null, first_name: null, last_name: null });
     const shown = async () =>
       (
-        await service.call('retrievePackages', {
+        await service.call('listPackages', {
           as: 'iex',
           body: { houseNumber: (await rowOf(id))['house_number'] },
         })
@@ -425,7 +425,7 @@ describe('tracking number of a package', () => {
   test('accepts the masked number as unchanged beside other changes', async () => {
     const id = await addPackage({ user_code: null });
     const row = await rowOf(id);
-    const { body } = await service.call('retrievePackages', {
+    const { body } = await service.call('listPackages', {
       as: 'iex',
       body: { houseNumber: row['house_number'] },
     });
@@ -551,7 +551,7 @@ describe('concurrent updates', () => {
     const calls = Array.from({ length: 100 }, (_, index) =>
       untilAdmitted(() =>
         index % 5 === 0
-          ? service.call('retrievePackages', {
+          ? service.call('listPackages', {
               as: 'admin',
               body: { action: 'queue_dispatch', package_ids: ids },
             })

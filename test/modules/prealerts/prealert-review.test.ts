@@ -191,7 +191,7 @@ describe('assigning the package', () => {
     ]);
     expect(webhookEvents[0]?.deliveries).toEqual(pendingDelivery(IEX, 'add_package'));
     // The tallies of the list are updated.
-    const listed = await service.call('retrievePackages', { as: 'iex', body: { trackingNumber: 'REV' } });
+    const listed = await service.call('listPackages', { as: 'iex', body: { trackingNumber: 'REV' } });
     expect((listed.body['data'] as Row[]).map((row) => row['package_id'])).toContain(packageId);
     // A review of the other pre-alert makes it pending again.
     expect((await review(hrb)).body['data']).toMatchObject({ status: 'pending', package_id: null });

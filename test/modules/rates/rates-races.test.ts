@@ -180,7 +180,7 @@ test('a preview uses one complete table while the table is saved repeatedly', as
     [DEMO_TENANT, courierId, DEMO.warehouses.primary],
   );
   const body = { courier_id: courierId, start_date: '2020-01-01', end_date: '2099-12-31' };
-  const preview = () => untilAdmitted(() => service.call('generateCourierInvoice', { as: 'manager', body }));
+  const preview = () => untilAdmitted(() => service.call('previewCourierInvoice', { as: 'manager', body }));
   const state = { isSaving: true };
   const saving = (async () => {
     for (let fee = 2; fee <= rounds(10, 60); fee += 1) await save(courierId, tableWithFee(fee));

@@ -459,7 +459,7 @@ describe('copy_default', () => {
         expectError(reply, 400, 'default_rates_missing');
       }, target);
       const period = { courier_id: HRB, start_date: '2020-01-01', end_date: '2099-12-31' };
-      const bill = await target.call('generateCourierInvoice', { as: 'manager', body: period });
+      const bill = await target.call('previewCourierInvoice', { as: 'manager', body: period });
       expect(bill.body.data.summary.total_fees).toBe(0);
       expect(bill.body.data.summary.total_packages).toBeGreaterThan(0);
     } finally {
@@ -575,7 +575,7 @@ describe('update_air_freight', () => {
     const target = service;
     await update(IEX, 2.25);
     const period = { courier_id: IEX, start_date: '2020-01-01', end_date: '2099-12-31' };
-    const { summary } = (await target.call('generateCourierInvoice', { as: 'iex', body: period })).body.data;
+    const { summary } = (await target.call('previewCourierInvoice', { as: 'iex', body: period })).body.data;
     expect(summary.air_freight_rate).toBe(2.25);
     await update(IEX, 1.75);
   });

@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const update = (fields: object, as = 'iex') => parcels.update(as, packageId, fields);
 const shownNumber = async () =>
-  (await service.call('retrievePackages', { as: 'iex', body: { houseNumber } })).body['data'][0]
+  (await service.call('listPackages', { as: 'iex', body: { houseNumber } })).body['data'][0]
     .tracking_number as string;
 const userCode = async () => (await parcels.packageRow(packageId))['user_code'];
 const masked = (text: string) => '*'.repeat(text.length - 4) + text.slice(-4);
@@ -158,13 +158,13 @@ test('no response to the courier contains the full number of a package without a
   const today = new Date().toISOString().slice(0, 10);
   const period = { courier_id: IEX, start_date: today, end_date: today };
   const replies = await Promise.all([
-    service.call('retrievePackages', { as: 'iex', body: { houseNumber } }),
-    service.call('retrievePackages', { as: 'iex', body: { trackingNumber: number } }),
-    service.call('retrievePackages', { as: 'iex', body: { houseNumber, export: true } }),
+    service.call('listPackages', { as: 'iex', body: { houseNumber } }),
+    service.call('listPackages', { as: 'iex', body: { trackingNumber: number } }),
+    service.call('listPackages', { as: 'iex', body: { houseNumber, export: true } }),
     service.call('getManifest', { as: 'iex', query: { id: DEMO.manifests.draft } }),
-    service.call('packageEvents', { as: 'iex', query: { package_id: packageId } }),
-    service.call('generateCourierInvoice', { as: 'iex', body: period }),
-    service.call('readEvents', { as: 'iex', query: { limit: 500 } }),
+    service.call('listPackageEvents', { as: 'iex', query: { package_id: packageId } }),
+    service.call('previewCourierInvoice', { as: 'iex', body: period }),
+    service.call('listEvents', { as: 'iex', query: { limit: 500 } }),
   ]);
   expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
   for (const { bytes } of replies) expect(bytes.toString()).not.toContain(number);

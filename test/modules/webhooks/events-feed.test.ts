@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 const read = (as: string, query: Record<string, string | number> = {}) =>
-  service.call('readEvents', { as, query });
+  service.call('listEvents', { as, query });
 
 const receive = (body: object) =>
   service.call('receivePackage', { as: 'warehouse', body: { weight: 2.25, ...body } });
@@ -157,7 +157,7 @@ describe('access to the feed', () => {
         body: { code: 'courier_not_found' },
       });
     expect(await read('warehouse', { courier_id: IEX })).toMatchObject({ status: 403 });
-    expect(await service.call('readEvents', {})).toMatchObject({ status: 401 });
+    expect(await service.call('listEvents', {})).toMatchObject({ status: 401 });
   });
 });
 

@@ -98,7 +98,7 @@ const update = (packageId: string, fields: object) =>
 
 const dispatch = (body: object) =>
   untilAdmitted(() =>
-    service.call('retrievePackages', { as: 'manager', body: { action: 'queue_dispatch', ...body } }),
+    service.call('listPackages', { as: 'manager', body: { action: 'queue_dispatch', ...body } }),
   );
 
 const manage = (body: object) =>

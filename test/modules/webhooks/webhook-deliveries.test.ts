@@ -498,7 +498,7 @@ describe('send_test', () => {
       { data: { message: 'A test from Crossdock. Answer it with any status from 200 to 299.' } },
     ]);
     expect(await wokenDeliveryQueues()).toEqual([`deliver:${IEX}:update_package`]);
-    const feed = await service.call('readEvents', { as: 'iex' });
+    const feed = await service.call('listEvents', { as: 'iex' });
     expect(feed.body['data']).toHaveLength(1);
     expect(feed.body['meta'].last_sequence).toBe(1);
     expect(await lastAudit()).toMatchObject({ action: 'webhook.test_sent', entity_id: IEX });

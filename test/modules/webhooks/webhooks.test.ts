@@ -376,7 +376,7 @@ async function exhaustedDelivery(): Promise<void> {
   expect(await deliveryOf(packageId)).toMatchObject({ status: 'failed', attempt_count: 1 + RETRIES });
   expect(system.received).toHaveLength(1 + RETRIES);
   const body = { package_ids: [packageId], action: 'queue_dispatch' };
-  expect((await service.call('retrievePackages', { as: 'admin', body })).status).toBe(200);
+  expect((await service.call('listPackages', { as: 'admin', body })).status).toBe(200);
   await until(async () => {
     const [sync] = await rows<{ status: string }>(
       'select status from package_syncs where package_id = $1',

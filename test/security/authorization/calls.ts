@@ -103,9 +103,9 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'receivePackage at a warehouse': ({ warehouseId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, warehouse_id: warehouseId },
   }),
-  'retrievePackages of a courier': ({ courierId }) => ({ body: { courierID: courierId, limit: 10_000 } }),
-  'retrievePackages of a carrier': ({ carrierId }) => ({ body: { carrierID: carrierId, limit: 10_000 } }),
-  'retrievePackages as a file': ({ courierId }) => ({
+  'listPackages of a courier': ({ courierId }) => ({ body: { courierID: courierId, limit: 10_000 } }),
+  'listPackages of a carrier': ({ carrierId }) => ({ body: { carrierID: carrierId, limit: 10_000 } }),
+  'listPackages as a file': ({ courierId }) => ({
     body: { export: true, courierID: courierId, limit: 10_000 },
   }),
   'queue_dispatch of packages': ({ packageId }) => ({
@@ -121,7 +121,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'updatePackage for a customer': async ({ userCode }, own, { owner }) => ({
     body: { package_id: await newPackage(owner, own, null), user_code: userCode },
   }),
-  packageEvents: ({ packageId }) => ({ query: { package_id: packageId } }),
+  listPackageEvents: ({ packageId }) => ({ query: { package_id: packageId } }),
   recordPackageEvent: async (target, _own, { owner }) => ({
     body: { package_id: await newPackage(owner, target, null), status: 'on_hold' },
   }),
@@ -129,7 +129,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     const packageIds = [await newPackage(owner, own, null), await newPackage(owner, target, null)];
     return { body: { package_ids: packageIds, status: 'on_hold' } };
   },
-  packageLabel: ({ packageId }) => ({ query: { package_id: packageId, format: 'zpl' } }),
+  getPackageLabel: ({ packageId }) => ({ query: { package_id: packageId, format: 'zpl' } }),
   reviewPrealert: async (target, _own, { owner }) => {
     const review = { reason: 'Looked at it.' };
     if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId, ...review } };
@@ -171,14 +171,14 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
   }),
   getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
-  generateCourierInvoice: ({ courierId }) => ({
+  previewCourierInvoice: ({ courierId }) => ({
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },
   }),
-  'loadCourierBills of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
-  courierStatement: ({ courierId }) => ({
+  'listCourierBills of a courier': ({ courierId }) => ({ query: { courier_id: courierId } }),
+  getCourierStatement: ({ courierId }) => ({
     query: { courier_id: courierId, from: '2020-01-01', to: '2100-01-01' },
   }),
-  'billingReconciliation of a courier': ({ courierId }) => ({
+  'getBillingReconciliation of a courier': ({ courierId }) => ({
     query: { courier_id: courierId, ...lastYear(), limit: 1000 },
   }),
   'downloadCourierBill as a PDF': ({ billId }) => ({ query: { bill_id: billId } }),
@@ -267,11 +267,11 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   send_test: ({ courierId }) => ({
     body: { action: 'send_test', endpoint: 'add_package', courier_id: courierId },
   }),
-  readEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
+  listEvents: ({ courierId }) => ({ query: { courier_id: courierId, limit: 1000 } }),
   listDispatches: ({ dispatchId }) => ({ query: { dispatch_id: dispatchId } }),
-  'listAuditLog of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
-  'listAuditLog of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
-  'listAuditLog before an entry': ({ auditId }) => ({ query: { before: auditId } }),
+  'listAuditEntries of a package': ({ packageId }) => ({ query: { entity_id: packageId } }),
+  'listAuditEntries of a courier’s key': ({ courierId }) => ({ query: { actor_id: courierId } }),
+  'listAuditEntries before an entry': ({ auditId }) => ({ query: { before: auditId } }),
   verifyAuditLog: () => ({ body: { action: 'verify' } }),
   async getCourierLogo({ courierId, logoFile }, _own, { owner }) {
     // An earlier call may have replaced the logo.

@@ -152,27 +152,27 @@ export const MATRIX = {
     'receivePackage from a carrier':     ['201 201 404 404 400', '201 201 404 404 400', S403],
     'receivePackage at a warehouse':     ['201 201 404 404 400', '201 201 404 404 400', S403],
   },
-  retrievePackages: {
-    'retrievePackages of a courier':     [ALL,                   ALL,                   ALL],
-    'retrievePackages as a file':        [ALL,                   ALL,                   ALL],
+  listPackages: {
+    'listPackages of a courier':     [ALL,                   ALL,                   ALL],
+    'listPackages as a file':        [ALL,                   ALL,                   ALL],
     'queue_dispatch of packages':        [ALL,                   ALL,                   ALL],
     'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL],
-    'retrievePackages of a carrier':     [ALL,                   ALL,                   ALL],
+    'listPackages of a carrier':     [ALL,                   ALL,                   ALL],
   },
   updatePackage: {
     'updatePackage':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
     'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '403 403 404 404 400'],
     'updatePackage for a customer':      ['200 400 400 400 400', '200 400 400 400 400', '200 400 400 400 400'],
   },
-  packageEvents: {
-    'packageEvents':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
+  listPackageEvents: {
+    'listPackageEvents':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
   },
   recordPackageEvent: {
     'recordPackageEvent':                ['200 200 404 404 400', '200 200 404 404 400', S403],
     'recordPackageEvent of several':     ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
-  packageLabel: {
-    'packageLabel':                      ['200 200 404 404 400', '200 200 404 404 400', S403],
+  getPackageLabel: {
+    'getPackageLabel':                      ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
   reviewPrealert: {
     'reviewPrealert':                    ['200 200 404 404 400', '200 200 404 404 400', S403],
@@ -191,11 +191,11 @@ export const MATRIX = {
   getManifest: {
     'getManifest':                       ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
   },
-  generateCourierInvoice: {
-    'generateCourierInvoice':            ['200 200 404 404 400', S403,                  '200 403 403 403 400'],
+  previewCourierInvoice: {
+    'previewCourierInvoice':            ['200 200 404 404 400', S403,                  '200 403 403 403 400'],
   },
-  loadCourierBills: {
-    'loadCourierBills of a courier':     [ALL,                   S403,                  ALL],
+  listCourierBills: {
+    'listCourierBills of a courier':     [ALL,                   S403,                  ALL],
   },
   getCourierBill: {
     'getCourierBill':                    ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
@@ -210,11 +210,11 @@ export const MATRIX = {
     'void_payment':                      ['200 200 404 404 400', S403,                  S403],
     'delete_draft':                      ['200 200 404 404 400', S403,                  S403],
   },
-  courierStatement: {
-    'courierStatement':                  ['200 200 404 404 400', S403,                  ALL],
+  getCourierStatement: {
+    'getCourierStatement':                  ['200 200 404 404 400', S403,                  ALL],
   },
-  billingReconciliation: {
-    'billingReconciliation of a courier': ['200 200 404 404 400', S403,                 S403],
+  getBillingReconciliation: {
+    'getBillingReconciliation of a courier': ['200 200 404 404 400', S403,                 S403],
   },
   downloadCourierBill: {
     'downloadCourierBill as a PDF':      ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
@@ -244,16 +244,16 @@ export const MATRIX = {
     'recover_since':                     ['200 200 404 404 400', S403,                  ALL],
     'send_test':                         ['200 200 404 404 400', S403,                  ALL],
   },
-  readEvents: {
-    'readEvents':                        ['200 200 404 404 400', S403,                  ALL],
+  listEvents: {
+    'listEvents':                        ['200 200 404 404 400', S403,                  ALL],
   },
   listDispatches: {
     'listDispatches':                    [ALL,                   ALL,                   ALL],
   },
-  listAuditLog: {
-    'listAuditLog of a package':         adminsOnly(ALL),
-    'listAuditLog of a courier’s key':   adminsOnly(ALL),
-    'listAuditLog before an entry':      adminsOnly(ALL),
+  listAuditEntries: {
+    'listAuditEntries of a package':         adminsOnly(ALL),
+    'listAuditEntries of a courier’s key':   adminsOnly(ALL),
+    'listAuditEntries before an entry':      adminsOnly(ALL),
   },
   verifyAuditLog: {
     'verifyAuditLog':                    adminsOnly('200'),

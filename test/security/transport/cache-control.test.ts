@@ -53,8 +53,8 @@ test.each<[string, OperationId, Call]>([
   ['a token', 'login', { body: { action: 'login', username: 'admin', password: DEMO.password } }],
   ['a profile with its key', 'getCourierSettings', { as: 'iex' }],
   ['a new key', 'updateCourierSettings', { as: 'iex', urlencoded: { action: 'regenerate_key' } }],
-  ['an export as CSV', 'retrievePackages', { as: 'admin', body: { export: true, export_format: 'csv' } }],
-  ['an export as XLSX', 'retrievePackages', { as: 'admin', body: { export: true, export_format: 'xlsx' } }],
+  ['an export as CSV', 'listPackages', { as: 'admin', body: { export: true, export_format: 'csv' } }],
+  ['an export as XLSX', 'listPackages', { as: 'admin', body: { export: true, export_format: 'xlsx' } }],
   ['a list', 'listCustomers', { as: 'iex' }],
 ])('the response with %s is not cacheable', async (_name, id, call) => {
   const reply = await service.call(id, call);
@@ -70,7 +70,7 @@ test('a stored response, a label and a bill are not cacheable', async () => {
   const { rows: packages } = await service.owner.query(
     "select id from packages where status = 'received' limit 1",
   );
-  const label = await service.call('packageLabel', { as: 'admin', query: { package_id: packages[0].id } });
+  const label = await service.call('getPackageLabel', { as: 'admin', query: { package_id: packages[0].id } });
   const { rows: bills } = await service.owner.query(
     "select id from bills where status = 'published' limit 1",
   );

@@ -269,7 +269,7 @@ describe('the body size limit of an operation', () => {
 });
 
 describe('the structure of a JSON body', () => {
-  const post = (body: string) => service.call('retrievePackages', { as: 'admin', body });
+  const post = (body: string) => service.call('listPackages', { as: 'admin', body });
 
   test('20,000 values are accepted, one more is rejected before parsing', async () => {
     const zeros = (count: number) => `{"x":[${Array(count).fill(0).join()}]}`;
@@ -305,7 +305,7 @@ describe('the structure of a JSON body', () => {
 
   test('a list that is too long is the only reported error, without errors of its elements', async () => {
     const package_ids = Array.from({ length: 10_001 }, () => 'x');
-    const reply = await service.call('retrievePackages', {
+    const reply = await service.call('listPackages', {
       as: 'admin',
       body: { action: 'queue_dispatch', package_ids },
     });

@@ -87,7 +87,7 @@ describe('unread responses', () => {
     const list =
       `POST /api/RetrievePackages.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
       `Authorization: Bearer ${await service.tokenOf('admin')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const { bytes } = await service.call('retrievePackages', { as: 'admin', body: { limit: 10_000 } });
+    const { bytes } = await service.call('listPackages', { as: 'admin', body: { limit: 10_000 } });
     // The kernel buffers some responses of each connection.
     for (let n = 0; n < 6; n += 1) await openUnread(service.url, list.repeat(60));
     const allowed = Math.floor(unread.bufferedBytes / bytes.length);
@@ -191,7 +191,7 @@ async function slowHandler(service: Service): Promise<void> {
   const client = await service.owner.connect();
   try {
     await client.query('begin; lock table packages in access exclusive mode');
-    const reply = service.call('retrievePackages', { as: 'admin', body: { limit: 1 } });
+    const reply = service.call('listPackages', { as: 'admin', body: { limit: 1 } });
     await sleep(1_500);
     await client.query('rollback');
     expect((await reply).status).toBe(200);

@@ -294,9 +294,9 @@ describe('paging parameters', () => {
   test.each([
     ['page', [...VALUES, 1_000_001]],
     ['limit', [...VALUES, 10_001]],
-  ])('retrievePackages rejects an invalid %s and names it', async (name, values) => {
+  ])('listPackages rejects an invalid %s and names it', async (name, values) => {
     for (const value of values) {
-      const reply = await service.call('retrievePackages', { as: 'admin', body: { [name]: value } });
+      const reply = await service.call('listPackages', { as: 'admin', body: { [name]: value } });
       expect({ value, status: reply.status, fields: fieldsOf(reply) }).toEqual({
         value,
         status: 400,
@@ -304,10 +304,10 @@ describe('paging parameters', () => {
       });
     }
     for (const spelling of ['NaN', 'Infinity', '0x10', '+1', '01', '1.', '.5', '1_0']) {
-      const reply = await service.call('retrievePackages', { as: 'admin', body: `{"${name}":${spelling}}` });
+      const reply = await service.call('listPackages', { as: 'admin', body: `{"${name}":${spelling}}` });
       expect([spelling, reply.status, reply.body['code']]).toEqual([spelling, 400, 'malformed_json']);
     }
-    const tooLarge = await service.call('retrievePackages', { as: 'admin', body: `{"${name}":1e400}` });
+    const tooLarge = await service.call('listPackages', { as: 'admin', body: `{"${name}":1e400}` });
     expect([tooLarge.status, fieldsOf(tooLarge)]).toEqual([400, [name]]);
   });
 
@@ -318,7 +318,7 @@ describe('paging parameters', () => {
       body: { data: [], meta: { current_page: 1_000_000, per_page: 500 } },
     });
     const body = { page: 1_000_000, limit: 10_000 };
-    expect(await service.call('retrievePackages', { as: 'admin', body })).toMatchObject({
+    expect(await service.call('listPackages', { as: 'admin', body })).toMatchObject({
       status: 200,
       body: { data: [], meta: body },
     });
@@ -326,7 +326,7 @@ describe('paging parameters', () => {
 });
 
 describe('hostile JSON bodies', () => {
-  const post = (body: string) => service.call('retrievePackages', { as: 'admin', body });
+  const post = (body: string) => service.call('listPackages', { as: 'admin', body });
 
   test.each([
     ['arrays', '['.repeat(200_000) + ']'.repeat(200_000)],

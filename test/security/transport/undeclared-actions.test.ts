@@ -36,7 +36,7 @@ async function credentialOf(id: (typeof operationIds)[number]): Promise<Call> {
 }
 
 /** There `action` is a filter and accepts any text. */
-const isFilter = (id: (typeof operationIds)[number]) => id === 'listAuditLog';
+const isFilter = (id: (typeof operationIds)[number]) => id === 'listAuditEntries';
 
 describe('no operation accepts an undeclared action, and the request changes nothing', () => {
   test.each(operationIds.filter((id) => !isFilter(id)))('%s rejects it in the query', async (id) => {
@@ -80,7 +80,7 @@ describe('no operation accepts an undeclared action, and the request changes not
     const types = withBody.flatMap((id) => operationOf(id).mediaTypes);
     expect(bodies.length).toBeGreaterThanOrEqual(types.length);
     expect(operationIds.filter(isFilter)).toHaveLength(1);
-    expect(parametersOf('listAuditLog', 'query').map(({ name }) => name)).toContain('action');
+    expect(parametersOf('listAuditEntries', 'query').map(({ name }) => name)).toContain('action');
   });
 
   test.each([[null], [''], [['regenerate_key']], [{}], [0]])('%j is not an action either', async (action) => {

@@ -119,7 +119,7 @@ function credentialOf(id: OperationId): Headers {
 /** Otherwise, later bodies would be rejected before they are read and prove nothing. */
 async function expectAuthorized(): Promise<void> {
   const whole = { contentType: 'application/json', bytes: Buffer.from('{}') };
-  const reply = await send('retrievePackages', { authorization: `Bearer ${token}` }, whole);
+  const reply = await send('listPackages', { authorization: `Bearer ${token}` }, whole);
   expect(reply.status).toBe(200);
 }
 
@@ -246,18 +246,18 @@ describe('10,000 packages', () => {
   });
 
   const REQUESTS: [string, OperationId, () => object][] = [
-    ['are listed', 'retrievePackages', () => ({ limit: 10_000 })],
+    ['are listed', 'listPackages', () => ({ limit: 10_000 })],
     [
       'are exported as csv',
-      'retrievePackages',
+      'listPackages',
       () => ({ limit: 10_000, export: true, export_format: 'csv' }),
     ],
     [
       'are exported as xlsx',
-      'retrievePackages',
+      'listPackages',
       () => ({ limit: 10_000, export: true, export_format: 'xlsx' }),
     ],
-    ['are queued', 'retrievePackages', () => ({ action: 'queue_dispatch', package_ids: ids })],
+    ['are queued', 'listPackages', () => ({ action: 'queue_dispatch', package_ids: ids })],
     [
       'are put on a manifest',
       'manageManifest',

@@ -4,6 +4,6 @@ import { viewBills } from './view.js';
 
 export function billHandlers() {
   return {
-    loadCourierBills: async ({ ctx, query }) => viewBills(await listBills(ctx, query)),
-  } satisfies Pick<Handlers, 'loadCourierBills'>;
+    listCourierBills: async ({ ctx, query }) => viewBills(await listBills(ctx, query)),
+  } satisfies Pick<Handlers, 'listCourierBills'>;
 }

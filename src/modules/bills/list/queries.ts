@@ -4,7 +4,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 
-export type BillQuery = QueryOf<'loadCourierBills'>;
+export type BillQuery = QueryOf<'listCourierBills'>;
 
 /** One page, newest first. The id breaks ties, so that no page repeats a bill. */
 export const pageOfBills = (ctx: UserContext, query: BillQuery): Sql<BillRow> =>

@@ -3,7 +3,7 @@ import { formatDateTime } from '../../../platform/values/time.js';
 import type { BillRow } from '../shared/bill-row.js';
 import type { BillPage } from './list-bills.js';
 
-export function viewBills({ query, rows, total }: BillPage): ReplyOf<'loadCourierBills'> {
+export function viewBills({ query, rows, total }: BillPage): ReplyOf<'listCourierBills'> {
   return {
     statusCode: 200,
     message: total === 1 ? '1 bill found.' : `${total} bills found.`,
@@ -18,7 +18,7 @@ export function viewBills({ query, rows, total }: BillPage): ReplyOf<'loadCourie
   };
 }
 
-export const viewBill = (row: BillRow): DataOf<'loadCourierBills'>[number] => ({
+export const viewBill = (row: BillRow): DataOf<'listCourierBills'>[number] => ({
   bill_id: row.id,
   invoice_number: row.invoiceNumber,
   courier_id: row.courierId,

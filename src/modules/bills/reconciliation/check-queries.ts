@@ -4,7 +4,7 @@ import { ownRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Sql } from '../../../platform/db/statements.js';
 import type { Period } from './checked-packages.js';
 
-type DifferingBill = DataOf<'billingReconciliation'>['differing_bills'][number];
+type DifferingBill = DataOf<'getBillingReconciliation'>['differing_bills'][number];
 
 /** Figures are decimal text, both counts and amounts. */
 export type CheckRow = {

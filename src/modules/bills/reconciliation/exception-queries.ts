@@ -4,7 +4,7 @@ import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { accounts, checkedPackages, isException, type Period } from './checked-packages.js';
 
-type Exception = DataOf<'billingReconciliation'>['exceptions'][number];
+type Exception = DataOf<'getBillingReconciliation'>['exceptions'][number];
 
 export type ExceptionRow = Pick<
   Exception,

@@ -5,7 +5,7 @@ import type { Courier } from '../../../platform/db/models/types.js';
 import { empty, sql, type Sql } from '../../../platform/db/statements.js';
 import { accounts, checkedPackages, isException, receivedInPeriod, type Period } from './checked-packages.js';
 
-type Reason = DataOf<'billingReconciliation'>['exceptions'][number]['reasons'][number];
+type Reason = DataOf<'getBillingReconciliation'>['exceptions'][number]['reasons'][number];
 type Billing = 'published' | 'draft' | 'unbilled';
 
 /** Amounts and weights are decimal text. */

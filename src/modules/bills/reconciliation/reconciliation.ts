@@ -6,7 +6,7 @@ import { checkBills, type CheckRow } from './check-queries.js';
 import { pageOfExceptions, type ExceptionRow } from './exception-queries.js';
 import { countReceived, figuresOfPackages, findCourier, type FiguresRow } from './figures-queries.js';
 
-export type ReconciliationQuery = QueryOf<'billingReconciliation'>;
+export type ReconciliationQuery = QueryOf<'getBillingReconciliation'>;
 
 export type Reconciliation = {
   query: ReconciliationQuery;

@@ -5,10 +5,10 @@ import type { ExceptionRow } from './exception-queries.js';
 import type { FiguresRow } from './figures-queries.js';
 import type { Reconciliation } from './reconciliation.js';
 
-type Data = DataOf<'billingReconciliation'>;
+type Data = DataOf<'getBillingReconciliation'>;
 type WeightChange = NonNullable<Data['exceptions'][number]['weight_change']>;
 
-export function viewReconciliation(found: Reconciliation): ReplyOf<'billingReconciliation'> {
+export function viewReconciliation(found: Reconciliation): ReplyOf<'getBillingReconciliation'> {
   const { query, figures, checks, exceptions, nextBefore } = found;
   const total = figures.find((row) => row.is_total);
   if (!total) throw new Error('The figures have no total.');

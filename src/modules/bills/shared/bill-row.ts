@@ -4,7 +4,7 @@ import { ownRows } from '../../../platform/db/filters.js';
 import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 
-export type BillStatus = DataOf<'loadCourierBills'>[number]['status'];
+export type BillStatus = DataOf<'listCourierBills'>[number]['status'];
 
 /** A bill in a list. Dates are text. */
 export type BillRow = DecimalText<

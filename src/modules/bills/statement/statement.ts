@@ -3,7 +3,7 @@ import type { QueryOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { figuresOfAccount, pageOfMovements, type AccountRow, type MovementRow } from './queries.js';
 
-export type StatementQuery = QueryOf<'courierStatement'>;
+export type StatementQuery = QueryOf<'getCourierStatement'>;
 
 export type Statement = { query: StatementQuery; account: AccountRow; movements: MovementRow[] };
 

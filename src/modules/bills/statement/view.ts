@@ -3,9 +3,9 @@ import { formatDateTime } from '../../../platform/values/time.js';
 import type { MovementRow } from './queries.js';
 import type { Statement } from './statement.js';
 
-type CourierStatement = DataOf<'courierStatement'>;
+type CourierStatement = DataOf<'getCourierStatement'>;
 
-export function viewStatement({ query, account, movements }: Statement): ReplyOf<'courierStatement'> {
+export function viewStatement({ query, account, movements }: Statement): ReplyOf<'getCourierStatement'> {
   const { from, to, page, limit } = query;
   const total = account.movements;
   return {

@@ -6,7 +6,7 @@ import { recordPackageEvent } from './record.js';
 
 export function packageEventHandlers() {
   return {
-    async packageEvents({ ctx, query }) {
+    async listPackageEvents({ ctx, query }) {
       const history = await readHistory(ctx, query.package_id);
       const data = viewHistory(history);
       const count = data.events.length;
@@ -22,7 +22,7 @@ export function packageEventHandlers() {
       };
     },
 
-    async packageLabel({ ctx, query }) {
+    async getPackageLabel({ ctx, query }) {
       const label = await readLabel(ctx, query.package_id);
       const name = `label-${label.houseNumber.replace(/[^\w-]/g, '_')}`;
       // The drawing libraries are imported with the first label, because they would double the modules loaded
@@ -36,7 +36,7 @@ export function packageEventHandlers() {
       const content = await writeLabelPdf(label);
       return { statusCode: 200, file: { mediaType: 'application/pdf', content, name: `${name}.pdf` } };
     },
-  } satisfies Pick<Handlers, 'packageEvents' | 'recordPackageEvent' | 'packageLabel'>;
+  } satisfies Pick<Handlers, 'listPackageEvents' | 'recordPackageEvent' | 'getPackageLabel'>;
 }
 
 function describeChanges(changed: number): string {

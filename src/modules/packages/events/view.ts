@@ -4,7 +4,7 @@ import { formatDateTime } from '../../../platform/values/time.js';
 import type { History } from './history.js';
 import type { Recorded } from './record.js';
 
-export function viewHistory({ tracked, events }: History): DataOf<'packageEvents'> {
+export function viewHistory({ tracked, events }: History): DataOf<'listPackageEvents'> {
   return {
     package_id: tracked.id,
     house_number: tracked.houseNumber,

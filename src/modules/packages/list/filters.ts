@@ -4,7 +4,7 @@ import { ownRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 
-export type PackageQuery = BodyOf<'retrievePackages'>;
+export type PackageQuery = BodyOf<'listPackages'>;
 
 export type PackageFilters = Omit<
   PackageQuery,

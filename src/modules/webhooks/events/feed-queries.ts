@@ -26,7 +26,7 @@ export function rangeOfEvents(ctx: UserContext, courierId: string): Sql<FeedRang
 export function eventsAfter(
   ctx: UserContext,
   courierId: string,
-  { after, limit }: Pick<QueryOf<'readEvents'>, 'after' | 'limit'>,
+  { after, limit }: Pick<QueryOf<'listEvents'>, 'after' | 'limit'>,
 ): Sql<FeedRow> {
   return sql`
     select e.id, e.sequence::text as sequence, e.type, e.data, e.occurred_at as "occurredAt" from events e

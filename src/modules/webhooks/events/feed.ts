@@ -5,7 +5,7 @@ import { targetCourierId } from './target-courier.js';
 import type { FeedRow } from './event-view.js';
 import { eventsAfter, rangeOfEvents, type FeedRange } from './feed-queries.js';
 
-export type FeedQuery = QueryOf<'readEvents'>;
+export type FeedQuery = QueryOf<'listEvents'>;
 export type FeedPage = { rows: FeedRow[]; range: FeedRange; query: FeedQuery; hasMore: boolean };
 
 /**

@@ -10,9 +10,9 @@ import { viewDeliveries, viewFeed, viewRecovery, viewResent } from './view.js';
 export function webhookHandlers() {
   return {
     listWebhookDeliveries: async ({ ctx, query }) => viewDeliveries(await listDeliveries(ctx, query)),
-    readEvents: async ({ ctx, query }) => viewFeed(await readFeed(ctx, query)),
+    listEvents: async ({ ctx, query }) => viewFeed(await readFeed(ctx, query)),
     manageWebhookDeliveries: ({ ctx, body }) => manage(ctx, body),
-  } satisfies Pick<Handlers, 'listWebhookDeliveries' | 'readEvents' | 'manageWebhookDeliveries'>;
+  } satisfies Pick<Handlers, 'listWebhookDeliveries' | 'listEvents' | 'manageWebhookDeliveries'>;
 }
 
 type Managed = ReplyOf<'manageWebhookDeliveries'>;

@@ -40,7 +40,7 @@ function viewDelivery(row: DeliveryRow): Deliveries['data'][number] {
   };
 }
 
-export function viewFeed({ rows, range, query, hasMore }: FeedPage): ReplyOf<'readEvents'> {
+export function viewFeed({ rows, range, query, hasMore }: FeedPage): ReplyOf<'listEvents'> {
   const data = rows.map(viewFeedEvent);
   return {
     statusCode: 200,
