@@ -13,7 +13,9 @@ import { failureCodeSchema, readErrors, runtimeCatalogue } from './errors.mjs';
 import { actionsOf, addFailures } from './failures.mjs';
 import { addIdempotencyKeys } from './idempotency.mjs';
 import { nameSchemas } from './named-schemas.mjs';
+import { addRateLimitHeaders } from './rate-limits.mjs';
 import { openResponseEnums } from './open-enums.mjs';
+import { toSdkContract } from './sdk-contract.mjs';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -28,8 +30,11 @@ async function generateContract() {
   const errors = readErrors(await readYaml('openapi/errors.yaml'));
   const bundle = await bundleContract(errors);
   const published = openResponseEnums(bundle);
+  const sdkDescription = await readFile(join(root, 'openapi', 'sdk-description.md'), 'utf8');
+  const sdkContract = toSdkContract(published, sdkDescription.trim());
   await Promise.all([
     writeFile(join(out, 'openapi.json'), `${JSON.stringify(published, null, 2)}\n`),
+    writeFile(join(out, 'openapi.sdk.json'), `${JSON.stringify(sdkContract, null, 2)}\n`),
     writeFile(
       join(out, 'openapi.yaml'),
       stringify(published, { lineWidth: 110, aliasDuplicateObjects: false }),
@@ -53,7 +58,11 @@ async function bundleContract(errors) {
   const bundle = JSON.parse(await readFile(target, 'utf8'));
   bundle.components.schemas.FailureCode = failureCodeSchema(errors);
   addIdempotencyKeys(addBodyLimits(bundle), await readYaml('openapi/common/idempotency.yaml'));
-  return nameSchemas(addFailures(bundle, errors, { takesIdempotencyKey }));
+  addRateLimitHeaders(
+    addFailures(bundle, errors, { takesIdempotencyKey }),
+    await readYaml('openapi/common/rate-limits.yaml'),
+  );
+  return nameSchemas(bundle);
 }
 
 async function readYaml(path) {

@@ -14,6 +14,7 @@ import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
 import { rejectWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
+import { sendRateLimits } from './platform/http/replies/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerReference } from './platform/http/documents/api-reference.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/access/rate-limit.js';
@@ -49,6 +50,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   );
   const tokens = await registerTokens(server, config.tokens);
 
+  sendRateLimits(server);
   if (onReply) validateResponses(server, bundle, onReply);
   sliceReplies(server, unread);
   rejectWhileClosing(server);
@@ -67,6 +69,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       contract: {
         json: makeDocument('application/json; charset=utf-8', contract.json),
         yaml: makeDocument('application/yaml', contract.yaml),
+        sdk: makeDocument('application/json; charset=utf-8', contract.sdk),
       },
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),

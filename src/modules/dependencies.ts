@@ -1,6 +1,7 @@
 import type { LoginLimiter } from '../platform/access/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
+import type { ContractTexts } from '../platform/contract/bundle.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
 import type { Db } from '../platform/db/database.js';
@@ -18,7 +19,7 @@ export type Deps = {
   outbound: OutboundRules;
   securityLog: SecurityLog;
   /** The published OpenAPI contract. */
-  contract: { json: StaticDocument; yaml: StaticDocument };
+  contract: Record<keyof ContractTexts, StaticDocument>;
   /** The names of the migrations that this build contains. */
   migrations: string[];
   customerChangesPerDay: number;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { DEMO } from '../../src/development/demo/demo.js';
+import type { OperationId } from '../../src/platform/contract/types.js';
 import type { Body } from '../support/service/contract.js';
 import { plantAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
@@ -182,7 +183,8 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     await plantAuditLog(owner);
     return equals('entity', 'manifest');
   },
-  'listAuditEntries entity_id': async (_all, owner) => equals('entity_id', (await plantAuditLog(owner)).entityId),
+  'listAuditEntries entity_id': async (_all, owner) =>
+    equals('entity_id', (await plantAuditLog(owner)).entityId),
   'listAuditEntries action': async (_all, owner) => {
     await plantAuditLog(owner);
     return equals('action', 'package.received');
@@ -202,31 +204,40 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listPackages export_format': { isNoFilter: 'selects the file format' },
   'listPackages action': { isNoFilter: 'starts an action' },
   'listPackages package_ids': { isNoFilter: 'lists the packages for queue_dispatch' },
-  'listPackages trackingNumber': (all) =>
-    contains(middleValue(all, 'tracking_number').slice(2, 6), 'tracking_number'),
-  'listPackages houseNumber': (all) => equals('house_number', middleValue(all, 'house_number')),
-  'listPackages userCode': (all) =>
-    equals('user_code', String(all.find((each) => each['user_code'] !== null)?.['user_code'])),
-  'listPackages shipper': () => contains('ama', 'shipper'),
-  'listPackages firstName': () => contains('an', 'first_name'),
-  'listPackages lastName': () => contains('br', 'last_name'),
-  'listPackages courierID': async (_all, owner) => ({
-    ...equals('courier_name', await nameOf(owner, 'couriers', DEMO.couriers.HRB)),
-    value: DEMO.couriers.HRB,
-  }),
-  'listPackages carrierID': async (all, owner) => {
-    const { rows } = await owner.query<{ id: string; name: string }>(
-      'select id, name from carriers where tenant_id = $1 and name = any($2) order by name limit 1',
-      [DEMO.tenants.demo, all.map((record) => record['carrier_name'])],
-    );
-    return { ...equals('carrier_name', String(rows[0]?.name)), value: String(rows[0]?.id) };
-  },
-  'listPackages entryDateFloor': (all) => {
-    const date = middleValue(all, 'entry_date_time').slice(0, 10);
-    return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) >= date };
-  },
-  'listPackages entryDateCeiling': (all) => {
-    const date = middleValue(all, 'entry_date_time').slice(0, 10);
-    return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) <= date };
-  },
+  ...packageFilters('listPackages'),
+  ...packageFilters('exportPackagesCsv'),
+  ...packageFilters('exportPackagesXlsx'),
 };
+
+/** The filters that the list of packages and its exports share. */
+function packageFilters(id: OperationId): Record<string, MakeFilter> {
+  return {
+    [`${id} trackingNumber`]: (all) =>
+      contains(middleValue(all, 'tracking_number').slice(2, 6), 'tracking_number'),
+    [`${id} houseNumber`]: (all) => equals('house_number', middleValue(all, 'house_number')),
+    [`${id} userCode`]: (all) =>
+      equals('user_code', String(all.find((each) => each['user_code'] !== null)?.['user_code'])),
+    [`${id} shipper`]: () => contains('ama', 'shipper'),
+    [`${id} firstName`]: () => contains('an', 'first_name'),
+    [`${id} lastName`]: () => contains('br', 'last_name'),
+    [`${id} courierID`]: async (_all, owner) => ({
+      ...equals('courier_name', await nameOf(owner, 'couriers', DEMO.couriers.HRB)),
+      value: DEMO.couriers.HRB,
+    }),
+    [`${id} carrierID`]: async (all, owner) => {
+      const { rows } = await owner.query<{ id: string; name: string }>(
+        'select id, name from carriers where tenant_id = $1 and name = any($2) order by name limit 1',
+        [DEMO.tenants.demo, all.map((record) => record['carrier_name'])],
+      );
+      return { ...equals('carrier_name', String(rows[0]?.name)), value: String(rows[0]?.id) };
+    },
+    [`${id} entryDateFloor`]: (all) => {
+      const date = middleValue(all, 'entry_date_time').slice(0, 10);
+      return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) >= date };
+    },
+    [`${id} entryDateCeiling`]: (all) => {
+      const date = middleValue(all, 'entry_date_time').slice(0, 10);
+      return { value: date, matches: (record) => String(record['entry_date_time']).slice(0, 10) <= date };
+    },
+  };
+}

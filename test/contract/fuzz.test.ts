@@ -36,6 +36,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   // no input and a large response
   getContractJson: 0.5,
   getContractYaml: 0.5,
+  getSdkContract: 0.5,
   getHealth: 1,
   getReadiness: 1,
 };

@@ -3,7 +3,8 @@ import type { OperationId } from '../../src/platform/contract/types.js';
 import { mostPrivilegedCaller, inputs } from '../support/builders/inputs.js';
 import { DEMO } from '../../src/development/demo/demo.js';
 import { lastYear } from '../support/builders/bills.js';
-import { operationIds, operationOf, type Body } from '../support/service/contract.js';
+import { readExportedPackages } from '../support/readers/exported-packages.js';
+import { describeOperation, operationIds, operationOf, type Body } from '../support/service/contract.js';
 import type { Call, Reply, Service } from '../support/service/service.js';
 
 export type Values = Record<string, string | number | boolean>;
@@ -16,6 +17,8 @@ export type List = {
   sorts: string[];
   maxLimit: number;
   hasPages: boolean;
+  /** Whether it returns the records as a file. */
+  isFile: boolean;
 };
 
 const PAGING = ['page', 'before', 'after', 'limit', 'sort_by', 'sort_dir'];
@@ -32,6 +35,7 @@ export const lists: List[] = operationIds.flatMap((id) => {
     sorts: (named('sort_by')?.['enum'] ?? []) as string[],
     maxLimit: Number(limit['maximum']),
     hasPages: named('page') !== undefined,
+    isFile: !('application/json' in (describeOperation(id).responses['200']?.content ?? {})),
   };
 });
 
@@ -58,6 +62,7 @@ const RECORDS_KEY: Partial<Record<OperationId, string>> = {
 };
 
 export const recordsIn = (id: OperationId, { body }: Reply): Body[] => {
+  if (listOf(id).isFile) return readExportedPackages(body['bytes']);
   const name = RECORDS_KEY[id];
   return name ? body['data'][name] : body['data'];
 };

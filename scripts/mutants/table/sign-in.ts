@@ -118,7 +118,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'throttle: the lock is checked before queueing',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: 'if (!counted) throw lockedOutError(left);',
+    find: 'if (!counted) throw lockedOutError(throttle, left);',
     replace: 'if (!counted) return { failures: 0, account };',
     tests: [
       {

@@ -6,6 +6,7 @@ export { hashPassword } from './credentials/passwords.js';
 export {
   codeThrottle,
   countAttempt,
+  limitOf,
   lockedOutError,
   lockLeft,
   passwordThrottle,

@@ -1,4 +1,5 @@
 import type { Handlers } from '../../../generated/handlers.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import { limiterKeyOf } from '../../platform/identity/callers.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { ReplyOf } from '../../platform/contract/types.js';
@@ -7,7 +8,7 @@ import { makeKeyedLimiter } from '../../platform/concurrency/keyed-limiter.js';
 import { listDispatches } from './dispatch/list-dispatches.js';
 import { queueDispatch } from './dispatch/queue-dispatch.js';
 import { viewDispatches } from './dispatch/view.js';
-import { exportPage } from './export/export.js';
+import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { receivePackage } from './intake/intake.js';
 import type { PackageQuery } from './list/filters.js';
@@ -25,6 +26,10 @@ const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 }
 export function packageHandlers() {
   const exports = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
   const writeWorkbook = makeWorkbookWriter();
+  const exportFile = <Format extends ExportFormat>(ctx: UserContext, query: ExportQuery, format: Format) =>
+    exports.run(limiterKeyOf(ctx.caller), () =>
+      exportPage(ctx, query, { format, now: new Date(), writeWorkbook }),
+    );
 
   return {
     async receivePackage({ ctx, body }) {
@@ -52,11 +57,7 @@ export function packageHandlers() {
           data: { dispatch_id: dispatchId, total_selected: selected, total_queued: queued },
         };
       }
-      if (body.export) {
-        const options = { now: new Date(), writeWorkbook };
-        const file = await exports.run(limiterKeyOf(ctx.caller), () => exportPage(ctx, body, options));
-        return { statusCode: 200, file };
-      }
+      if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
       const found = await findPackages(ctx, body);
       return {
         statusCode: 200,
@@ -65,6 +66,16 @@ export function packageHandlers() {
         meta: viewMeta(found),
       };
     },
+
+    exportPackagesCsv: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await exportFile(ctx, query, 'csv'),
+    }),
+
+    exportPackagesXlsx: async ({ ctx, query }) => ({
+      statusCode: 200,
+      file: await exportFile(ctx, query, 'xlsx'),
+    }),
 
     listDispatches: async ({ ctx, query }) => viewDispatches(await listDispatches(ctx, query)),
 
@@ -77,7 +88,15 @@ export function packageHandlers() {
         data: { fields_updated: fields, package_id: body.package_id },
       };
     },
-  } satisfies Pick<Handlers, 'receivePackage' | 'listPackages' | 'listDispatches' | 'updatePackage'>;
+  } satisfies Pick<
+    Handlers,
+    | 'receivePackage'
+    | 'listPackages'
+    | 'exportPackagesCsv'
+    | 'exportPackagesXlsx'
+    | 'listDispatches'
+    | 'updatePackage'
+  >;
 }
 
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */

@@ -1,8 +1,9 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { RateLimit } from '../../platform/values/rate-limits.js';
 import { networkOf } from '../../platform/values/network-address.js';
-import { countAttempt, lockedOutError, lockLeft, resetThrottle } from '../auth/public.js';
+import { countAttempt, limitOf, lockedOutError, lockLeft, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
-import { consume } from '../../platform/access/rate-limit.js';
+import { consume, optionsOf } from '../../platform/access/rate-limit.js';
 import { newId } from '../../platform/values/ids.js';
 import { addJobs } from '../../platform/queue/jobs.js';
 import { insertRequest } from './queries.js';
@@ -12,23 +13,34 @@ export type ResetRequest = { username: string; address: string };
 export type ResetRequests = { request(ctx: SystemContext, wanted: ResetRequest): Promise<void> };
 
 /** Counted per replica. The limit per user name is counted in the database. */
-const PER_ADDRESS = { points: 20, duration: 15 * 60 };
+const PER_ADDRESS: RateLimit = {
+  policy: 'password-resets-per-address',
+  quota: 20,
+  windowSeconds: 15 * 60,
+};
 
 /**
  * Stores requests for a password reset. It does not look up the user: known and unknown names execute the
  * same statements and get the same response. The worker does the rest.
  */
 export function openResetRequests(): ResetRequests {
-  const limiter = new RateLimiterMemory(PER_ADDRESS);
+  const limiter = new RateLimiterMemory(optionsOf(PER_ADDRESS));
   return {
     async request(ctx, { username, address }) {
       const { tenantId } = ctx;
-      await consume(limiter, `${tenantId} ${networkOf(address)}`, 'too_many_attempts');
+      const usage = await consume(
+        limiter,
+        PER_ADDRESS,
+        `${tenantId} ${networkOf(address)}`,
+        'too_many_attempts',
+      );
+      ctx.noteRateLimit({ ...PER_ADDRESS, ...usage });
       const throttle = resetThrottle(username);
+      ctx.noteRateLimit(limitOf('password_reset'));
       const id = newId();
       await ctx.transaction(async (tx) => {
         const counted = await tx.query(countAttempt(ctx, throttle));
-        if (counted.length === 0) throw lockedOutError(await tx.query(lockLeft(ctx, throttle)));
+        if (counted.length === 0) throw lockedOutError(throttle, await tx.query(lockLeft(ctx, throttle)));
         await tx.execute(insertRequest(ctx, id, username));
         await tx.query(addJobs('preparePasswordReset', [{ tenantId, resetId: id }]));
       });

@@ -23,7 +23,7 @@ type ResetDeps = Pick<Deps, 'loginLimiter' | 'secrets'>;
  */
 export async function resetPassword(ctx: SystemContext, deps: ResetDeps, reset: Reset): Promise<void> {
   const { address, newPassword, token } = reset;
-  await deps.loginLimiter.assertMayTry(ctx.tenantId, address);
+  await deps.loginLimiter.assertMayTry(ctx, address);
   const tokenHash = deps.secrets.lookupHash(token, 'password_reset');
   const { username, fullName } = await requireValidToken(ctx, deps, address, tokenHash);
   const problem = await validatePassword(newPassword, [username, fullName]);

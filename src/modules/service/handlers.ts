@@ -12,5 +12,9 @@ export function serviceHandlers({ db, contract, migrations }: Deps) {
     },
     getContractJson: async () => ({ statusCode: 200, document: contract.json }),
     getContractYaml: async () => ({ statusCode: 200, document: contract.yaml }),
-  } satisfies Pick<Handlers, 'getHealth' | 'getReadiness' | 'getContractJson' | 'getContractYaml'>;
+    getSdkContract: async () => ({ statusCode: 200, document: contract.sdk }),
+  } satisfies Pick<
+    Handlers,
+    'getHealth' | 'getReadiness' | 'getContractJson' | 'getContractYaml' | 'getSdkContract'
+  >;
 }

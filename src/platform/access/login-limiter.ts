@@ -1,12 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
+import type { RateLimit } from '../values/rate-limits.js';
+import { optionsOf } from './rate-limit.js';
 import { networkOf } from '../values/network-address.js';
 import { makeKeyedLimiter } from '../concurrency/keyed-limiter.js';
 
+type LimitedContext = { tenantId: string; noteRateLimit(limit: RateLimit): void };
+
 export type LoginLimiter = {
   /** @throws ApiError too_many_attempts when too many logins from the address have failed */
-  assertMayTry(tenantId: string, address: string): Promise<void>;
+  assertMayTry(ctx: LimitedContext, address: string): Promise<void>;
   countFailure(tenantId: string, address: string): Promise<void>;
   /**
    * Runs a password attempt within the concurrency limit: at most one per user name, round-robin between user names.
@@ -16,8 +20,11 @@ export type LoginLimiter = {
   withLimit<Result>(tenantId: string, username: string, attempt: () => Promise<Result>): Promise<Result>;
 };
 
-const FAILURES_PER_ADDRESS = 50;
-const FAILURE_WINDOW_S = 15 * 60;
+const FAILURES_PER_ADDRESS: RateLimit = {
+  policy: 'login-failures-per-address',
+  quota: 50,
+  windowSeconds: 15 * 60,
+};
 
 /** All cores but one, because hashing a password keeps a core busy for 0.2 s. */
 const DEFAULT_CONCURRENCY = Math.max(1, availableParallelism() - 1);
@@ -29,15 +36,17 @@ const QUEUE = { maxWaiting: 16, maxWaitMs: 3_000, retryAfterSeconds: 2 };
  * @param concurrency the number of password attempts that run at the same time
  */
 export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY): LoginLimiter {
-  const failures = new RateLimiterMemory({ points: FAILURES_PER_ADDRESS, duration: FAILURE_WINDOW_S });
+  const failures = new RateLimiterMemory(optionsOf(FAILURES_PER_ADDRESS));
   const limiter = makeKeyedLimiter({ concurrency, ...QUEUE });
 
   return {
-    async assertMayTry(tenantId, address) {
-      const counted = await failures.get(limiterKeyOf(tenantId, address));
-      if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;
+    async assertMayTry(ctx, address) {
+      ctx.noteRateLimit(FAILURES_PER_ADDRESS);
+      const counted = await failures.get(limiterKeyOf(ctx.tenantId, address));
+      if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS.quota) return;
       throw new ApiError('too_many_attempts', {
         retryAfterSeconds: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
+        limit: FAILURES_PER_ADDRESS,
       });
     },
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
+import type { RateLimit, RateLimitUsage } from '../values/rate-limits.js';
 import { networkOf } from '../values/network-address.js';
 
 export type RequestLimit = { count(request: FastifyRequest): Promise<void> };
@@ -11,19 +12,21 @@ export type RequestLimit = { count(request: FastifyRequest): Promise<void> };
  */
 export function makeRequestLimit(perMinute: number | undefined): RequestLimit {
   if (perMinute === undefined) return { count: async () => {} };
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const limit = { policy: 'requests', quota: perMinute, windowSeconds: 60 };
+  const limiter = new RateLimiterMemory(optionsOf(limit));
   return {
     async count(request) {
       const isServiceOperation = request.tenantId === undefined;
       if (isServiceOperation) return;
-      await consume(limiter, limiterKeyOf(request), 'rate_limited');
+      const usage = await consume(limiter, limit, limiterKeyOf(request), 'rate_limited');
+      request.context?.noteRateLimit({ ...limit, ...usage });
     },
   };
 }
 
 export type KeyFailureLimit = { countFailure(error: ApiError, request: FastifyRequest): Promise<ApiError> };
 
-const KEY_FAILURES = { points: 300, duration: 15 * 60 };
+const KEY_FAILURES: RateLimit = { policy: 'invalid-keys-per-address', quota: 300, windowSeconds: 15 * 60 };
 
 /**
  * Limits failed API keys per address. `countFailure` returns the error to send: too_many_attempts (429) once the address
@@ -31,12 +34,14 @@ const KEY_FAILURES = { points: 300, duration: 15 * 60 };
  * because several couriers may share an address.
  */
 export function makeKeyFailureLimit(): KeyFailureLimit {
-  const limiter = new RateLimiterMemory(KEY_FAILURES);
+  const limiter = new RateLimiterMemory(optionsOf(KEY_FAILURES));
   return {
-    async countFailure(error, { tenantId, clientAddress }) {
+    async countFailure(error, { tenantId, clientAddress, context }) {
       if (error.code !== 'key_invalid') return error;
       try {
-        await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');
+        const key = `${tenantId} ${networkOf(clientAddress)}`;
+        const usage = await consume(limiter, KEY_FAILURES, key, 'too_many_attempts');
+        context?.noteRateLimit({ ...KEY_FAILURES, ...usage });
         return error;
       } catch (rejection) {
         if (rejection instanceof ApiError) return rejection;
@@ -46,21 +51,29 @@ export function makeKeyFailureLimit(): KeyFailureLimit {
   };
 }
 
-/** @throws ApiError with `code` and Retry-After when the key has no points left */
+/** The limiter's options for a limit. */
+export const optionsOf = ({ quota, windowSeconds }: RateLimit) => ({
+  points: quota,
+  duration: windowSeconds,
+});
+
+/** Counts once and returns what is left. @throws ApiError with `code` and Retry-After when the key has no points left */
 export async function consume(
   limiter: RateLimiterMemory,
+  limit: RateLimit,
   key: string,
   code: 'rate_limited' | 'too_many_attempts',
-): Promise<void> {
+): Promise<RateLimitUsage> {
   try {
-    await limiter.consume(key);
+    const { remainingPoints, msBeforeNext } = await limiter.consume(key);
+    return { remaining: remainingPoints, resetSeconds: toSeconds(msBeforeNext) };
   } catch (rejection) {
     if (!(rejection instanceof RateLimiterRes)) throw rejection;
-    throw new ApiError(code, {
-      retryAfterSeconds: Math.max(1, Math.ceil(rejection.msBeforeNext / 1000)),
-    });
+    throw new ApiError(code, { retryAfterSeconds: toSeconds(rejection.msBeforeNext), limit });
   }
 }
+
+const toSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
 
 function limiterKeyOf({ caller, tenantId, clientAddress }: FastifyRequest): string {
   switch (caller?.kind) {

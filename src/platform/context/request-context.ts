@@ -13,6 +13,7 @@ import {
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
 import type { UnitOfWork } from '../db/unit-of-work.js';
 import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
+import type { NotedRateLimit } from '../values/rate-limits.js';
 import {
   assertMayOpen,
   newState,
@@ -48,6 +49,10 @@ export type RequestContext<Who extends Caller = Caller> = {
   readonly applicationFilters: boolean;
   /** Whether the database has admitted the caller during this request. */
   readonly isAdmitted: boolean;
+  /** The limits that the request was counted against. The response describes them. */
+  readonly rateLimits: NotedRateLimit[];
+  /** Notes a limit, and what is left of it. The last call for a policy replaces earlier ones. */
+  noteRateLimit(limit: NotedRateLimit): void;
   /** Only checks the caller's account. */
   assertAdmitted(): Promise<void>;
   /** As assertAdmitted, but also refuses a one-time password and a missing second factor where the operation allows them. */
@@ -117,6 +122,12 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
     },
     get isAdmitted() {
       return state.isAdmitted;
+    },
+    get rateLimits() {
+      return [...state.rateLimits.values()];
+    },
+    noteRateLimit(limit) {
+      state.rateLimits.set(limit.policy, limit);
     },
     auditStatement: (facts) => auditStatement(actor, requestId, facts),
     auditSelected,

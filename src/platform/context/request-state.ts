@@ -1,3 +1,4 @@
+import type { NotedRateLimit } from '../values/rate-limits.js';
 import { runInUnitOfWork, type InUnitOfWork, type UnitOfWork } from '../db/unit-of-work.js';
 
 /**
@@ -11,6 +12,8 @@ export type RequestState = {
   /** The number of open transactions that run code of a handler. */
   openCount: number;
   hasWritten: boolean;
+  /** By policy. Independent contexts share them. */
+  rateLimits: Map<string, NotedRateLimit>;
   /** The state of the context that this independent context was made from. */
   parent: RequestState | undefined;
 };
@@ -20,6 +23,7 @@ export const newState = (parent?: RequestState): RequestState => ({
   isAdmitted: false,
   openCount: 0,
   hasWritten: false,
+  rateLimits: parent?.rateLimits ?? new Map(),
   parent,
 });
 

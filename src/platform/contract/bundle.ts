@@ -20,14 +20,18 @@ export type Bundle = {
   components: Record<string, unknown>;
 };
 
-/** Returns the text of the published contract, which /openapi.json and /openapi.yaml serve. */
-export async function readContract(): Promise<{ json: string; yaml: string }> {
-  const folder = join(projectRoot, 'generated');
-  const [json, yaml] = await Promise.all([
-    readFile(join(folder, 'openapi.json'), 'utf8'),
-    readFile(join(folder, 'openapi.yaml'), 'utf8'),
+/** The texts of the published contract: complete as JSON and YAML, and reduced for code generators. */
+export type ContractTexts = { json: string; yaml: string; sdk: string };
+
+/** Reads what /openapi.json, /openapi.yaml and /openapi.sdk.json serve. */
+export async function readContract(): Promise<ContractTexts> {
+  const read = (name: string) => readFile(join(projectRoot, 'generated', name), 'utf8');
+  const [json, yaml, sdk] = await Promise.all([
+    read('openapi.json'),
+    read('openapi.yaml'),
+    read('openapi.sdk.json'),
   ]);
-  return { json, yaml };
+  return { json, yaml, sdk };
 }
 
 /**

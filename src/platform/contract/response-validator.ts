@@ -136,16 +136,14 @@ export function makeResponseValidator(bundle: Bundle): ResponseValidator {
 
   /**
    * A header that is not `required` is still mandatory for a file: a status may declare both a file and JSON, and only the
-   * file has such headers. Idempotency-Replayed is the exception, because it is optional for every response.
+   * file has such headers. The exceptions are optional for every response.
    */
   function headerProblems(declared: Headers, header: Reply['header'], mediaType: string): string[] {
     const isFile = mediaType !== '' && !/[/+](json|yaml)$/.test(mediaType);
     return Object.entries(declared).flatMap(([name, { required, schema }]) => {
       const text = header(name);
       if (text === undefined)
-        return required || (isFile && name !== 'Idempotency-Replayed')
-          ? [`the header ${name} is missing`]
-          : [];
+        return required || (isFile && !OPTIONAL.has(name)) ? [`the header ${name} is missing`] : [];
       const value = schema?.['type'] === 'integer' ? Number(text) : text;
       return schema
         ? validationProblems(validatorOf(schema), value).map((problem) => `the header ${name} ${problem}`)
@@ -155,6 +153,8 @@ export function makeResponseValidator(bundle: Bundle): ResponseValidator {
 }
 
 type Headers = Record<string, { required?: boolean; schema?: Schema }>;
+
+const OPTIONAL = new Set(['Idempotency-Replayed', 'RateLimit-Policy', 'RateLimit']);
 
 // Headers that the contract does not declare: those of HTTP itself and those that helmet adds.
 const UNDECLARED = new Set([

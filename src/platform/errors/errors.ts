@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/contract.js';
+import type { RateLimit } from '../values/rate-limits.js';
 import {
   errorCatalogue,
   fieldCatalogue,
@@ -15,7 +16,12 @@ declare const isWorded: unique symbol;
 /** One entry of `errors`. Only this file creates entries, so that every message comes from openapi/errors.yaml. */
 export type FieldError = components['schemas']['FieldError'] & { readonly [isWorded]: true };
 
-export type ApiErrorDetail = { errors?: FieldError[]; retryAfterSeconds?: number };
+export type ApiErrorDetail = {
+  errors?: FieldError[];
+  retryAfterSeconds?: number;
+  /** The limit that is used up. */
+  limit?: RateLimit;
+};
 
 type Args = Record<string, string | number>;
 type Options = ApiErrorDetail & { variant?: string; args?: Args };
@@ -26,7 +32,7 @@ export class ApiError extends Error {
   readonly httpStatus: number;
   readonly detail: ApiErrorDetail;
 
-  constructor(...[code, options]: ErrorSpec<FieldError, { retryAfterSeconds?: number }>) {
+  constructor(...[code, options]: ErrorSpec<FieldError, Omit<ApiErrorDetail, 'errors'>>) {
     const { variant = 'default', args = {}, ...detail }: Options = options ?? {};
     const { status, messages } = errorCatalogue[code];
     super(wordMessage(messages, variant, { ...args, problems: wordProblems(detail.errors) }));

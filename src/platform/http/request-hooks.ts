@@ -40,7 +40,10 @@ export type HookDeps = {
   limit: RequestLimit;
 };
 
-const TENANTLESS = new Set<string>([...HEALTH_CHECKS, 'getContractJson', 'getContractYaml']);
+const TENANTLESS = new Set<string>([
+  ...HEALTH_CHECKS,
+  ...['getContractJson', 'getContractYaml', 'getSdkContract'],
+]);
 
 /**
  * Returns the onRequest hook: tenant, body headers, credential and permission, rate limit. All of it runs before the body is
@@ -92,7 +95,8 @@ function assertAcceptableBody(request: FastifyRequest, operation: Operation): vo
 
   const hasBody = length > 0 || headers['transfer-encoding'] !== undefined;
   const contentType = headers['content-type'];
-  if (contentType === undefined && !hasBody) {
+  // Clients such as PHP's curl send a media type with an empty POST.
+  if (!hasBody && (contentType === undefined || !operation.bodyRequired)) {
     // Not for multipart: without a boundary it would be reported as malformed instead of missing.
     if (accepted[0] !== MULTIPART) headers['content-type'] = accepted[0];
     return;

@@ -17,6 +17,7 @@ const { IEX, HRB } = DEMO.couriers;
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const FORMATS = ['csv', 'xlsx'] as const;
 type Format = (typeof FORMATS)[number];
+const PLAIN = { csv: 'exportPackagesCsv', xlsx: 'exportPackagesXlsx' } as const;
 
 let service: Service;
 beforeAll(async () => {
@@ -61,6 +62,22 @@ async function addPackage(row: Record<string, unknown>): Promise<string> {
 }
 
 describe.each(FORMATS)('package export as %s', (format) => {
+  test('is the same file from the operation with one media type', async () => {
+    const filters = { entryDateFloor: '2020-01-01', page: 2, limit: 20 };
+    for (const as of ['admin', 'iex']) {
+      const plain = await service.call(PLAIN[format], { as, query: filters });
+      expect(linesOf(plain, format)).toEqual(linesOf(await exported(as, format, filters), format));
+      expect(plain.headers.get('content-disposition')).toMatch(
+        new RegExp(`^attachment; filename="packages-\\d{8}-\\d{6}\\.${format}"$`),
+      );
+    }
+    expect((await service.call(PLAIN[format], {})).status).toBe(401);
+    expect(await service.call(PLAIN[format], { as: 'iex', query: { limit: 10_001 } })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'limit' }] },
+    });
+  });
+
   test("has the contract's columns and the rows of the list", async () => {
     const filters = { courierID: IEX, limit: 200 };
     const [heading, ...lines] = linesOf(await exported('admin', format, filters), format);

@@ -108,6 +108,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'listPackages as a file': ({ courierId }) => ({
     body: { export: true, courierID: courierId, limit: 10_000 },
   }),
+  'exportPackagesCsv of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 10_000 } }),
+  'exportPackagesCsv of a carrier': ({ carrierId }) => ({ query: { carrierID: carrierId, limit: 10_000 } }),
+  'exportPackagesXlsx of a courier': ({ courierId }) => ({ query: { courierID: courierId, limit: 1 } }),
+  'exportPackagesXlsx of a carrier': ({ carrierId }) => ({ query: { carrierID: carrierId, limit: 1 } }),
   'queue_dispatch of packages': ({ packageId }) => ({
     body: { action: 'queue_dispatch', package_ids: [packageId] },
   }),
@@ -257,6 +261,10 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     query: { id: courierId },
     urlencoded: { action: 'rotate_webhook_secret' },
   }),
+  regenerateApiKey: ({ courierId }) => ({ body: { courier_id: courierId } }),
+  rotateWebhookSecret: ({ courierId }) => ({ body: { courier_id: courierId } }),
+  uploadLogo: ({ courierId }) => ({ form: { logo: { file: png() }, courier_id: courierId } }),
+  deleteLogo: ({ courierId }) => ({ body: { courier_id: courierId } }),
   'listWebhookDeliveries of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),
   'listWebhookDeliveries of an event': ({ eventId }) => ({ query: { event_id: eventId } }),
   'listWebhookDeliveries of a package': ({ packageId }) => ({ query: { package_id: packageId } }),
@@ -323,6 +331,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   getReadiness: () => ({}),
   getContractJson: () => ({}),
   getContractYaml: () => ({}),
+  getSdkContract: () => ({}),
 };
 
 function announce({ userCode }: Belongings): Call {

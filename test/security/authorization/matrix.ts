@@ -258,12 +258,32 @@ export const MATRIX = {
   verifyAuditLog: {
     'verifyAuditLog':                    adminsOnly('200'),
   },
-  // the API key is last, because it invalidates the demo keys that earlier cases need
+  exportPackagesCsv: {
+    'exportPackagesCsv of a courier':    [ALL,                   ALL,                   ALL],
+    'exportPackagesCsv of a carrier':    [ALL,                   ALL,                   ALL],
+  },
+  exportPackagesXlsx: {
+    'exportPackagesXlsx of a courier':   [ALL,                   ALL,                   ALL],
+    'exportPackagesXlsx of a carrier':   [ALL,                   ALL,                   ALL],
+  },
+  rotateWebhookSecret: {
+    'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
+  },
+  deleteLogo: {
+    'deleteLogo':                        ['200 200 404 404 400', S403,                  ALL],
+  },
+  uploadLogo: {
+    'uploadLogo':                        ['200 200 404 404 400', S403,                  ALL],
+  },
+  // the API keys are last, because they invalidate the demo keys that earlier cases need
   updateCourierSettings: {
     'updateCourierSettings of a profile': ['200 200 404 404 400', S403,                 ALL],
     'updateCourierSettings of a logo':   ['200 200 404 404 400', S403,                  ALL],
     'updateCourierSettings of a secret': ['200 200 404 404 400', S403,                  ALL],
     'updateCourierSettings of a key':    ['200 200 404 404 400', S403,                  ALL],
+  },
+  regenerateApiKey: {
+    'regenerateApiKey':                  ['200 200 404 404 400', S403,                  ALL],
   },
   getCourierLogo: {
     'getCourierLogo':                    forEverybody('200 200 404 404 400'),
@@ -314,6 +334,9 @@ export const MATRIX = {
   },
   getContractJson: {
     'getContractJson':                   forEverybody('200'),
+  },
+  getSdkContract: {
+    'getSdkContract':                    forEverybody('200'),
   },
   getContractYaml: {
     'getContractYaml':                   forEverybody('200'),

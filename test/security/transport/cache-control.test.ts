@@ -20,6 +20,7 @@ afterAll(async () => {
 const CACHEABLE: Partial<Record<OperationId, string>> = {
   getContractJson: 'no-cache',
   getContractYaml: 'no-cache',
+  getSdkContract: 'no-cache',
   getCourierLogo: 'public, max-age=31536000, immutable',
 };
 

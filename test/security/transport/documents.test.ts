@@ -19,6 +19,7 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<Reply>
 const DOCUMENTS = [
   ['/openapi.json', 'application/json; charset=utf-8'],
   ['/openapi.yaml', 'application/yaml'],
+  ['/openapi.sdk.json', 'application/json; charset=utf-8'],
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/', 'text/html; charset=utf-8'],
   ['/docs/json', 'application/json; charset=utf-8'],

@@ -173,6 +173,7 @@ describe('plain HTTP in staging', () => {
     ['GET', '/docs/static/swagger-ui.css', 200],
     ['GET', '/openapi.json', 200],
     ['GET', '/openapi.yaml', 200],
+    ['GET', '/openapi.sdk.json', 200],
     ['GET', '/', 404],
     ['GET', '/nowhere', 404],
     ['GET', '/docs/nowhere', 404],

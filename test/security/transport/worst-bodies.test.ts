@@ -247,16 +247,8 @@ describe('10,000 packages', () => {
 
   const REQUESTS: [string, OperationId, () => object][] = [
     ['are listed', 'listPackages', () => ({ limit: 10_000 })],
-    [
-      'are exported as csv',
-      'listPackages',
-      () => ({ limit: 10_000, export: true, export_format: 'csv' }),
-    ],
-    [
-      'are exported as xlsx',
-      'listPackages',
-      () => ({ limit: 10_000, export: true, export_format: 'xlsx' }),
-    ],
+    ['are exported as csv', 'listPackages', () => ({ limit: 10_000, export: true, export_format: 'csv' })],
+    ['are exported as xlsx', 'listPackages', () => ({ limit: 10_000, export: true, export_format: 'xlsx' })],
     ['are queued', 'listPackages', () => ({ action: 'queue_dispatch', package_ids: ids })],
     [
       'are put on a manifest',

@@ -1,5 +1,6 @@
 import { newBackupCodes } from '../credentials/backup-codes.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
+import { limitOf } from '../credentials/throttle.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
 import type { Tx } from '../../../platform/db/statements.js';
@@ -18,7 +19,8 @@ export async function runCodeAttempt<Result>(
   { address }: Client,
   attempt: (tx: ContextTx) => Promise<Result | ApiError | undefined>,
 ): Promise<Result> {
-  await loginLimiter.assertMayTry(ctx.tenantId, address);
+  ctx.noteRateLimit(limitOf('code'));
+  await loginLimiter.assertMayTry(ctx, address);
   const outcome = await ctx.asSystem().transaction(attempt);
   if (outcome instanceof ApiError) throw outcome;
   if (outcome !== undefined) return outcome;

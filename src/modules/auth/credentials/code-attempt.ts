@@ -29,7 +29,7 @@ export async function tryCode<Found>(
   const throttle = codeThrottle(userId);
   // Counted before the user is read: the lock of the throttle's row serializes concurrent attempts.
   const [counted] = await tx.query(countAttempt(ctx, throttle));
-  if (!counted) return lockedOutError(await tx.query(lockLeft(ctx, throttle)));
+  if (!counted) return lockedOutError(throttle, await tx.query(lockLeft(ctx, throttle)));
   const found = await verify();
   if (found instanceof ApiError) return found;
   if (found !== undefined) {

@@ -4,6 +4,7 @@ import {
   assertUnlocked,
   auditLockOut,
   countAttempt,
+  limitOf,
   lock,
   lockedOutError,
   lockLeft,
@@ -38,8 +39,9 @@ export async function withPassword<Result>(
   const ctx = requestContext.asSystem();
   const { username, address } = attempt;
   const attempted: AttemptedUser = {};
+  ctx.noteRateLimit(limitOf('password'));
   try {
-    await deps.loginLimiter.assertMayTry(ctx.tenantId, address);
+    await deps.loginLimiter.assertMayTry(ctx, address);
     // Checked before the queue, so that many attempts on a locked name do not delay others.
     await assertUnlocked(ctx, passwordThrottle(username));
     return await deps.loginLimiter.withLimit(ctx.tenantId, username, async () => {
@@ -80,7 +82,7 @@ async function verifyPassword(
   attempted: AttemptedUser,
 ): Promise<Account | undefined> {
   // Checked again, because requests before it in the queue may have exhausted the limit of the address.
-  await deps.loginLimiter.assertMayTry(ctx.tenantId, attempt.address);
+  await deps.loginLimiter.assertMayTry(ctx, attempt.address);
   const { failures, account } = await beginAttempt(ctx, attempt.username);
   if (account) attempted.userId = account.id;
   const isRight = await passwordMatches(attempt.password, account?.passwordHash);
@@ -103,7 +105,7 @@ async function beginAttempt(
     lockLeft(ctx, throttle),
     accountByName(ctx, username),
   ]);
-  if (!counted) throw lockedOutError(left);
+  if (!counted) throw lockedOutError(throttle, left);
   return { failures: counted.failures, account };
 }
 

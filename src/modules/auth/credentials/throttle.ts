@@ -3,6 +3,7 @@ import type { RequestContext, SystemContext } from '../../../platform/context/re
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { RateLimit } from '../../../platform/values/rate-limits.js';
 
 /**
  * Consecutive failures, counted in the database by its own clock, so that all replicas share the count. An
@@ -18,6 +19,22 @@ export type Throttle = {
 
 export const MAX_FAILURES = 5;
 const LOCK_S = 15 * 60;
+const POLICIES = {
+  password: 'login-failures-per-user',
+  code: 'code-failures-per-user',
+  password_reset: 'password-resets-per-user',
+} satisfies Record<Throttle['kind'], string>;
+
+/**
+ * Returns the limit of a throttle for the response. Without the count: a count that starts again would tell that the user
+ * exists and has just logged in.
+ */
+export const limitOf = (kind: Throttle['kind']): RateLimit => ({
+  policy: POLICIES[kind],
+  quota: MAX_FAILURES,
+  windowSeconds: LOCK_S,
+});
+
 const lockTime = sql`make_interval(secs => ${LOCK_S}::int)`;
 
 export const passwordThrottle = (username: string): Throttle => ({
@@ -87,9 +104,12 @@ export function resetFailures(ctx: RequestContext, { kind, subject }: Throttle):
 /** @throws ApiError too_many_attempts with the remaining seconds in Retry-After */
 export async function assertUnlocked(ctx: SystemContext, throttle: Throttle): Promise<void> {
   const [left] = await ctx.read([lockLeft(ctx, throttle)]);
-  if (left.length > 0) throw lockedOutError(left);
+  if (left.length > 0) throw lockedOutError(throttle, left);
 }
 
 /** Returns the error while locked, from the rows of lockLeft. */
-export const lockedOutError = ([left]: LockLeft[]): ApiError =>
-  new ApiError('too_many_attempts', { retryAfterSeconds: left?.seconds ?? LOCK_S });
+export const lockedOutError = (throttle: Throttle, [left]: LockLeft[]): ApiError =>
+  new ApiError('too_many_attempts', {
+    retryAfterSeconds: left?.seconds ?? LOCK_S,
+    limit: limitOf(throttle.kind),
+  });

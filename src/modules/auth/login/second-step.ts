@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { verifyCode, tryCode, type Factor } from '../credentials/code-attempt.js';
+import { limitOf } from '../credentials/throttle.js';
 import {
   accountById,
   lockAccountForLogin,
@@ -47,7 +48,8 @@ export async function verifyTwoFactor(
   const { tenantId, requestId: reqId } = ctx;
   const { address } = attempt;
   const facts: SecurityEventFields = { reqId, tenantId, address };
-  await deps.loginLimiter.assertMayTry(tenantId, address);
+  ctx.noteRateLimit(limitOf('code'));
+  await deps.loginLimiter.assertMayTry(ctx, address);
   const outcome = await ctx.transaction((tx) => verifyAttempt(ctx, tx, deps.secrets, attempt, facts));
   if (!(outcome instanceof ApiError)) {
     deps.securityLog('login.succeeded', facts);

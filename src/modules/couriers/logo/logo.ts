@@ -49,6 +49,23 @@ export async function storeLogo(
 }
 
 /**
+ * Deletes the courier's logo. Returns false if there is none.
+ * @throws ApiError courier_not_found
+ */
+export async function deleteLogo(ctx: UserContext, courierId: string): Promise<boolean> {
+  return ctx.transaction(async (tx) => {
+    await lockCourier(ctx, tx, courierId);
+    const [stored] = await tx.query(currentLogo(ctx, courierId));
+    if (!stored) return false;
+    await tx.models.courierLogo.deleteMany({ where: { courierId } });
+    const before = pathOf(courierId, stored.contentHash, stored.mediaType);
+    const paths = { before: { logo_path: before }, after: { logo_path: null } };
+    await tx.audit({ action: 'courier.logo_deleted', entity: 'courier', entityId: courierId, ...paths });
+    return true;
+  });
+}
+
+/**
  * Caches recently served logos. The operation is public, and without the cache each response holds its own
  * copy.
  */

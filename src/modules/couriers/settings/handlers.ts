@@ -5,7 +5,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { ReplyOf } from '../../../platform/contract/types.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Deps } from '../../dependencies.js';
-import { makeLogoReader, storeLogo } from '../logo/logo.js';
+import { storeLogo } from '../logo/logo.js';
 import { pickFields } from '../shared/profile.js';
 import { regenerateKey } from './api-key.js';
 import { readSettings, targetCourierId } from './settings.js';
@@ -21,26 +21,16 @@ const ACTIONS = {
   rotate_webhook_secret: rotate,
 } satisfies Record<components['schemas']['CourierSettingsAction'], Action>;
 
-// Pages of any origin may embed a logo. It is cached forever, because another logo has another path. Nothing
-// in it may execute.
-const LOGO_HEADERS = {
-  'cache-control': 'public, max-age=31536000, immutable',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
-  'cross-origin-resource-policy': 'cross-origin',
-};
-
 export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
-  const readLogo = makeLogoReader();
-
   return {
     async getCourierSettings({ ctx, query }) {
-      const settings = await readSettings(ctx, secrets, targetCourierId(ctx.caller, query.id));
+      const settings = await readSettings(ctx, secrets, targetCourierId(ctx.caller, query.id, 'id'));
       return { statusCode: 200, message: `Settings of ${settings.name}.`, data: viewSettings(settings) };
     },
 
     async updateCourierSettings(request): Promise<Updated> {
       const { ctx, query } = request;
-      const courierId = targetCourierId(ctx.caller, query.id);
+      const courierId = targetCourierId(ctx.caller, query.id, 'id');
       const run = (action: keyof typeof ACTIONS) => ACTIONS[action](ctx, secrets, courierId);
       if (request.mediaType === 'application/json') {
         const { action, ...fields } = request.body;
@@ -60,14 +50,15 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
       return run(action);
     },
 
-    async getCourierLogo({ ctx, path }) {
-      const { mediaType, content, contentHash } = await readLogo(ctx, path);
-      return {
-        statusCode: 200,
-        file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${contentHash}"` } },
-      };
-    },
-  } satisfies Pick<Handlers, 'getCourierSettings' | 'updateCourierSettings' | 'getCourierLogo'>;
+    regenerateApiKey: ({ ctx, body }) =>
+      regenerate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id, 'courier_id')),
+
+    rotateWebhookSecret: ({ ctx, body }) =>
+      rotate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id, 'courier_id')),
+  } satisfies Pick<
+    Handlers,
+    'getCourierSettings' | 'updateCourierSettings' | 'regenerateApiKey' | 'rotateWebhookSecret'
+  >;
 
   async function update(ctx: UserContext, sent: SettingsUpdate): Promise<Updated> {
     const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent);
@@ -87,13 +78,21 @@ function assertNoFields(sent: object): void {
   if (field) throw invalidFieldError(field, 'conflict', { other: 'action' });
 }
 
-async function regenerate(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Updated> {
+async function regenerate(
+  ctx: UserContext,
+  secrets: Secrets,
+  courierId: string,
+): Promise<ReplyOf<'regenerateApiKey'>> {
   const api_key = await regenerateKey(ctx, secrets, courierId);
   const message = 'New API key created. The previous key no longer works.';
   return { statusCode: 200, message, data: { api_key } };
 }
 
-async function rotate(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Updated> {
+async function rotate(
+  ctx: UserContext,
+  secrets: Secrets,
+  courierId: string,
+): Promise<ReplyOf<'rotateWebhookSecret'>> {
   const webhook_secret = await rotateWebhookSecret(ctx, secrets, courierId);
   const message = 'New secret created. The previous secret also signs for 24 hours.';
   return { statusCode: 200, message, data: { webhook_secret } };

@@ -58,7 +58,7 @@ export async function changeFields(
   await saveFields(ctx, tx, secrets, { row, before, after });
   await tx.audit({ action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference });
   await applyUrlChanges(ctx, tx, secrets, { courierId, before, after });
-  await takeQuota(tx, TARGET_CHANGES, { tenantId: ctx.tenantId, courierId }, countNewTargets(before, after));
+  await takeQuota(ctx, tx, TARGET_CHANGES, courierId, countNewTargets(before, after));
   return true;
 }
 

@@ -135,4 +135,4 @@ async function lockCustomer(ctx: UserContext, tx: ContextTx, id: string): Promis
 }
 
 const takeOne = (ctx: UserContext, tx: ContextTx, quota: Quota, courierId: string): Promise<void> =>
-  takeQuota(tx, quota, { tenantId: ctx.tenantId, courierId }, 1);
+  takeQuota(ctx, tx, quota, courierId, 1);

@@ -39,7 +39,7 @@ export function storeCustomers(
     const applied = await apply(ctx, tx, list);
     const end = endOf(httpStatus, response, applied);
     const changes = applied.created + applied.updated;
-    await takeQuota(tx, quota, { tenantId: ctx.tenantId, courierId }, changes);
+    await takeQuota(ctx, tx, quota, courierId, changes);
     await tx.query(endRun(ctx, runId, end));
     return end;
   });
@@ -53,10 +53,9 @@ async function assertWithinQuota(
   list: ReceivedList,
   maxChanges: number,
 ): Promise<void> {
-  const owner = { tenantId: ctx.tenantId, courierId: list.courierId };
-  if (maxChanges <= (await remainingQuota(tx, quota, owner))) return;
+  if (maxChanges <= (await remainingQuota(ctx, tx, quota, list.courierId))) return;
   const [counted] = await tx.query(countSyncChanges(ctx, list));
-  await assertQuota(tx, quota, owner, counted?.changes);
+  await assertQuota(ctx, tx, quota, list.courierId, counted?.changes);
 }
 
 async function apply(ctx: SystemContext, tx: PlainTx, list: ReceivedList): Promise<AppliedSync> {

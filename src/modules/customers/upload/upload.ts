@@ -101,7 +101,7 @@ function apply(
       sum.updated += applied.updated;
       missed = applied.missed;
     } while (missed > 0);
-    await takeQuota(tx, quota, { tenantId: ctx.tenantId, courierId }, sum.created + sum.updated);
+    await takeQuota(ctx, tx, quota, courierId, sum.created + sum.updated);
     return sum;
   });
 }
@@ -114,10 +114,9 @@ async function assertWithinQuota(
   courierId: string,
   { packed, total }: PackedFile,
 ): Promise<void> {
-  const owner = { tenantId: ctx.tenantId, courierId };
-  if (total <= (await remainingQuota(tx, quota, owner))) return;
+  if (total <= (await remainingQuota(ctx, tx, quota, courierId))) return;
   const { created, updated } = await countsOf(tx, compareUpload(ctx, courierId, packed));
-  await assertQuota(tx, quota, owner, created + updated);
+  await assertQuota(ctx, tx, quota, courierId, created + updated);
 }
 
 function compare(ctx: UserContext, courierId: string, packed: string): Promise<Applied> {

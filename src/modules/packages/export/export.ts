@@ -2,8 +2,8 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply } from '../../../platform/contract/types.js';
 import { writeCsv } from '../../../platform/files/csv.js';
 import { HEADINGS, toCells } from './cells.js';
-import { filtersOf, type PackageQuery } from '../list/filters.js';
-import { exportPackages } from '../list/queries.js';
+import { filtersOf, type PackageFilters } from '../list/filters.js';
+import { exportPackages, type PageNumber } from '../list/queries.js';
 import type { WorkbookWriter } from './spreadsheet.js';
 
 const MEDIA_TYPES = {
@@ -11,18 +11,20 @@ const MEDIA_TYPES = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const;
 
-type MediaType = (typeof MEDIA_TYPES)[keyof typeof MEDIA_TYPES];
+export type ExportFormat = keyof typeof MEDIA_TYPES;
+export type ExportQuery = PackageFilters & PageNumber;
+type ExportOptions<Format> = { format: Format; now: Date; writeWorkbook: WorkbookWriter };
 
 /**
  * Returns one page of the matching packages as a file, with tracking numbers masked as in the list. Holds at
  * most 10,000 rows in memory.
  */
-export async function exportPage(
+export async function exportPage<Format extends ExportFormat>(
   ctx: UserContext,
-  query: PackageQuery,
-  { now, writeWorkbook }: { now: Date; writeWorkbook: WorkbookWriter },
-): Promise<FileReply<MediaType>> {
-  const { page, limit, export_format: format } = query;
+  query: ExportQuery,
+  { format, now, writeWorkbook }: ExportOptions<Format>,
+): Promise<FileReply<(typeof MEDIA_TYPES)[Format]>> {
+  const { page, limit } = query;
   const filters = filtersOf(query);
   const [rows] = await ctx.read([exportPackages(ctx, filters, { page, limit })]);
   const write = format === 'csv' ? writeCsv : writeWorkbook;

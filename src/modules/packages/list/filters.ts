@@ -11,8 +11,8 @@ export type PackageFilters = Omit<
   'page' | 'limit' | 'export' | 'export_format' | 'action' | 'package_ids'
 >;
 
-/** Returns only the filters. A body may contain other keys, which are ignored. */
-export const filtersOf = (query: PackageQuery): PackageFilters => ({
+/** Returns only the filters. A request may contain other keys, which are ignored. */
+export const filtersOf = (query: PackageFilters): PackageFilters => ({
   trackingNumber: query.trackingNumber,
   houseNumber: query.houseNumber,
   userCode: query.userCode,

@@ -33,7 +33,7 @@ export async function redeliver(ctx: UserContext, { delivery_id }: Action<'redel
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     const after = { ...resent, of: sent.id };
     await tx.audit({ action: 'webhook.redelivered', entity: 'courier', entityId: courierId, after });
-    await takeQuota(tx, SENDS, { tenantId: ctx.tenantId, courierId }, resent.isNew ? 1 : 0);
+    await takeQuota(ctx, tx, SENDS, courierId, resent.isNew ? 1 : 0);
     return resent;
   });
 }
@@ -56,7 +56,7 @@ export async function sendTest(ctx: UserContext, input: Action<'send_test'>): Pr
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     const after = { ...test };
     await tx.audit({ action: 'webhook.test_sent', entity: 'courier', entityId: courierId, after });
-    await takeQuota(tx, SENDS, { tenantId: ctx.tenantId, courierId }, 1);
+    await takeQuota(ctx, tx, SENDS, courierId, 1);
     return test;
   });
 }
