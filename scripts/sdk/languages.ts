@@ -1,5 +1,5 @@
 import type { Language } from './language.js';
-import { typescript } from './typescript.js';
+import { typescript } from './typescript/language.js';
 
 export const LANGUAGES: Language[] = [typescript];
 

@@ -1,0 +1,113 @@
+import type { Failure, FailureCode, FieldError } from './generated/core/types.gen.js';
+
+/** Every error that the SDK throws, except those of a caller's own AbortSignal. */
+export class CrossdockError extends Error {
+  override name = 'CrossdockError';
+}
+
+/** The request did not reach the service, or its response was lost. */
+export class ConnectionError extends CrossdockError {
+  override name = 'ConnectionError';
+}
+
+/** The service did not respond within `timeoutMs`. */
+export class TimeoutError extends ConnectionError {
+  override name = 'TimeoutError';
+}
+
+/** The webhook is not authentic, or too old. */
+export class WebhookVerificationError extends CrossdockError {
+  override name = 'WebhookVerificationError';
+}
+
+/** A failure response. Compare `code`; its values are stable. The message is for people and may change. */
+export class ApiError extends CrossdockError {
+  override name = 'ApiError';
+  readonly status: number;
+  /** `unexpected_response` if the response is not from the service, for example an HTML page of a proxy. */
+  readonly code: FailureCode | 'unexpected_response';
+  /** The invalid fields, if single fields can be named. */
+  readonly errors: FieldError[];
+  /** Name it when you ask for support. */
+  readonly requestId: string | undefined;
+  /** How long the service asks to wait. */
+  readonly retryAfterMs: number | undefined;
+  readonly headers: Headers;
+  /** The parsed body, or its text if it is not JSON. */
+  readonly body: unknown;
+
+  constructor({ status, headers }: Pick<Response, 'status' | 'headers'>, body: unknown) {
+    const failure = isFailure(body) ? body : undefined;
+    super(failure?.message ?? `The response has status ${status} and no failure body.`);
+    this.status = status;
+    this.code = failure?.code ?? 'unexpected_response';
+    this.errors = failure?.errors ?? [];
+    this.requestId = failure?.request_id ?? headers.get('x-request-id') ?? undefined;
+    this.retryAfterMs = readRetryAfter(headers.get('retry-after'), Date.now());
+    this.headers = headers;
+    this.body = body;
+  }
+}
+
+/** 400 or 422: a field is missing or not acceptable. */
+export class InvalidRequestError extends ApiError {
+  override name = 'InvalidRequestError';
+}
+
+/** 401: the credential is missing, wrong or expired. */
+export class AuthenticationError extends ApiError {
+  override name = 'AuthenticationError';
+}
+
+/** 403: the credential does not allow this. */
+export class PermissionError extends ApiError {
+  override name = 'PermissionError';
+}
+
+/** 404: the record does not exist, or is not yours. */
+export class NotFoundError extends ApiError {
+  override name = 'NotFoundError';
+}
+
+/** 409: the request contradicts stored records, for example a duplicate. */
+export class ConflictError extends ApiError {
+  override name = 'ConflictError';
+}
+
+/** 429: too many requests. `retryAfterMs` says how long to wait. */
+export class RateLimitError extends ApiError {
+  override name = 'RateLimitError';
+}
+
+/** 5xx: the fault is on the side of the service. */
+export class ServerError extends ApiError {
+  override name = 'ServerError';
+}
+
+const BY_STATUS: Record<number, typeof ApiError> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: InvalidRequestError,
+  429: RateLimitError,
+};
+
+/** Returns the error of a failure response. */
+export function errorOf(response: Pick<Response, 'status' | 'headers'>, body: unknown): ApiError {
+  const Kind = BY_STATUS[response.status] ?? (response.status >= 500 ? ServerError : ApiError);
+  return new Kind(response, body);
+}
+
+function isFailure(body: unknown): body is Failure {
+  return typeof body === 'object' && body !== null && 'code' in body && typeof body.code === 'string';
+}
+
+/** Returns the milliseconds of a `Retry-After` header in seconds or as a date. */
+export function readRetryAfter(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
+  const untilMs = Date.parse(value);
+  return Number.isNaN(untilMs) ? undefined : Math.max(0, untilMs - nowMs);
+}

@@ -1,0 +1,15 @@
+export type { CallOptions } from './call.js';
+export {
+  CrossdockClient,
+  CrossdockKeyClient,
+  type ClientOptions,
+  type KeyClientOptions,
+  type TokenClientOptions,
+} from './client.js';
+export type { Download } from './download.js';
+export * from './errors.js';
+export { VERSION } from './generated/methods.js';
+export type * from './generated/core/types.gen.js';
+export type { Listing } from './listing.js';
+export type { FileSource, Upload, Uploadable } from './upload.js';
+export { verifyWebhook, type VerifyOptions, type WebhookEvent, type WebhookHeaders } from './webhooks.js';

@@ -1,0 +1,71 @@
+/** A page of any list of the contract. */
+export type AnyPage = { data: unknown[]; meta?: object; total?: number };
+
+/** The parameter that selects the page: a number, or where the previous page ended. */
+export type Paging = 'page' | 'before' | 'after';
+
+/**
+ * A list. `await` it for one page, or use `for await` for all records. The request is sent then, and once for each page.
+ */
+export type Listing<Page extends AnyPage> = Promise<Page> &
+  AsyncIterable<Page['data'][number]> & {
+    /** All pages, for their `meta`. */
+    pages(): AsyncIterable<Page>;
+  };
+
+type Filters = Record<string, unknown>;
+
+export function listingOf<Page extends AnyPage>(
+  paging: Paging,
+  filters: Filters,
+  fetchPage: (filters: Filters) => Promise<Page>,
+): Listing<Page> {
+  let first: Promise<Page> | undefined;
+  const fetchFirst = () => (first ??= fetchPage(filters));
+
+  async function* pages(): AsyncGenerator<Page> {
+    let page = await fetchPage(filters);
+    yield page;
+    for (let next = nextOf(paging, filters, page); next; next = nextOf(paging, next, page)) {
+      page = await fetchPage(next);
+      yield page;
+    }
+  }
+
+  async function* records(): AsyncGenerator<Page['data'][number]> {
+    for await (const page of pages()) yield* page.data;
+  }
+
+  return {
+    then: (onPage, onError) => fetchFirst().then(onPage, onError),
+    catch: (onError) => fetchFirst().catch(onError),
+    finally: (onEnd) => fetchFirst().finally(onEnd),
+    [Symbol.toStringTag]: 'Listing',
+    [Symbol.asyncIterator]: records,
+    pages,
+  };
+}
+
+/** Returns the filters of the next page, or undefined after the last. */
+function nextOf(paging: Paging, filters: Filters, page: AnyPage): Filters | undefined {
+  const meta: Record<string, unknown> = { ...page.meta };
+  if (paging === 'before') {
+    const before = meta['next_before'];
+    return before === null || before === undefined ? undefined : { ...filters, before };
+  }
+  if (paging === 'after')
+    return meta['has_more'] === true ? { ...filters, after: meta['next_after'] } : undefined;
+  const current = typeof filters['page'] === 'number' ? filters['page'] : 1;
+  const isLast =
+    typeof meta['total_pages'] === 'number'
+      ? current >= meta['total_pages']
+      : isLastByCount(filters, current, page);
+  return isLast || page.data.length === 0 ? undefined : { ...filters, page: current + 1 };
+}
+
+/** The list of customers has `total` and no number of pages. */
+function isLastByCount({ limit }: Filters, current: number, { data, total = 0 }: AnyPage): boolean {
+  // Every page but the last is full, so that the first page tells the default limit.
+  const size = typeof limit === 'number' ? limit : data.length;
+  return current * size >= total;
+}
