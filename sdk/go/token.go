@@ -48,8 +48,8 @@ func (s *tokenSource) forget(token string) {
 func (s *tokenSource) logIn(ctx context.Context) (*api.LoginGrant, error) {
 	var action api.LoginAction
 	if err := action.FromPasswordLoginAction(api.PasswordLoginAction{
-		Username: s.login.username,
-		Password: s.login.password,
+		Username: &s.login.username,
+		Password: &s.login.password,
 	}); err != nil {
 		return nil, err
 	}

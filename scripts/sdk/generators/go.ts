@@ -28,9 +28,12 @@ export const oapiCodegen: Generator = {
 };
 
 const GO = [
-  ...['-g', 'go', '-o', 'client', '--package-name', 'client', '--git-user-id', 'x', '--git-repo-id', 'x'],
+  ...['-g', 'go', '-o', 'client', '--package-name', 'client', '--global-property', 'apiTests=false'],
   // Two enums can have the same value. A response can have new fields.
-  ...['--additional-properties', 'enumClassPrefix=true,disallowAdditionalPropertiesIfNotPresent=false'],
+  '--additional-properties',
+  'enumClassPrefix=true,disallowAdditionalPropertiesIfNotPresent=false,withGoMod=false',
+  // The accessor of an optional `api_key` has the name of the field for `has_api_key`.
+  ...['--name-mappings', 'has_api_key=HasKey'],
 ];
 
 export const openapiGeneratorGo: Generator = {

@@ -11,7 +11,7 @@ const PYTHON_CLIENT_VERSION = '0.29.0';
 const PACKAGES = [
   `openapi-python-client==${PYTHON_CLIENT_VERSION}`,
   ...['httpx==0.28.1', 'attrs==26.1.0', 'pydantic==2.14.3', 'urllib3==2.8.0', 'python-dateutil==2.9.0.post0'],
-  ...['typing-extensions==4.16.0', 'lazy-imports==1.0.1'],
+  ...['typing-extensions==4.16.0'],
 ];
 
 const environment = join(projectRoot, 'node_modules', '.cache', 'sdk-generators', 'python-environment');
@@ -32,7 +32,11 @@ const compile = (folder: string) =>
 
 const scenario = (folder: string) => ({ program: python, args: ['scenario.py'], folder });
 
-const PYTHON_CLIENT = ['generate', '--path', 'openapi.json', '--meta', 'none', '--output-path', 'client'];
+const PYTHON_CLIENT = [
+  ...['generate', '--path', 'openapi.json', '--meta', 'none', '--output-path', 'client'],
+  // The generator does not know the media types of our files.
+  ...['--config', 'config.yaml'],
+];
 
 export const openapiPythonClient: Generator = {
   name: 'openapi-python-client',

@@ -43,10 +43,10 @@ export const openapiFetch: Generator = {
   name: 'openapi-fetch',
   title: 'openapi-fetch',
   version: `${versionOf('openapi-fetch')}, openapi-typescript ${versionOf('openapi-typescript')}`,
-  command: 'npx openapi-typescript openapi.json --default-non-nullable false -o schema.d.ts',
+  command: 'npx openapi-typescript openapi.json --default-non-nullable=false -o schema.d.ts',
   async generate(folder) {
     const program = join(modules, 'openapi-typescript/bin/cli.js');
-    const args = [program, 'openapi.json', '--default-non-nullable', 'false', '-o', 'schema.d.ts'];
+    const args = [program, 'openapi.json', '--default-non-nullable=false', '-o', 'schema.d.ts'];
     await runTool({ program: node, args, folder });
   },
 };

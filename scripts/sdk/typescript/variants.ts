@@ -21,7 +21,7 @@ export const VARIANTS: Record<string, Variant[]> = {
       doc: 'Returns the names of the branches of all customers.',
       fixed: "{ action: 'branches' as const }",
       omit: ['action', 'page', 'limit', 'search', 'branch', 'sort_by', 'sort_dir'],
-      result: 'BranchNames',
+      result: 'DistinctBranchNames',
     },
   ],
   listPackages: [
@@ -44,7 +44,7 @@ export const VARIANTS: Record<string, Variant[]> = {
       doc: "Queues packages for synchronisation with their courier's system: those of `package_ids`, or all that match the filters.",
       fixed: "{ action: 'queue_dispatch' as const }",
       omit: ['export', 'export_format', 'action', 'page', 'limit'],
-      result: 'PackageDispatch',
+      result: 'PackagesQueued',
     },
   ],
 };

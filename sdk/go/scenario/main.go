@@ -190,7 +190,7 @@ func readPackages(staff *crossdock.Client) (report, error) {
 
 func saveRates(staff *crossdock.Client) (report, error) {
 	courier := must(parseUUID(courierID))
-	params := &api.GetCourierRatesParams{CourierID: &courierID}
+	params := &api.GetCourierRatesParams{CourierID: &courier}
 	if _, err := staff.GetCourierRatesWithResponse(ctx, params); err != nil {
 		return nil, err
 	}
