@@ -33,7 +33,8 @@ await runScript(async (print) => {
   });
   print(`\n${HEAD}`);
   for (const row of rows) print(lineOf(row));
-  for (const { generator, faults } of rows) for (const fault of faults) print(`\n${generator.title}: ${fault}`);
+  for (const { generator, faults } of rows)
+    for (const fault of faults) print(`\n${generator.title}: ${fault}`);
   const failed = rows.filter(({ cells }) => cells.includes('FAILED'));
   if (failed.length > 0)
     throw new Error(`Failed: ${failed.map(({ generator }) => generator.title).join(', ')}.`);

@@ -30,4 +30,5 @@ function codesFile(codes: string[]): string {
   return `// Code generated from the contract. DO NOT EDIT.\n\npackage crossdock\n\n// The codes of failures.\nconst (\n${rows.join('\n')}\n)\n`;
 }
 
-const camelCase = (code: string) => code.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+const camelCase = (code: string) =>
+  code.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -107,8 +107,7 @@ describe.each(LANGUAGES)('$name', ({ name, folder, built, submit, verify }) => {
         'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
         'webhook-signature': new Webhook(secret).sign(id, sentAt, body),
       };
-      const send = async (text: string) =>
-        (await fetch(url, { method: 'POST', headers, body: text })).status;
+      const send = async (text: string) => (await fetch(url, { method: 'POST', headers, body: text })).status;
       expect(await send(body)).toBe(204);
       expect(await send(body.replace('Café', 'Cafe'))).toBe(401);
       await until(async () => output.includes('\n'));

@@ -1,5 +1,9 @@
 import { join } from 'node:path';
-import { OPENAPI_GENERATOR_VERSION, openapiGeneratorTools, runOpenapiGenerator } from '../openapi-generator.js';
+import {
+  OPENAPI_GENERATOR_VERSION,
+  openapiGeneratorTools,
+  runOpenapiGenerator,
+} from '../openapi-generator.js';
 import { findTools, runTool } from '../tool.js';
 import type { Generator } from './generator.js';
 

@@ -1,5 +1,9 @@
 import { delimiter, join } from 'node:path';
-import { OPENAPI_GENERATOR_VERSION, openapiGeneratorTools, runOpenapiGenerator } from '../openapi-generator.js';
+import {
+  OPENAPI_GENERATOR_VERSION,
+  openapiGeneratorTools,
+  runOpenapiGenerator,
+} from '../openapi-generator.js';
 import { runTool } from '../tool.js';
 import type { Generator } from './generator.js';
 
@@ -19,7 +23,9 @@ export const openapiGeneratorJava: Generator = {
     await runTool({ program: 'mvn', args, folder: join(folder, 'client') });
   },
   scenario(folder) {
-    const classPath = [join('client', 'target', 'classes'), join('client', 'target', 'lib', '*')].join(delimiter);
+    const classPath = [join('client', 'target', 'classes'), join('client', 'target', 'lib', '*')].join(
+      delimiter,
+    );
     return { program: 'java', args: ['-cp', classPath, 'Scenario.java'], folder };
   },
 };

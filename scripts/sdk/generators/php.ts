@@ -1,4 +1,8 @@
-import { OPENAPI_GENERATOR_VERSION, openapiGeneratorTools, runOpenapiGenerator } from '../openapi-generator.js';
+import {
+  OPENAPI_GENERATOR_VERSION,
+  openapiGeneratorTools,
+  runOpenapiGenerator,
+} from '../openapi-generator.js';
 import { runTool } from '../tool.js';
 import type { Generator } from './generator.js';
 

@@ -1,7 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { OPENAPI_GENERATOR_VERSION, openapiGeneratorTools, runOpenapiGenerator } from '../openapi-generator.js';
+import {
+  OPENAPI_GENERATOR_VERSION,
+  openapiGeneratorTools,
+  runOpenapiGenerator,
+} from '../openapi-generator.js';
 import { findTools, runTool } from '../tool.js';
 import type { Generator } from './generator.js';
 

@@ -1,7 +1,11 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { OPENAPI_GENERATOR_VERSION, openapiGeneratorTools, runOpenapiGenerator } from '../openapi-generator.js';
+import {
+  OPENAPI_GENERATOR_VERSION,
+  openapiGeneratorTools,
+  runOpenapiGenerator,
+} from '../openapi-generator.js';
 import { runTool } from '../tool.js';
 import type { Generator } from './generator.js';
 
@@ -10,7 +14,8 @@ const modules = join(projectRoot, 'node_modules');
 const require = createRequire(import.meta.url);
 
 // The package's manifest has this field.
-const versionOf = (name: string) => (require(join(modules, name, 'package.json')) as { version: string }).version;
+const versionOf = (name: string) =>
+  (require(join(modules, name, 'package.json')) as { version: string }).version;
 
 /** Checks the types, and bundles: the generated files import each other without an extension, which Node rejects. */
 async function compile(folder: string): Promise<void> {

@@ -139,8 +139,8 @@ public class Scenario {
               .status(status);
       manage(new ManifestAction(update));
     }
-    Manifest info = new ManifestsApi(staff()).getManifest(id).getData().getInfo();
-    return Map.of("manifest_id", id, "status", info.getStatus());
+    Object status = new ManifestsApi(staff()).getManifest(id).getData().getInfo().getStatus();
+    return Map.of("manifest_id", id, "status", status);
   }
 
   private static ManifestOperationResult manage(ManifestAction action) throws ApiException {

@@ -17,7 +17,9 @@ let courier = connect({});
 
 await runSteps([
   async function submit() {
-    const ids = [1, 2, 3].map(async (number) => successOf(await submitOne(`${run}-${number}`)).data.prealert_id);
+    const ids = [1, 2, 3].map(
+      async (number) => successOf(await submitOne(`${run}-${number}`)).data.prealert_id,
+    );
     return { prealert_ids: await Promise.all(ids) };
   },
   async function submitAgain() {
@@ -61,7 +63,10 @@ await runSteps([
   },
   async function readPackages() {
     const query = { trackingNumber: `${run}-` };
-    const file = await staff.GET('/api/ExportPackagesXlsx.php', { params: { query }, parseAs: 'arrayBuffer' });
+    const file = await staff.GET('/api/ExportPackagesXlsx.php', {
+      params: { query },
+      parseAs: 'arrayBuffer',
+    });
     const bytes = Buffer.from(successOf(file));
     const list = successOf(await staff.POST('/api/RetrievePackages.php', { body: query }));
     if (!('meta' in list)) throw new Error('The list has no totals.');
@@ -124,7 +129,8 @@ async function upload(dryRun: boolean): Promise<number> {
 
 function formOf(fields: Record<string, unknown>): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, value instanceof Blob ? value : String(value));
+  for (const [name, value] of Object.entries(fields))
+    form.append(name, value instanceof Blob ? value : String(value));
   return form;
 }
 

@@ -46,7 +46,11 @@ await runSteps([
   async function list() {
     const numbers: string[] = [];
     for (let page = 1; ; page++) {
-      const { data, meta } = await new PrealertsApi(staff).listPrealerts({ search: `${run}-`, limit: 1, page });
+      const { data, meta } = await new PrealertsApi(staff).listPrealerts({
+        search: `${run}-`,
+        limit: 1,
+        page,
+      });
       numbers.push(...data.map((prealert) => prealert.trackingNumber));
       if (page >= meta.totalPages)
         return { tracking_numbers: numbers, total: meta.stats.total, pages: meta.totalPages };

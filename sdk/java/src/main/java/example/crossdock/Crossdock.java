@@ -131,10 +131,14 @@ public final class Crossdock {
         };
     int maxRetries = 4;
     Duration maxWait = Duration.ofMinutes(1);
-    HttpClient http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(10)).build();
+    HttpClient http;
 
     private Builder(String baseUrl) {
       this.baseUrl = baseUrl.replaceAll("/+$", "");
+      // Without TLS, HTTP/2 would ask for an upgrade of the connection, which proxies may not understand.
+      HttpClient.Version version =
+          baseUrl.startsWith("http://") ? HttpClient.Version.HTTP_1_1 : HttpClient.Version.HTTP_2;
+      this.http = HttpClient.newBuilder().version(version).connectTimeout(Duration.ofSeconds(10)).build();
     }
 
     /** The API key of a courier, which can only submit pre-alerts. */
@@ -172,6 +176,7 @@ public final class Crossdock {
       return this;
     }
 
+    /** Another HTTP client, for example with a proxy. */
     public Builder httpClient(HttpClient http) {
       this.http = http;
       return this;
