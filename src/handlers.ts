@@ -8,7 +8,7 @@ import { billManagementHandlers } from './modules/bills/management/handlers.js';
 import { billDocumentHandlers } from './modules/bills/documents/handlers.js';
 import { customerHandlers } from './modules/customers/crud/handlers.js';
 import { carrierHandlers } from './modules/carriers/handlers.js';
-import { courierLogoHandlers } from './modules/couriers/logo/handlers.js';
+import { courierLogoHandlers } from './modules/couriers/settings/logo-handlers.js';
 import { courierHandlers } from './modules/couriers/settings/handlers.js';
 import { courierAdministrationHandlers } from './modules/couriers/administration/handlers.js';
 import { customerUploadHandlers } from './modules/customers/upload/handlers.js';

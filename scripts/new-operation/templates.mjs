@@ -1,12 +1,20 @@
 // Templates for the files of a new operation.
 
-const REQUEST_BODY = `    requestBody:
+const inputOf = (id) => `${id[0].toUpperCase()}${id.slice(1)}Input`;
+
+// Code generators need a name for the body.
+const inputSchema = (id) => `
+${inputOf(id)}:
+  type: object
+  properties: {}
+`;
+
+const requestBody = (id) => `    requestBody:
       required: true
       content:
         application/json:
           schema:
-            type: object
-            properties: {}
+            $ref: '#/${inputOf(id)}'
           examples:
             request:
               summary: <What this request does>
@@ -25,7 +33,7 @@ export const contractEntry = ({ id, permission, method }) => `operation:
     x-permission: ${permission}
     security:
       - bearerAuth: []
-${method === 'post' ? REQUEST_BODY : ''}    responses:
+${method === 'post' ? requestBody(id) : ''}    responses:
       '200':
         description: <What is returned>
         headers:
@@ -47,7 +55,7 @@ ${method === 'post' ? REQUEST_BODY : ''}    responses:
               message: <What the service says>
               data: {}
               timestamp: 1795249800
-`;
+${method === 'post' ? inputSchema(id) : ''}`;
 
 /** @param up the relative path from the handler's folder to the project's root */
 export const handlerFile = ({ id }, up) => `import type { Handlers } from '${up}generated/handlers.js';

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
 import { projectRoot } from '../../src/config/project-root.js';
 
 const COPIED = ['generated', 'openapi', 'package.json', 'prisma', 'prisma.config.ts', 'scripts', 'src'];
@@ -49,6 +50,24 @@ describe('npm run new:operation', () => {
       "from '../../../../generated/handlers.js'",
     );
   }, 60_000);
+
+  test('gives the body of a POST a name, which code generators need', () => {
+    const operation = JSON.stringify({ id: 'addPackages', method: 'post', permission: 'package:edit' });
+    const print = `const { contractEntry } = await import('./scripts/new-operation/templates.mjs');
+      process.stdout.write(contractEntry(${operation}));`;
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', print], {
+      cwd: copy,
+      encoding: 'utf8',
+    });
+    expect(parse(stdout)).toMatchObject({
+      operation: {
+        post: {
+          requestBody: { content: { 'application/json': { schema: { $ref: '#/AddPackagesInput' } } } },
+        },
+      },
+      AddPackagesInput: { type: 'object' },
+    });
+  });
 
   test('derives the statuses of each role from the permission', () => {
     // Couriers do not receive packages.

@@ -104,8 +104,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: many wrong keys from one address get 429',
     file: 'src/platform/access/rate-limit.ts',
-    find: "await consume(limiter, `${tenantId} ${networkOf(clientAddress)}`, 'too_many_attempts');",
-    replace: '',
+    find: "await consume(limiter, KEY_FAILURES, key, 'too_many_attempts');",
+    replace: '{ remaining: 1, resetSeconds: 1 };',
     tests: [
       {
         file: 'test/modules/prealerts/prealerts.test.ts',

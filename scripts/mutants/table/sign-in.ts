@@ -130,7 +130,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'throttle: fifty failures block an address',
     file: 'src/platform/access/login-limiter.ts',
-    find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS) return;',
+    find: 'if (!counted || counted.consumedPoints < FAILURES_PER_ADDRESS.quota) return;',
     replace: 'if (counted !== undefined) return;',
     tests: [
       {

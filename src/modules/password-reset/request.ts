@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import type { RateLimit } from '../../platform/values/rate-limits.js';
+import type { RateLimit } from '../../platform/rate-limits/rate-limits.js';
 import { networkOf } from '../../platform/values/network-address.js';
 import { countAttempt, limitOf, lockedOutError, lockLeft, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from '../errors/errors.js';
-import type { RateLimit } from '../values/rate-limits.js';
+import type { RateLimit } from '../rate-limits/rate-limits.js';
 import { optionsOf } from './rate-limit.js';
 import { networkOf } from '../values/network-address.js';
 import { makeKeyedLimiter } from '../concurrency/keyed-limiter.js';

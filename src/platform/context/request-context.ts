@@ -13,7 +13,7 @@ import {
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
 import type { UnitOfWork } from '../db/unit-of-work.js';
 import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
-import type { NotedRateLimit } from '../values/rate-limits.js';
+import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
 import {
   assertMayOpen,
   newState,

@@ -1,4 +1,4 @@
-import type { NotedRateLimit } from '../values/rate-limits.js';
+import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
 import { runInUnitOfWork, type InUnitOfWork, type UnitOfWork } from '../db/unit-of-work.js';
 
 /**
@@ -23,7 +23,7 @@ export const newState = (parent?: RequestState): RequestState => ({
   isAdmitted: false,
   openCount: 0,
   hasWritten: false,
-  rateLimits: parent?.rateLimits ?? new Map(),
+  rateLimits: parent?.rateLimits ?? new Map<string, NotedRateLimit>(),
   parent,
 });
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/errors.js';
-import type { NotedRateLimit, RateLimit } from '../values/rate-limits.js';
+import type { NotedRateLimit, RateLimit } from '../rate-limits/rate-limits.js';
 import { raw, sql, type PlainTx, type Sql } from './statements.js';
 
 /** A limit per courier and UTC day or hour. It counts the courier's own calls and those of staff for the courier. */

@@ -145,7 +145,10 @@ describe('the logo', () => {
   });
 
   test('is refused by uploadLogo if it is missing or no picture', async () => {
-    expect(await service.call('uploadLogo', { as: 'iex', form: {} })).toMatchObject({ status: 400 });
+    expect(await service.call('uploadLogo', { as: 'manager', form: { courier_id: IEX } })).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'logo', code: 'required' }] },
+    });
     const form = { logo: { file: 'GIF89a' } };
     expect(await service.call('uploadLogo', { as: 'iex', form })).toMatchObject({
       status: 400,

@@ -3,7 +3,7 @@ import type { RequestContext, SystemContext } from '../../../platform/context/re
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { RateLimit } from '../../../platform/values/rate-limits.js';
+import type { RateLimit } from '../../../platform/rate-limits/rate-limits.js';
 
 /**
  * Consecutive failures, counted in the database by its own clock, so that all replicas share the count. An

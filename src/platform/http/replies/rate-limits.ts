@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { rateLimitHeaders } from '../../values/rate-limits.js';
+import { rateLimitHeaders } from '../../rate-limits/rate-limits.js';
 
 /** Adds the headers RateLimit-Policy and RateLimit to each response whose request was counted against a limit. */
 export function sendRateLimits(app: FastifyInstance): void {

@@ -1,7 +1,7 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import type { Deps } from '../../dependencies.js';
-import { targetCourierId } from '../settings/settings.js';
-import { deleteLogo, makeLogoReader, storeLogo } from './logo.js';
+import { targetCourierId } from './settings.js';
+import { deleteLogo, makeLogoReader, storeLogo } from '../logo/logo.js';
 
 // Pages of any origin may embed a logo. It is cached forever, because another logo has another path. Nothing
 // in it may execute.

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import type { Media, Schema } from '../../src/platform/contract/bundle.js';
-import { bundle, describeOperation } from '../support/service/contract.js';
+import type { Media, Schema } from '../../../src/platform/contract/bundle.js';
+import { bundle, describeOperation } from '../../support/service/contract.js';
 
 // Validates examples as a client generator does: plain JSON Schema 2020-12 without discriminators, where
 // `oneOf` means exactly one. The service's own validator selects a branch by its discriminator and closes

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { projectRoot } from '../../src/config/project-root.js';
-import type { Schema } from '../../src/platform/contract/bundle.js';
-import { bundle, operationIds } from '../support/service/contract.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import { bundle, operationIds } from '../../support/service/contract.js';
 
 // What code generators need: one method per operation and one type per schema, each with a good name.
 
@@ -73,7 +73,8 @@ describe.each([
 
   test('names each operation with a verb and a noun', () => {
     const names = operationsOf(document).map(({ operationId }) => operationId);
-    expect(names.filter((name) => !VERBS.includes(/^[a-z]+/.exec(name)?.[0] ?? ''))).toEqual([]);
+    const others = names.filter((name) => !VERBS.includes(/^[a-z]+/.exec(name)?.[0] ?? ''));
+    expect({ 'use one of VERBS, or add a verb': others }).toEqual({ 'use one of VERBS, or add a verb': [] });
     expect(names.filter((name) => !/^[a-z]+[A-Z]/.test(name))).toEqual(['login']);
   });
 
