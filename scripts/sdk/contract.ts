@@ -33,7 +33,7 @@ export type Schema = {
   'x-extensible-enum'?: unknown[];
 } & Record<string, unknown>;
 
-export const CONTRACT_FILE = join(projectRoot, 'generated', 'openapi.json');
+export const CONTRACT_FILE = join(projectRoot, 'generated', 'openapi.sdk.json');
 
 export async function readContract(): Promise<Contract> {
   // Our generator wrote this file.

@@ -70,7 +70,7 @@ const STEPS = [
   },
   async function exportPackages() {
     const filters = { trackingNumber: `${run}-` };
-    const file = await staff.packages.export({ ...filters, export_format: 'xlsx' });
+    const file = await staff.packages.exportXlsx(filters);
     const bytes = await file.bytes();
     const { meta } = await staff.packages.list(filters);
     return {
@@ -111,7 +111,10 @@ const STEPS = [
     return { ...seen, valid: await isValid(samples.valid), tampered: await isValid(samples.tampered) };
   },
   async function retry() {
-    const client = new CrossdockKeyClient({ baseUrl: env.CROSSDOCK_FAULTY_URL, apiKey: env.CROSSDOCK_API_KEY });
+    const client = new CrossdockKeyClient({
+      baseUrl: env.CROSSDOCK_FAULTY_URL,
+      apiKey: env.CROSSDOCK_API_KEY,
+    });
     const { data } = await client.prealerts.submit(prealert(12));
     return { prealert_id: data.prealert_id };
   },

@@ -11,7 +11,7 @@ export async function generateCore(contract: Contract, folder: string): Promise<
   await createClient({
     input: openEnums(contract),
     output: { path: folder, importFileExtension: '.js' },
-    logs: { level: 'error' },
+    logs: { level: 'silent' },
     plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
   });
   const types = join(folder, 'types.gen.ts');

@@ -1,71 +1,20 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build as bundle } from 'esbuild';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { CONTRACT_FILE, readContract } from '../contract.js';
 import type { Language } from '../language.js';
-import { runTool } from '../tool.js';
-import { generateCore } from './core.js';
-import { generateMethods } from './methods.js';
 
-const folder = join(projectRoot, 'sdk', 'typescript');
-const output = join(folder, 'dist');
-const stamp = join(output, '.built');
-
-/** Generates the core with openapi-ts, compiles it with the hand-written layer, and bundles it for browsers. */
 export const typescript: Language = {
   name: 'ts',
   title: 'TypeScript',
   // The compiler and the generator are dependencies of this project.
   toolchain: () => Promise.resolve({ found: `node ${process.version}` }),
-  build: buildTypescript,
-  scenario: { program: process.execPath, args: ['scenario.mjs'], folder },
+  async build() {
+    // The generator is only loaded to build.
+    const { buildTypescript } = await import('./build.js');
+    await buildTypescript();
+  },
+  scenario: {
+    program: process.execPath,
+    args: ['scenario.mjs'],
+    folder: join(projectRoot, 'sdk', 'typescript'),
+  },
 };
-
-/** Builds `sdk/typescript/dist` unless it is up to date. */
-export async function buildTypescript(): Promise<void> {
-  const inputs = await hashOfInputs();
-  if ((await readFile(stamp, 'utf8').catch(() => '')) === inputs) return;
-  const generated = join(folder, 'src', 'generated');
-  for (const each of [generated, output]) await rm(each, { recursive: true, force: true });
-  const contract = await readContract();
-  await generateCore(contract, join(generated, 'core'));
-  await generateMethods(contract, join(generated, 'methods.ts'));
-  const compiler = join(projectRoot, 'node_modules/typescript/bin/tsc');
-  await runTool({ program: process.execPath, args: [compiler, '-p', 'tsconfig.json'], folder });
-  await bundle({
-    entryPoints: [join(output, 'index.js')],
-    outfile: join(output, 'browser', 'crossdock.min.js'),
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    logLevel: 'silent',
-  });
-  await writeFile(stamp, inputs);
-}
-
-/** Returns a hash of everything that the build reads. */
-async function hashOfInputs(): Promise<string> {
-  const sources = [
-    CONTRACT_FILE,
-    join(projectRoot, 'package-lock.json'),
-    join(folder, 'package.json'),
-    join(folder, 'tsconfig.json'),
-    ...(await filesIn(join(folder, 'src'))),
-    ...(await filesIn(join(projectRoot, 'scripts', 'sdk', 'typescript'))),
-  ];
-  const hash = createHash('sha256');
-  for (const path of sources) hash.update(path).update(await readFile(path));
-  return hash.digest('hex');
-}
-
-async function filesIn(parent: string): Promise<string[]> {
-  const entries = await readdir(parent, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes(`${parent}/generated`))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-}

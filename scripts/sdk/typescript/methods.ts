@@ -143,7 +143,7 @@ function methodsOf(described: Described, { method }: MethodName): string[] {
 function methodOf(described: Described, variant: Variant): string {
   const { id, typeName, inputs } = described;
   const result = variant.result ? `t.${variant.result}` : `t.${typeName}Response`;
-  const isFile = variant.isFile ?? described.respondsWithFile;
+  const isFile = described.respondsWithFile;
   const paging = variant.fixed ? undefined : described.paging;
   const policy = JSON.stringify({
     repeat: variant.repeat ?? described.repeat,

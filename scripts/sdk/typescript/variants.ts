@@ -8,7 +8,6 @@ export type Variant = {
   omit?: string[];
   /** The type of the response, if the operation has several. */
   result?: string;
-  isFile?: boolean;
   repeat?: 'safe' | 'key';
 };
 
@@ -29,14 +28,6 @@ export const VARIANTS: Record<string, Variant[]> = {
       method: 'list',
       omit: ['export', 'export_format', 'action', 'package_ids'],
       result: 'PackageList',
-      repeat: 'safe',
-    },
-    {
-      method: 'export',
-      doc: 'Downloads the packages that match the filters as CSV or XLSX, at most 10,000 per page.',
-      fixed: '{ export: true }',
-      omit: ['export', 'action', 'package_ids'],
-      isFile: true,
       repeat: 'safe',
     },
     {

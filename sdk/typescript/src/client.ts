@@ -1,9 +1,10 @@
+import { submitBatch, type Batch, type BatchOptions } from './batch.js';
 import { createCall, type Call, type Settings } from './call.js';
 import { fixedCredential, logIn, renewedCredential, type Credential } from './credential.js';
 import { CrossdockError } from './errors.js';
 import { createClient, createConfig } from './generated/core/client/index.js';
-import type { LoginGrant } from './generated/core/types.gen.js';
-import { KeyMethods, TokenMethods, VERSION } from './generated/methods.js';
+import type { LoginGrant, PrealertSubmission } from './generated/core/types.gen.js';
+import { KeyMethods, prealertsOfKey, TokenMethods, VERSION } from './generated/methods.js';
 
 export type ClientOptions = {
   /** The URL of your instance, for example `https://demo.crossdock.example`. */
@@ -39,10 +40,28 @@ export type TokenClientOptions = ClientOptions &
 
 /** The client of a courier's system, which announces parcels with an API key. */
 export class CrossdockKeyClient extends KeyMethods {
+  override readonly prealerts: KeyMethods['prealerts'] & BatchMethods;
+
   constructor(options: KeyClientOptions) {
-    super(createCall(settingsOf(options), fixedCredential(options.apiKey)));
+    const call = createCall(settingsOf(options), fixedCredential(options.apiKey));
+    super(call);
+    this.prealerts = {
+      ...prealertsOfKey(call),
+      submitBatch: (prealerts, batchOptions) => submitBatch(call, prealerts, batchOptions),
+    };
   }
 }
+
+export type BatchMethods = {
+  /**
+   * Submits many pre-alerts. Each has its own result: a duplicate or an invalid one does not affect the others, unless the
+   * batch is atomic.
+   */
+  submitBatch(
+    prealerts: Iterable<PrealertSubmission> | AsyncIterable<PrealertSubmission>,
+    options?: BatchOptions,
+  ): Promise<Batch>;
+};
 
 /** The client of a user. It logs in at the first call, and again when the token is no longer accepted. */
 export class CrossdockClient extends TokenMethods {

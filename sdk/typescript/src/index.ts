@@ -1,7 +1,9 @@
+export type { Batch, BatchOptions, BatchResult } from './batch.js';
 export type { CallOptions } from './call.js';
 export {
   CrossdockClient,
   CrossdockKeyClient,
+  type BatchMethods,
   type ClientOptions,
   type KeyClientOptions,
   type TokenClientOptions,

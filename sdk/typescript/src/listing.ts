@@ -33,7 +33,8 @@ export function listingOf<Page extends AnyPage>(
   }
 
   async function* records(): AsyncGenerator<Page['data'][number]> {
-    for await (const page of pages()) yield* page.data;
+    // Records are objects, never promises.
+    for await (const page of pages()) yield* page.data as Awaited<Page['data'][number]>[];
   }
 
   return {

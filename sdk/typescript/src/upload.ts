@@ -98,7 +98,7 @@ async function* encode(parts: Part[], boundary: string): AsyncGenerator<Uint8Arr
     yield encoder.encode(
       `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${type}\r\n\r\n`,
     );
-    yield* chunksOf(value instanceof Blob ? value.stream() : value.open());
+    yield* value instanceof Blob ? value.stream() : value.open();
     yield encoder.encode('\r\n');
   }
   yield encoder.encode(`--${boundary}--\r\n`);
@@ -109,18 +109,6 @@ const escaped = (text: string) => text.replaceAll('\r', '%0D').replaceAll('\n', 
 /** The name of the file, or of the field for content without a name. */
 function filenameOf(field: string, value: Blob | FileSource): string {
   return 'name' in value && typeof value.name === 'string' && value.name ? value.name : field;
-}
-
-async function* chunksOf(
-  stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  if (Symbol.asyncIterator in stream) {
-    yield* stream;
-    return;
-  }
-  // Safari's streams are not iterable.
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
 }
 
 function streamOf(
