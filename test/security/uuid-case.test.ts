@@ -32,6 +32,7 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
     { tracking_number: 'CASE1', weight: 1, courier_id: IEX, carrier_id: carrier, warehouse_id: primary },
   ],
   listPackages: [{ courierID: IEX, carrierID: carrier }],
+  queueDispatch: [{ courierID: IEX, carrierID: carrier }],
   createManifest: [{ warehouse_id: primary }],
   manageManifest: [{ action: 'create_manifest', warehouse_id: primary }],
   manageSessions: [

@@ -24,7 +24,7 @@ type Described = {
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
 
 // POST operations that change nothing, so that they can be repeated without a key.
-const READS = new Set(['previewCourierInvoice', 'verifyAuditLog']);
+const READS = new Set(['listPackages', 'previewCourierInvoice', 'verifyAuditLog']);
 
 // The clients log in themselves. The others are the second path of an operation, and the contract itself.
 const LEFT_OUT = new Set([
@@ -146,7 +146,7 @@ function methodOf(described: Described, variant: Variant): string {
   const isFile = described.respondsWithFile;
   const paging = variant.fixed ? undefined : described.paging;
   const policy = JSON.stringify({
-    repeat: variant.repeat ?? described.repeat,
+    repeat: described.repeat,
     ...(described.credential === 'none' ? { isPublic: true } : {}),
     ...(described.hasFile ? { isForm: true } : {}),
   }).replaceAll('"', "'");

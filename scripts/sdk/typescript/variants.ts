@@ -8,7 +8,6 @@ export type Variant = {
   omit?: string[];
   /** The type of the response, if the operation has several. */
   result?: string;
-  repeat?: 'safe' | 'key';
 };
 
 /** Operations that become several methods. All others become one. */
@@ -21,21 +20,6 @@ export const VARIANTS: Record<string, Variant[]> = {
       fixed: "{ action: 'branches' as const }",
       omit: ['action', 'page', 'limit', 'search', 'branch', 'sort_by', 'sort_dir'],
       result: 'DistinctBranchNames',
-    },
-  ],
-  listPackages: [
-    {
-      method: 'list',
-      omit: ['export', 'export_format', 'action', 'package_ids'],
-      result: 'PackageList',
-      repeat: 'safe',
-    },
-    {
-      method: 'dispatch',
-      doc: "Queues packages for synchronisation with their courier's system: those of `package_ids`, or all that match the filters.",
-      fixed: "{ action: 'queue_dispatch' as const }",
-      omit: ['export', 'export_format', 'action', 'page', 'limit'],
-      result: 'PackagesQueued',
     },
   ],
 };

@@ -34,6 +34,8 @@ export type Input = { query?: object; path?: object; body?: unknown };
 type Operation = (options: never) => unknown;
 
 export type Call = {
+  // The generator names the type of the response.
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
   json<Result>(operation: Operation, input: Input, options?: CallOptions, policy?: Policy): Promise<Result>;
   file(operation: Operation, input: Input, options?: CallOptions, policy?: Policy): Promise<Download>;
   list<Page extends AnyPage>(

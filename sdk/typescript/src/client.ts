@@ -99,6 +99,8 @@ function accessOf(options: TokenClientOptions, call: Call): Access {
 }
 
 function settingsOf({ baseUrl, fetch, ...limits }: ClientOptions): Settings {
+  if (!URL.canParse(baseUrl))
+    throw new CrossdockError('baseUrl must be a URL such as https://demo.crossdock.example.');
   const { timeoutMs = 30_000, maxRetries = 3, maxRetryAfterMs = 60_000 } = limits;
   const client = createClient(
     createConfig({

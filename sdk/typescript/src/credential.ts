@@ -59,16 +59,20 @@ export function renewedCredential<Grant>(
 
 /** Logs in, with the second factor if the user has one. */
 export async function logIn(call: Call, { username, password, secondFactor }: Account): Promise<LoginGrant> {
-  const policy = { repeat: 'never', isPublic: true } as const;
-  const enter = (body: object) => call.json<LoginResult>(login, { body }, {}, policy);
-  const first = await enter({ action: 'login', username, password });
+  // A repeated login only creates another session. A code is valid once.
+  const enter = (body: object, repeat: 'safe' | 'never') =>
+    call.json<LoginResult>(login, { body }, {}, { repeat, isPublic: true });
+  const first = await enter({ action: 'login', username, password }, 'safe');
   if (first.status === 'success') return first.data;
   if (!secondFactor)
     throw new CrossdockError(
       `The user ${username} has a second factor. Pass \`secondFactor\` to the client.`,
     );
   const code = await secondFactor();
-  const second = await enter({ action: 'verify_2fa', preauth_token: first.data.preauth_token, code });
+  const second = await enter(
+    { action: 'verify_2fa', preauth_token: first.data.preauth_token, code },
+    'never',
+  );
   if (second.status === 'success') return second.data;
   throw new CrossdockError('The service asked for a second factor twice.');
 }

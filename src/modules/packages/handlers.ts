@@ -7,10 +7,11 @@ import { invalidFieldError } from '../../platform/errors/errors.js';
 import { makeKeyedLimiter } from '../../platform/concurrency/keyed-limiter.js';
 import { listDispatches } from './dispatch/list-dispatches.js';
 import { queueDispatch } from './dispatch/queue-dispatch.js';
-import { viewDispatches } from './dispatch/view.js';
+import { viewDispatches, viewQueued } from './dispatch/view.js';
 import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { receivePackage } from './intake/intake.js';
+import { nPackages } from './shared/wording.js';
 import type { PackageQuery } from './list/filters.js';
 import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
@@ -49,14 +50,7 @@ export function packageHandlers() {
 
     async listPackages({ ctx, body }): Promise<ReplyOf<'listPackages'>> {
       assertNotCombined(body);
-      if (body.action) {
-        const { dispatchId, selected, queued } = await queueDispatch(ctx, body);
-        return {
-          statusCode: 200,
-          message: `A live sync was triggered for ${nPackages(selected)}.`,
-          data: { dispatch_id: dispatchId, total_selected: selected, total_queued: queued },
-        };
-      }
+      if (body.action) return viewQueued(await queueDispatch(ctx, body));
       if (body.export) return { statusCode: 200, file: await exportFile(ctx, body, body.export_format) };
       const found = await findPackages(ctx, body);
       return {
@@ -77,6 +71,8 @@ export function packageHandlers() {
       file: await exportFile(ctx, query, 'xlsx'),
     }),
 
+    queueDispatch: async ({ ctx, body }) => viewQueued(await queueDispatch(ctx, body)),
+
     listDispatches: async ({ ctx, query }) => viewDispatches(await listDispatches(ctx, query)),
 
     async updatePackage({ ctx, body }) {
@@ -94,6 +90,7 @@ export function packageHandlers() {
     | 'listPackages'
     | 'exportPackagesCsv'
     | 'exportPackagesXlsx'
+    | 'queueDispatch'
     | 'listDispatches'
     | 'updatePackage'
   >;
@@ -103,5 +100,3 @@ export function packageHandlers() {
 function assertNotCombined({ action, export: wantsFile }: PackageQuery): void {
   if (action && wantsFile) throw invalidFieldError('export', 'excluded', { other: action });
 }
-
-const nPackages = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

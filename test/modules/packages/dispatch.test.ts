@@ -57,6 +57,34 @@ async function queued() {
 
 const figuresOf = ({ body }: Reply) => [body['data'].total_selected, body['data'].total_queued];
 
+test('the plain operation queues the same packages as the action, by ids and by filters', async () => {
+  const ids = await idsWhere(`courier_id = '${IEX}' and user_code is not null`);
+  const selections = [{ package_ids: ids.slice(0, 3) }, { courierID: HRB }, {}];
+  const clear = async () => {
+    await service.owner.query('delete from package_syncs');
+    await emptyQueue(service.owner);
+  };
+  for (const body of selections) {
+    const plain = await service.call('queueDispatch', { as: 'admin', body });
+    const packages = await queued();
+    await clear();
+    const action = await dispatch('admin', body);
+    expect([plain.status, plain.body['message']]).toEqual([200, action.body['message']]);
+    expect([figuresOf(plain), packages]).toEqual([figuresOf(action), await queued()]);
+    await clear();
+  }
+  const named = { as: 'iex', body: { courierID: HRB } };
+  expect((await service.call('queueDispatch', named)).body['data'].total_selected).toBe(
+    (await idsWhere(`courier_id = '${IEX}'`)).length,
+  );
+  expect((await service.call('queueDispatch', {})).status).toBe(401);
+  const undeclared = { as: 'iex', body: { action: 'queue_dispatch' } };
+  expect(await service.call('queueDispatch', undeclared)).toMatchObject({
+    status: 400,
+    body: { errors: [{ field: 'action' }] },
+  });
+});
+
 describe('dispatch by package ids', () => {
   test('queues the packages for their couriers with one delivery job per courier', async () => {
     const ids = [DEMO.packages.available.IEX[0], DEMO.packages.available.HRB[0]].map(String);

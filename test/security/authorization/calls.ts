@@ -261,6 +261,8 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     query: { id: courierId },
     urlencoded: { action: 'rotate_webhook_secret' },
   }),
+  'queueDispatch of packages': ({ packageId }) => ({ body: { package_ids: [packageId] } }),
+  'queueDispatch of a courier': ({ courierId }) => ({ body: { courierID: courierId } }),
   regenerateApiKey: ({ courierId }) => ({ body: { courier_id: courierId } }),
   rotateWebhookSecret: ({ courierId }) => ({ body: { courier_id: courierId } }),
   uploadLogo: ({ courierId }) => ({ form: { logo: { file: png() }, courier_id: courierId } }),

@@ -266,6 +266,10 @@ export const MATRIX = {
     'exportPackagesXlsx of a courier':   [ALL,                   ALL,                   ALL],
     'exportPackagesXlsx of a carrier':   [ALL,                   ALL,                   ALL],
   },
+  queueDispatch: {
+    'queueDispatch of packages':         [ALL,                   ALL,                   ALL],
+    'queueDispatch of a courier':        [ALL,                   ALL,                   ALL],
+  },
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
   },

@@ -1,9 +1,10 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
+import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { filtersOf, matching, type PackageQuery } from '../list/filters.js';
+import { filtersOf, matching } from '../list/filters.js';
 import { insertDispatch } from './queries.js';
 import { queueSyncs, type SyncCounts } from './queue-syncs.js';
 
@@ -20,7 +21,7 @@ export type Dispatch = SyncCounts & { dispatchId: string };
  * match the filters, on all pages.
  * @throws ApiError validation_failed if more than 100,000 packages match
  */
-export async function queueDispatch(ctx: UserContext, query: PackageQuery): Promise<Dispatch> {
+export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispatch'>): Promise<Dispatch> {
   const dispatchId = newId();
   const { package_ids: packageIds } = query;
   const filters = filtersOf(query);

@@ -2,6 +2,8 @@ import type { ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { DispatchRow } from './queries.js';
 import type { DispatchPage } from './list-dispatches.js';
+import type { Dispatch } from './queue-dispatch.js';
+import { nPackages } from '../shared/wording.js';
 
 type Listed = ReplyOf<'listDispatches'>;
 
@@ -10,6 +12,12 @@ export const viewDispatches = ({ rows, limit, nextBefore }: DispatchPage): Liste
   message: `${rows.length === 1 ? '1 dispatch' : `${rows.length} dispatches`} on this page.`,
   data: rows.map(viewDispatch),
   meta: { limit, next_before: nextBefore },
+});
+
+export const viewQueued = ({ dispatchId, selected, queued }: Dispatch): ReplyOf<'queueDispatch'> => ({
+  statusCode: 200,
+  message: `A live sync was triggered for ${nPackages(selected)}.`,
+  data: { dispatch_id: dispatchId, total_selected: selected, total_queued: queued },
 });
 
 function viewDispatch(row: DispatchRow): Listed['data'][number] {

@@ -1,4 +1,4 @@
-// Compiled against the packed package by typescript-package.test.ts, with and without the types of Node.js.
+// Compiled by test/sdk/typescript-package.test.ts against the packed package, with the types of a browser and of Node.js.
 import {
   ApiError,
   CrossdockClient,
