@@ -144,6 +144,14 @@ describe('the logo', () => {
     expect(await lastAudit(IEX)).toMatchObject(entry);
   });
 
+  test('is refused by uploadLogo if courier_id cannot be stored as text', async () => {
+    const form = { logo: { file: png() }, courier_id: 'a\0b' };
+    expect(await service.call('uploadLogo', { as: 'manager', form })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_encoding', errors: [{ field: 'courier_id' }] },
+    });
+  });
+
   test('is refused by uploadLogo if it is missing or no picture', async () => {
     expect(await service.call('uploadLogo', { as: 'manager', form: { courier_id: IEX } })).toMatchObject({
       status: 400,
