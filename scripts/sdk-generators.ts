@@ -29,12 +29,11 @@ await runScript(async (print) => {
       const row = await tryGenerator(generator, url, values.document);
       rows.push(row);
       print(lineOf(row));
+      for (const fault of row.faults) print(`  ${fault}`);
     }
   });
   print(`\n${HEAD}`);
   for (const row of rows) print(lineOf(row));
-  for (const { generator, faults } of rows)
-    for (const fault of faults) print(`\n${generator.title}: ${fault}`);
   const failed = rows.filter(({ cells }) => cells.includes('FAILED'));
   if (failed.length > 0)
     throw new Error(`Failed: ${failed.map(({ generator }) => generator.title).join(', ')}.`);

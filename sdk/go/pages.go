@@ -53,24 +53,20 @@ func (c *Client) Customers(ctx context.Context, params api.ListCustomersParams) 
 }
 
 // PackagePages iterates over the pages of a search for packages.
-func (c *Client) PackagePages(ctx context.Context, search api.PackageSearch) iter.Seq2[*api.PackageList, error] {
-	return pages(search.Page, func(page int) (*api.PackageList, bool, error) {
+func (c *Client) PackagePages(ctx context.Context, search api.PackageSearch) iter.Seq2[*api.ListPackagesResult, error] {
+	return pages(search.Page, func(page int) (*api.ListPackagesResult, bool, error) {
 		search.Page = &page
 		response, err := c.ListPackagesWithResponse(ctx, nil, search)
 		if err != nil {
 			return nil, false, err
 		}
-		list, err := response.JSON200.AsPackageList()
-		if err != nil {
-			return nil, false, err
-		}
-		return &list, page < list.Meta.TotalPages, nil
+		return response.JSON200, page < response.JSON200.Meta.TotalPages, nil
 	})
 }
 
 // Packages iterates over all packages that match.
 func (c *Client) Packages(ctx context.Context, search api.PackageSearch) iter.Seq2[api.PackageRecord, error] {
-	return records(c.PackagePages(ctx, search), func(page *api.PackageList) []api.PackageRecord { return page.Data })
+	return records(c.PackagePages(ctx, search), func(page *api.ListPackagesResult) []api.PackageRecord { return page.Data })
 }
 
 // Event is a change to a package. Its type says which As method returns the whole event, for example AsPackageCreatedEvent.

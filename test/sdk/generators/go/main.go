@@ -128,7 +128,7 @@ func readPackages() report {
 	search := client.NewPackageSearch()
 	search.SetTrackingNumber(run + "-")
 	result, _, err := api.PackagesAPI.ListPackages(staff()).PackageSearch(*search).Execute()
-	meta := success(result, err).PackageList.Meta
+	meta := success(result, err).Meta
 	return report{
 		"file_start": string(bytes[:2]), "file_bytes": len(bytes),
 		"total": meta.TotalCount, "total_weight": meta.TotalWeight,

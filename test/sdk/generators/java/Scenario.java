@@ -158,8 +158,7 @@ public class Scenario {
     String number = RUN + "-";
     File file = api.exportPackagesXlsx(null, null, number, null, null, null, null, null, null, null, null, null);
     byte[] bytes = Files.readAllBytes(file.toPath());
-    ListPackagesResult result = api.listPackages(null, new PackageSearch().trackingNumber(number));
-    PackageListMeta meta = result.getPackageList().getMeta();
+    PackageListMeta meta = api.listPackages(null, new PackageSearch().trackingNumber(number)).getMeta();
     return Map.of(
         "file_start", new String(bytes, 0, 2, StandardCharsets.US_ASCII),
         "file_bytes", bytes.length,

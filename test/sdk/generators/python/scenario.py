@@ -97,7 +97,7 @@ def read_packages():
     api = staff(client.PackagesApi)
     file = api.export_packages_xlsx(tracking_number=f"{RUN}-")
     result = api.list_packages(package_search=models.PackageSearch(trackingNumber=f"{RUN}-"))
-    meta = result.actual_instance.meta
+    meta = result.meta
     return {
         "file_start": bytes(file[:2]).decode("ascii"),
         "file_bytes": len(file),

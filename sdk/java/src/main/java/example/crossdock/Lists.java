@@ -3,8 +3,8 @@ package example.crossdock;
 import example.crossdock.invoker.ApiException;
 import example.crossdock.model.CourierEvent;
 import example.crossdock.model.ListEventsResult;
+import example.crossdock.model.ListPackagesResult;
 import example.crossdock.model.ListPrealertsResult;
-import example.crossdock.model.PackageList;
 import example.crossdock.model.PackageRecord;
 import example.crossdock.model.PackageSearch;
 import example.crossdock.model.Prealert;
@@ -35,9 +35,9 @@ public final class Lists {
   }
 
   /** The pages of a search for packages, from the first one. Each page has the totals of all of them. */
-  public Stream<PackageList> packagePages(PackageSearch search) {
-    Page<PackageList> page =
-        number -> crossdock.packages().listPackages(null, search.page(number)).getPackageList();
+  public Stream<ListPackagesResult> packagePages(PackageSearch search) {
+    Page<ListPackagesResult> page =
+        number -> crossdock.packages().listPackages(null, search.page(number));
     return pages(page, (result, number) -> number < result.getMeta().getTotalPages());
   }
 
