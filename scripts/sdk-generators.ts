@@ -12,6 +12,9 @@ import { withService } from './sdk/service.js';
 const WORK = join(projectRoot, 'node_modules', '.cache', 'sdk-generators');
 const PROGRAMS = join(projectRoot, 'test', 'sdk', 'generators');
 
+const COLUMNS = ['generate', 'compile', ...GENERATOR_STEPS.map((_, index) => `step ${index + 1}`)];
+const HEAD = ['generator'.padEnd(14), ...COLUMNS.map((column) => column.padEnd(8))].join(' ').trimEnd();
+
 type Row = { generator: Generator; cells: string[]; faults: string[] };
 
 // npm run sdk:generators: with each code generator, generates a client from the contract that a service serves, compiles it,
@@ -81,9 +84,6 @@ async function prepareFolder({ name }: Generator, documentUrl: string): Promise<
   await writeFile(join(folder, 'openapi.json'), await response.text());
   return folder;
 }
-
-const COLUMNS = ['generate', 'compile', ...GENERATOR_STEPS.map((_, index) => `step ${index + 1}`)];
-const HEAD = ['generator'.padEnd(14), ...COLUMNS.map((column) => column.padEnd(8))].join(' ').trimEnd();
 
 function lineOf({ generator, cells }: Row): string {
   const padded = cells.map((cell) => cell.padEnd(8));
