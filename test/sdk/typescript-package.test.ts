@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runTool } from '../../scripts/sdk/tool.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { buildSdk } from './programs/build-sdk.js';
