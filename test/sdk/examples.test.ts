@@ -65,7 +65,7 @@ describe.each(LANGUAGES)('$name', ({ name, folder, built, submit, verify }) => {
       CROSSDOCK_API_KEY: DEMO.apiKeys.IEX,
       CROSSDOCK_USER_CODE: 'IEX-1001',
     };
-    const [program = '', ...args] = [...submit, trackingNumber];
+    const [program, ...args] = [...submit, trackingNumber];
     return (await promisify(execFile)(program, args, { cwd: folder, env })).stdout.trim();
   };
 
