@@ -12,6 +12,7 @@ export default tseslint.config(
       'sdk/*/dist/',
       'sdk/typescript/src/generated/',
       'sdk/typescript/consumer.ts',
+      'test/sdk/generators/',
     ],
   },
   js.configs.recommended,

@@ -15,6 +15,7 @@ export function toSdkContract(published, description) {
   for (const [path, item] of Object.entries(contract.paths))
     if (Object.keys(item).length === 0) delete contract.paths[path];
   visitSchemas(contract, unwrapSingle);
+  visitSchemas(contract, removeFileLimit);
   inlineAliases(contract.components.schemas);
   contract.components = referencedComponents(contract, [contract.paths, payloadsOf(webhooks)]);
   return contract;
@@ -37,6 +38,11 @@ function unwrapSingle(schema) {
   const [branch] = schema.oneOf;
   delete schema.oneOf;
   Object.assign(schema, branch);
+}
+
+/** The generator for Go counts the characters of a file, which does not compile. */
+function removeFileLimit(schema) {
+  if (schema.format === 'binary') delete schema.maxLength;
 }
 
 /** Some generators reject a named schema that is only a reference to another. */

@@ -1,5 +1,5 @@
-// npm run test:long: runs the whole suite with more rounds, then long fuzz and chaos runs, and the SDKs of all
-// languages. Takes an hour or more. With arguments for jest, only the suite runs: npm run test:long --
+// npm run test:long: runs the whole suite with more rounds, then long fuzz and chaos runs, the SDKs of all languages,
+// and the code generators. Takes an hour or more. With arguments for jest, only the suite runs: npm run test:long --
 // test/modules/customers/upload-races.test.ts
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ const CAMPAIGNS = [
   { name: 'fuzz', script: 'fuzz.mjs', args: ['--requests', '200000'] },
   { name: 'chaos', script: 'chaos.mjs', args: ['--kills', '50'] },
   { name: 'sdk', script: 'run.mjs', args: ['sdk-test'] },
+  { name: 'generators', script: 'run.mjs', args: ['sdk-generators'] },
 ];
 
 prepare();

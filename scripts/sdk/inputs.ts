@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,8 +31,13 @@ export async function writeInputs(runId: string): Promise<Inputs> {
 /** A webhook whose signature list begins with one of another secret, as after a rotation, and a changed copy of it. */
 function webhookSamples(runId: string) {
   const [secret, other] = [newSecret(), newSecret()];
-  const data = { tracking_number: `${runId}-1`, shipper: 'Café Müller' };
-  const body = JSON.stringify({ type: 'package.created', event_id: runId, sequence: 1, data });
+  const body = JSON.stringify({
+    type: 'package.created',
+    event_id: randomUUID(),
+    sequence: 1,
+    timestamp: '2026-11-21 15:04:09',
+    data: packageOf(`${runId}-1`),
+  });
   const sentAt = new Date();
   const signatures = [other, secret].map((each) => new Webhook(each).sign(runId, sentAt, body));
   const headers = {
@@ -42,5 +47,25 @@ function webhookSamples(runId: string) {
   };
   return { secret, valid: { headers, body }, tampered: { headers, body: body.replace('Caf', 'caf') } };
 }
+
+/** A package as webhooks contain it, with all fields. */
+const packageOf = (trackingNumber: string) => ({
+  package_id: randomUUID(),
+  tracking_number: trackingNumber,
+  house_number: '7K3M9QW',
+  user_code: 'IEX-1001',
+  first_name: 'Marcia',
+  last_name: 'Campbell',
+  weight: 2.25,
+  length: 12,
+  width: 8.5,
+  height: 4,
+  package_type: 'box',
+  shipper: 'Café Müller',
+  description: null,
+  status: 'received',
+  manifest_number: null,
+  entry_date_time: '2026-11-21 15:04:09',
+});
 
 const newSecret = () => `whsec_${randomBytes(24).toString('base64')}`;

@@ -1,7 +1,9 @@
+import { go } from './go.js';
+import { java } from './java.js';
 import type { Language } from './language.js';
 import { typescript } from './typescript/language.js';
 
-export const LANGUAGES: Language[] = [typescript];
+export const LANGUAGES: Language[] = [typescript, go, java];
 
 /** Returns the languages with these names, or all. @throws Error for a name that is no language */
 export function chooseLanguages(names: string[]): Language[] {

@@ -3,15 +3,19 @@ import { startFaultyProxy } from './faulty-proxy.js';
 import { writeInputs, type Inputs } from './inputs.js';
 import type { Language } from './language.js';
 import { openObserver } from './observer.js';
-import { STEPS, type Run, type Seen } from './steps.js';
+import { STEPS, type Run, type Seen, type Step } from './steps.js';
 import { runProgram } from './tool.js';
 
 /** The result of each step, in order: undefined if it is ok, otherwise what is wrong. */
 export type Result = (string | undefined)[];
 
-/** Runs the twelve steps of one language against a service with the demo data. */
-export async function runScenario(language: Language, serviceUrl: string): Promise<Result> {
-  const id = `${language.name.toUpperCase()}${Date.now().toString(36).toUpperCase()}`;
+/** Runs the steps with one client against a service with the demo data. */
+export async function runScenario(
+  language: Pick<Language, 'name' | 'scenario'>,
+  serviceUrl: string,
+  steps: Step[] = STEPS,
+): Promise<Result> {
+  const id = `${language.name.toUpperCase().replaceAll('-', '')}${Date.now().toString(36).toUpperCase()}`;
   const proxy = await startFaultyProxy(serviceUrl);
   const inputs = await writeInputs(id);
   try {
@@ -22,7 +26,7 @@ export async function runScenario(language: Language, serviceUrl: string): Promi
     const { code, output } = await runProgram(language.scenario, env, (chunk) => (text += chunk));
     const reports = readReports(text);
     const results: Result = [];
-    for (const [index, step] of STEPS.entries()) {
+    for (const [index, step] of steps.entries()) {
       const report = reports.get(index + 1);
       const lost = `no result; the program ended with ${code}:\n${output.slice(-2_000)}`;
       results.push(report ? await resultOf(report, () => step.check(report, run)) : lost);

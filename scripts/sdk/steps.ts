@@ -170,7 +170,7 @@ function sorted(list: unknown, field?: string): unknown[] {
   return list.map((item: unknown) => (field ? (item as Seen)[field] : item)).sort();
 }
 
-function differs(name: string, actual: unknown, expected: unknown): string | undefined {
+export function differs(name: string, actual: unknown, expected: unknown): string | undefined {
   const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)];
   return is === should ? undefined : `${name} is ${is}, not ${should}`;
 }

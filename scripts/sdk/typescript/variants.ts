@@ -19,7 +19,7 @@ export const VARIANTS: Record<string, Variant[]> = {
       doc: 'Returns the names of the branches of all customers.',
       fixed: "{ action: 'branches' as const }",
       omit: ['action', 'page', 'limit', 'search', 'branch', 'sort_by', 'sort_dir'],
-      result: 'BranchNames',
+      result: 'DistinctBranchNames',
     },
   ],
 };

@@ -171,9 +171,19 @@ export function isCalendarDate(text: string): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
+/** Clients that are generated for Python send `True` and `False` in forms. */
+const BOOLEANS: Record<string, boolean> = {
+  true: true,
+  True: true,
+  '1': true,
+  false: false,
+  False: false,
+  '0': false,
+};
+
 const READERS: Record<string, (text: string) => unknown> = {
   integer: (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text),
-  boolean: (text) => ({ true: true, '1': true, false: false, '0': false })[text] ?? text,
+  boolean: (text) => BOOLEANS[text] ?? text,
 };
 
 function textReader(schema: Schema): (fields: Record<string, unknown>) => Record<string, unknown> {

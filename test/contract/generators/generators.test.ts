@@ -194,6 +194,7 @@ describe('the document for code generators', () => {
     expect(changed.sort()).toEqual([
       'CourierSettingsUpdate',
       'ListPackagesResult',
+      'LogoUpload',
       'PackageSearch',
       'UpdateCourierSettingsResult',
     ]);

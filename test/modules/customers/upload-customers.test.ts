@@ -495,7 +495,7 @@ describe('dry run', () => {
     );
     const expected = { processed: 6, created: 1, updated: 2, unchanged: 2, repeated: 1, skipped: 1 };
     const before = await fingerprint(service.owner);
-    for (const dryRun of ['true', '1']) {
+    for (const dryRun of ['true', 'True', '1']) {
       const reply = await upload(file, { dryRun });
       expect(reply).toMatchObject(counts({ ...expected, dry_run: true }));
       expect(reply.body['message']).toMatch(/^Nothing was stored\. /);

@@ -1,0 +1,64 @@
+package crossdock
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"crossdock.example/go/crossdock/api"
+)
+
+// BatchResult is the response to a batch of pre-alerts. Check the status of each line.
+type BatchResult struct {
+	Total           int         `json:"total"`
+	Created         int         `json:"created"`
+	Duplicate       int         `json:"duplicate"`
+	UnknownCustomer int         `json:"unknown_customer"`
+	Invalid         int         `json:"invalid"`
+	Results         []BatchLine `json:"results"`
+}
+
+// BatchLine is the result of one pre-alert of a batch. Line 1 is the first one.
+type BatchLine struct {
+	Line int `json:"line"`
+	// Status is created, duplicate, unknown_customer or invalid.
+	Status     string           `json:"status"`
+	Message    string           `json:"message"`
+	PrealertID string           `json:"prealert_id"`
+	Code       Code             `json:"code"`
+	Errors     []api.FieldError `json:"errors"`
+}
+
+// SubmitPrealerts submits up to 1,000 pre-alerts in one request. If isAtomic, either all are stored or none, and a line that
+// fails makes the call fail.
+func (c *Client) SubmitPrealerts(ctx context.Context, prealerts []api.PrealertSubmission, isAtomic bool) (*BatchResult, error) {
+	var lines bytes.Buffer
+	// Encode ends each value with a line break.
+	encoder := json.NewEncoder(&lines)
+	for _, prealert := range prealerts {
+		if err := encoder.Encode(prealert); err != nil {
+			return nil, fmt.Errorf("crossdock: %w", err)
+		}
+	}
+	atomic := func(_ context.Context, request *http.Request) error {
+		if isAtomic {
+			request.URL.RawQuery = url.Values{"atomic": {"true"}}.Encode()
+		}
+		return nil
+	}
+	response, err := c.SubmitPrealertWithBody(ctx, nil, "application/x-ndjson", &lines, atomic)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var result struct {
+		Data BatchResult `json:"data"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
+		return nil, fmt.Errorf("crossdock: %w", err)
+	}
+	return &result.Data, nil
+}

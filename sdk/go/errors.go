@@ -1,0 +1,64 @@
+package crossdock
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"crossdock.example/go/crossdock/api"
+)
+
+// Code is the stable reason of a failure. Test for one with errors.Is:
+//
+//	if errors.Is(err, crossdock.CodeDuplicateTrackingNumber) { ... }
+//
+// The service can get new codes. Treat a code that you do not know by its status.
+type Code string
+
+// Error makes a code a target of errors.Is.
+func (c Code) Error() string { return string(c) }
+
+// Error is a response that is no success.
+type Error struct {
+	Status  int
+	Code    Code
+	Message string
+	// RequestID identifies the request in the service's log.
+	RequestID string
+	// Fields are the fields that are not acceptable, if the service names them.
+	Fields []api.FieldError
+	// RetryAfter is the wait that the service asks for, or 0.
+	RetryAfter time.Duration
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("crossdock: %d %s: %s (request %s)", e.Status, e.Code, e.Message, e.RequestID)
+}
+
+// Is reports whether the target is this error's code.
+func (e *Error) Is(target error) bool {
+	code, isCode := target.(Code)
+	return isCode && code == e.Code
+}
+
+func readError(response *http.Response) *Error {
+	failure := &Error{
+		Status:     response.StatusCode,
+		RequestID:  response.Header.Get("X-Request-Id"),
+		RetryAfter: retryAfter(response.Header.Get("Retry-After")),
+	}
+	defer discard(response.Body)
+	var body api.Failure
+	// A proxy in front of the service may send something else.
+	if err := json.NewDecoder(io.LimitReader(response.Body, 8<<20)).Decode(&body); err != nil || body.Code == "" {
+		failure.Message = "The response is no failure of the API: " + response.Status
+		return failure
+	}
+	failure.Code, failure.Message, failure.RequestID = Code(body.Code), body.Message, body.RequestID
+	if body.Errors != nil {
+		failure.Fields = *body.Errors
+	}
+	return failure
+}

@@ -1,0 +1,25 @@
+import example.crossdock.Crossdock;
+import example.crossdock.CrossdockException;
+import example.crossdock.FailureCode;
+import example.crossdock.model.PrealertSubmission;
+import example.crossdock.model.SubmitPrealertResult;
+
+/** Submits a pre-alert with the API key of a courier. A parcel that was already announced is no failure. */
+public class SubmitPrealert {
+  public static void main(String[] args) throws Exception {
+    Crossdock crossdock =
+        Crossdock.at(System.getenv("CROSSDOCK_URL")).apiKey(System.getenv("CROSSDOCK_API_KEY")).build();
+    PrealertSubmission prealert =
+        new PrealertSubmission()
+            .userCode(System.getenv("CROSSDOCK_USER_CODE"))
+            .trackingNumber(args[0])
+            .vendor("Example Books");
+    try {
+      SubmitPrealertResult result = crossdock.prealerts().submitPrealert(prealert, null);
+      System.out.println("announced " + result.getData().getPrealertId());
+    } catch (CrossdockException failure) {
+      if (!failure.is(FailureCode.DUPLICATE_TRACKING_NUMBER)) throw failure;
+      System.out.println("already announced");
+    }
+  }
+}

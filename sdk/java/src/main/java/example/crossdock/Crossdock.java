@@ -1,0 +1,189 @@
+package example.crossdock;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import example.crossdock.api.CouriersApi;
+import example.crossdock.api.CustomersApi;
+import example.crossdock.api.InvoicesApi;
+import example.crossdock.api.ManifestsApi;
+import example.crossdock.api.PackagesApi;
+import example.crossdock.api.PrealertsApi;
+import example.crossdock.api.RatesApi;
+import example.crossdock.api.WebhooksApi;
+import example.crossdock.invoker.ApiClient;
+import example.crossdock.model.LoggedInUser;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/**
+ * Client of the API of one Crossdock instance. It is safe for use by several threads.
+ *
+ * <p>A call that the service refuses throws a {@link CrossdockException}. The client repeats a call after a temporary
+ * failure, and sends each POST request with an {@code Idempotency-Key}.
+ */
+public final class Crossdock {
+  private final Tokens tokens;
+  private final ApiClient client;
+  private final Lists lists;
+  private final Files files;
+  private final PrealertBatches batches;
+
+  private Crossdock(Builder builder) {
+    Sender plain = new Sender(builder, null);
+    tokens = builder.username == null ? null : new Tokens(connect(builder, plain), builder);
+    Sender sender = new Sender(builder, tokens);
+    client = connect(builder, sender);
+    lists = new Lists(this);
+    files = new Files(client, sender);
+    batches = new PrealertBatches(client, sender);
+  }
+
+  private static ApiClient connect(Builder builder, HttpClient sender) {
+    ApiClient client =
+        new ApiClient() {
+          @Override
+          public HttpClient getHttpClient() {
+            return sender;
+          }
+        };
+    client.updateBaseUri(builder.baseUrl);
+    return client;
+  }
+
+  /** Starts a client of the instance at a base URL, for example {@code https://demo.crossdock.example}. */
+  public static Builder at(String baseUrl) {
+    return new Builder(baseUrl);
+  }
+
+  public PrealertsApi prealerts() {
+    return new PrealertsApi(client);
+  }
+
+  public CustomersApi customers() {
+    return new CustomersApi(client);
+  }
+
+  public PackagesApi packages() {
+    return new PackagesApi(client);
+  }
+
+  public ManifestsApi manifests() {
+    return new ManifestsApi(client);
+  }
+
+  public RatesApi rates() {
+    return new RatesApi(client);
+  }
+
+  public InvoicesApi invoices() {
+    return new InvoicesApi(client);
+  }
+
+  public CouriersApi couriers() {
+    return new CouriersApi(client);
+  }
+
+  public WebhooksApi webhooks() {
+    return new WebhooksApi(client);
+  }
+
+  /** Lists of records, which request a page when they need one. */
+  public Lists lists() {
+    return lists;
+  }
+
+  /** Uploads and downloads, which are sent as they are read. */
+  public Files files() {
+    return files;
+  }
+
+  /** Many pre-alerts in one request. */
+  public PrealertBatches batches() {
+    return batches;
+  }
+
+  /** The generated client, for the constructors of the other classes in {@code example.crossdock.api}. */
+  public ApiClient apiClient() {
+    return client;
+  }
+
+  /** Reads and writes the classes in {@code example.crossdock.model}. */
+  public ObjectMapper json() {
+    return client.getObjectMapper();
+  }
+
+  /** Logs in, unless the client has a token, and returns the user. */
+  public LoggedInUser user() {
+    if (tokens == null) throw new IllegalStateException("The client was made without a login.");
+    return tokens.get().getUser();
+  }
+
+  /** Settings of a new client. Choose one credential: an API key, a login, or a token. */
+  public static final class Builder {
+    final String baseUrl;
+    String apiKey;
+    String token;
+    String username;
+    String password;
+    Supplier<String> secondFactor =
+        () -> {
+          throw new IllegalStateException("The user has a second factor. Give the client a supplier of codes.");
+        };
+    int maxRetries = 4;
+    Duration maxWait = Duration.ofMinutes(1);
+    HttpClient http;
+
+    private Builder(String baseUrl) {
+      this.baseUrl = baseUrl.replaceAll("/+$", "");
+      // Without TLS, HTTP/2 would ask for an upgrade of the connection, which proxies may not understand.
+      HttpClient.Version version =
+          baseUrl.startsWith("http://") ? HttpClient.Version.HTTP_1_1 : HttpClient.Version.HTTP_2;
+      this.http = HttpClient.newBuilder().version(version).connectTimeout(Duration.ofSeconds(10)).build();
+    }
+
+    /** The API key of a courier, which can only submit pre-alerts. */
+    public Builder apiKey(String apiKey) {
+      this.apiKey = apiKey;
+      return this;
+    }
+
+    /** A user. The client logs in at the first call, and again when the token has expired. */
+    public Builder login(String username, String password) {
+      this.username = username;
+      this.password = password;
+      return this;
+    }
+
+    /** Called at each login of a user with two-factor authentication. Returns a six-digit code or a backup code. */
+    public Builder secondFactor(Supplier<String> secondFactor) {
+      this.secondFactor = secondFactor;
+      return this;
+    }
+
+    /** An access token that you obtained yourself. The client cannot renew it. */
+    public Builder token(String token) {
+      this.token = token;
+      return this;
+    }
+
+    /**
+     * How often a call is repeated after 429, 502, 503, 504 or a broken connection (default 4), and the longest wait before
+     * a repetition (default one minute). If Retry-After is longer than that, the call throws.
+     */
+    public Builder retries(int maxRetries, Duration maxWait) {
+      this.maxRetries = maxRetries;
+      this.maxWait = maxWait;
+      return this;
+    }
+
+    /** Another HTTP client, for example with a proxy. */
+    public Builder httpClient(HttpClient http) {
+      this.http = http;
+      return this;
+    }
+
+    public Crossdock build() {
+      return new Crossdock(this);
+    }
+  }
+}

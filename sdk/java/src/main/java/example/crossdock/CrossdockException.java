@@ -1,0 +1,71 @@
+package example.crossdock;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import example.crossdock.model.Failure;
+import example.crossdock.model.FieldError;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+
+/** A response that is no success. {@link FailureCode} lists the codes. */
+public final class CrossdockException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final int status;
+  private final String code;
+  private final String requestId;
+  private final transient List<FieldError> fields;
+  private final Duration retryAfter;
+
+  private CrossdockException(int status, Failure failure, Duration retryAfter) {
+    super(failure.getMessage());
+    this.status = status;
+    this.code = failure.getCode();
+    this.requestId = failure.getRequestId();
+    this.fields = failure.getErrors() == null ? List.of() : List.copyOf(failure.getErrors());
+    this.retryAfter = retryAfter;
+  }
+
+  static CrossdockException read(int status, byte[] body, String requestId, Duration retryAfter, ObjectMapper json) {
+    Failure failure = null;
+    try {
+      failure = json.readValue(body, Failure.class);
+    } catch (IOException notJson) {
+      // A proxy in front of the service may send something else.
+    }
+    if (failure == null || failure.getCode() == null) {
+      String message = "The response with status " + status + " is no failure of the API.";
+      failure = new Failure().message(message).code("").requestId(requestId);
+    }
+    return new CrossdockException(status, failure, retryAfter);
+  }
+
+  public int status() {
+    return status;
+  }
+
+  /** The stable reason. The service can get new codes: treat one that you do not know by its status. */
+  public String code() {
+    return code;
+  }
+
+  /** Whether this is the reason, for example {@code FailureCode.DUPLICATE_TRACKING_NUMBER}. */
+  public boolean is(String expected) {
+    return expected.equals(code);
+  }
+
+  /** Identifies the request in the service's log. */
+  public String requestId() {
+    return requestId;
+  }
+
+  /** The fields that are not acceptable, if the service names them. */
+  public List<FieldError> fields() {
+    return fields;
+  }
+
+  /** The wait that the service asks for, or zero. */
+  public Duration retryAfter() {
+    return retryAfter;
+  }
+}
