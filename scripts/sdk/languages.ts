@@ -1,7 +1,8 @@
 import type { Language } from './language.js';
+import { php } from './php/language.js';
 import { typescript } from './typescript/language.js';
 
-export const LANGUAGES: Language[] = [typescript];
+export const LANGUAGES: Language[] = [typescript, php];
 
 /** Returns the languages with these names, or all. @throws Error for a name that is no language */
 export function chooseLanguages(names: string[]): Language[] {
