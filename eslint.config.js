@@ -2,7 +2,18 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'generated/', 'node_modules/', '.data/', 'coverage/', 'sdk/*/dist/', 'sdk/typescript/src/generated/'] },
+  {
+    ignores: [
+      'dist/',
+      'generated/',
+      'node_modules/',
+      '.data/',
+      'coverage/',
+      'sdk/*/dist/',
+      'sdk/typescript/src/generated/',
+      'sdk/python/.venv/',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

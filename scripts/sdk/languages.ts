@@ -1,8 +1,9 @@
 import type { Language } from './language.js';
 import { php } from './php/language.js';
+import { python } from './python/language.js';
 import { typescript } from './typescript/language.js';
 
-export const LANGUAGES: Language[] = [typescript, php];
+export const LANGUAGES: Language[] = [typescript, php, python];
 
 /** Returns the languages with these names, or all. @throws Error for a name that is no language */
 export function chooseLanguages(names: string[]): Language[] {
