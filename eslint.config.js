@@ -13,6 +13,7 @@ export default tseslint.config(
       'sdk/typescript/src/generated/',
       'sdk/typescript/consumer.ts',
       'test/sdk/generators/',
+      'sdk/python/.venv/',
     ],
   },
   js.configs.recommended,

@@ -17,17 +17,19 @@ export type Operation = {
   security: Record<string, unknown>[];
   parameters?: (Parameter | Reference)[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: Record<string, unknown> }>;
+  responses: Record<string, { description?: string; content?: Record<string, unknown> }>;
 };
 
-export type Parameter = { name: string; in: string; required?: boolean };
+export type Parameter = { name: string; in: string; required?: boolean; schema?: Schema };
 export type Reference = { $ref: string };
 export type Schema = {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
   format?: string;
   required?: string[];
+  allOf?: Schema[];
   oneOf?: Schema[];
+  maximum?: number;
   properties?: Record<string, Schema>;
   description?: string;
   'x-extensible-enum'?: unknown[];

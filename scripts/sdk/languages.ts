@@ -1,9 +1,11 @@
 import { go } from './go.js';
 import { java } from './java.js';
 import type { Language } from './language.js';
+import { php } from './php/language.js';
+import { python } from './python/language.js';
 import { typescript } from './typescript/language.js';
 
-export const LANGUAGES: Language[] = [typescript, go, java];
+export const LANGUAGES: Language[] = [typescript, php, python, go, java];
 
 /** Returns the languages with these names, or all. @throws Error for a name that is no language */
 export function chooseLanguages(names: string[]): Language[] {

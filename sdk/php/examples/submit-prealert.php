@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+use Crossdock\Exception\ApiException;
+use Crossdock\Exception\DuplicateException;
+use Crossdock\KeyClient;
+
+require __DIR__ . '/../autoload.php'; // with Composer: vendor/autoload.php
+
+$crossdock = new KeyClient(getenv('CROSSDOCK_URL'), getenv('CROSSDOCK_API_KEY'));
+
+try {
+    $prealertId = $crossdock->submit([
+        'UserCode' => 'IEX-1001',
+        'TrackingNumber' => $argv[1],
+        'Vendor' => 'Amazon',
+        'Reference' => 'ORDER-4711',
+    ]);
+    echo "Announced: $prealertId\n";
+} catch (DuplicateException) {
+    echo "Announced before.\n";
+} catch (ApiException $failure) {
+    echo "Refused: {$failure->getMessage()} ({$failure->code()}, request {$failure->requestId})\n";
+    exit(1);
+}

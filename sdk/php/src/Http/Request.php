@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Crossdock\Http;
+
+/**
+ * An HTTP request that can be sent several times.
+ *
+ * @internal
+ */
+final class Request
+{
+    /**
+     * @param array<string, string> $headers
+     * @param string|array<string, mixed>|null $body A string is sent as it is, an array as multipart/form-data.
+     * @param bool $isRepeatable Whether it does no harm if the service executes the request twice.
+     * @param resource|null $sink Where the body of a successful response goes, instead of into memory.
+     */
+    public function __construct(
+        public readonly string $method,
+        public readonly string $url,
+        public readonly array $headers,
+        public readonly string|array|null $body,
+        public readonly bool $isRepeatable,
+        public readonly mixed $sink = null,
+    ) {
+    }
+
+    public function withHeader(string $name, string $value): self
+    {
+        return new self(
+            $this->method,
+            $this->url,
+            [$name => $value] + $this->headers,
+            $this->body,
+            $this->isRepeatable,
+            $this->sink,
+        );
+    }
+}

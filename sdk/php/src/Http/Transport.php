@@ -1,0 +1,189 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Crossdock\Http;
+
+use Crossdock\Exception\ConnectionException;
+use Crossdock\Options;
+use Crossdock\Version;
+use CurlHandle;
+use InvalidArgumentException;
+
+/**
+ * Sends requests with curl over one connection, and sends them again where that is safe and useful.
+ *
+ * A request is sent again
+ *
+ * - if the service did not execute it: no connection, 408, 429, 503, and 409 `idempotency_in_progress`;
+ * - if nobody knows whether it was executed (connection lost, 502, 504) and a repetition does no harm.
+ *
+ * @internal
+ */
+final class Transport
+{
+    private const FIRST_WAIT_SECONDS = 0.5;
+
+    private readonly string $baseUrl;
+    private ?CurlHandle $curl = null;
+
+    public function __construct(string $baseUrl, private readonly Options $options)
+    {
+        $this->baseUrl = rtrim($baseUrl, '/');
+        $url = parse_url($this->baseUrl);
+        $host = $url['host'] ?? '';
+        $scheme = $url['scheme'] ?? '';
+        $isLocal = $host === '127.0.0.1' || $host === '[::1]' || preg_match('/(^|\.)localhost$/', $host) === 1;
+        if ($host === '' || !($scheme === 'https' || ($scheme === 'http' && $isLocal))) {
+            throw new InvalidArgumentException(
+                "The base URL \"$baseUrl\" must begin with https://. Only a service on this machine may use http://.",
+            );
+        }
+    }
+
+    /**
+     * @param array<string, scalar|null> $query
+     */
+    public function url(string $path, array $query): string
+    {
+        $given = array_filter($query, static fn (mixed $value): bool => $value !== null);
+        $texts = array_map(
+            static fn (mixed $value): string => is_bool($value) ? ($value ? 'true' : 'false') : (string) $value,
+            $given,
+        );
+        $encoded = http_build_query($texts, '', '&', PHP_QUERY_RFC3986);
+
+        return $this->baseUrl . $path . ($encoded === '' ? '' : "?$encoded");
+    }
+
+    /**
+     * Returns the first response that needs no retry. It can be a failure.
+     *
+     * @throws ConnectionException if there is no response after all retries
+     */
+    public function send(Request $request): Response
+    {
+        $start = $request->sink === null ? 0 : (int) ftell($request->sink);
+        for ($retries = 0;; $retries++) {
+            try {
+                $response = $this->sendOnce($request);
+                $wait = $this->waitAfter($response, $request, $retries);
+                if ($wait === null) {
+                    return $response;
+                }
+            } catch (ConnectionException $failure) {
+                $canRepeat = $request->isRepeatable || !$failure->wasSent;
+                if ($retries >= $this->options->maxRetries || !$canRepeat || !self::rewind($request->sink, $start)) {
+                    throw $failure;
+                }
+                $wait = self::backoff($retries);
+            }
+            usleep((int) ($wait * 1_000_000));
+        }
+    }
+
+    /**
+     * Returns how many seconds to wait before the next attempt, or null if there is none.
+     */
+    private function waitAfter(Response $response, Request $request, int $retries): ?float
+    {
+        $isRetryable = match ($response->status) {
+            408, 429, 503 => true,
+            409 => ($response->json()['code'] ?? '') === 'idempotency_in_progress',
+            502, 504 => $request->isRepeatable,
+            default => false,
+        };
+        if (!$isRetryable || $retries >= $this->options->maxRetries) {
+            return null;
+        }
+        $wait = $response->retryAfter() ?? self::backoff($retries);
+
+        return $wait <= $this->options->maxRetryWait ? (float) $wait : null;
+    }
+
+    /**
+     * Doubles with each retry, up to 16 seconds. Half of it is random, so that clients do not all return together.
+     */
+    private static function backoff(int $retries): float
+    {
+        $longest = self::FIRST_WAIT_SECONDS * 2 ** min($retries, 5);
+
+        return $longest * (0.5 + mt_rand() / mt_getrandmax() / 2);
+    }
+
+    /**
+     * Removes what a broken download has already written. Returns false if that is not possible.
+     *
+     * @param resource|null $sink
+     */
+    private static function rewind(mixed $sink, int $start): bool
+    {
+        if ($sink === null || ftell($sink) === $start) {
+            return true;
+        }
+
+        return stream_get_meta_data($sink)['seekable'] && ftruncate($sink, $start) && fseek($sink, $start) === 0;
+    }
+
+    private function sendOnce(Request $request): Response
+    {
+        $headers = [];
+        $body = '';
+        $this->curl ??= curl_init();
+        curl_reset($this->curl);
+        curl_setopt_array($this->curl, $this->settings($request) + [
+            CURLOPT_HEADERFUNCTION => static function (CurlHandle $curl, string $line) use (&$headers): int {
+                if (str_starts_with($line, 'HTTP/')) {
+                    $headers = []; // after 100 Continue, or after the answer of a proxy
+                } elseif (str_contains($line, ':')) {
+                    [$name, $value] = explode(':', $line, 2);
+                    $headers[strtolower($name)] = trim($value);
+                }
+
+                return strlen($line);
+            },
+            CURLOPT_WRITEFUNCTION => static function (CurlHandle $curl, string $part) use ($request, &$body): int {
+                $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
+                if ($request->sink !== null && $status >= 200 && $status < 300) {
+                    return (int) fwrite($request->sink, $part);
+                }
+                $body .= $part;
+
+                return strlen($part);
+            },
+        ]);
+        if (curl_exec($this->curl) === false) {
+            $error = curl_errno($this->curl);
+            $notSent = [CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT];
+            throw new ConnectionException(curl_error($this->curl), !in_array($error, $notSent, true));
+        }
+
+        return new Response(curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE), $headers, $body);
+    }
+
+    /**
+     * @return array<int, mixed>
+     */
+    private function settings(Request $request): array
+    {
+        $lines = ['User-Agent: crossdock-php/' . Version::NUMBER . ' PHP/' . PHP_VERSION, 'Accept: */*'];
+        foreach ($request->headers as $name => $value) {
+            $lines[] = "$name: $value";
+        }
+        $isFile = $request->sink !== null || is_array($request->body);
+
+        return array_filter([
+            CURLOPT_URL => $request->url,
+            CURLOPT_CUSTOMREQUEST => $request->method,
+            CURLOPT_HTTPHEADER => $lines,
+            CURLOPT_POSTFIELDS => $request->body,
+            CURLOPT_FOLLOWLOCATION => false,
+            CURLOPT_CONNECTTIMEOUT_MS => (int) ($this->options->connectTimeout * 1000),
+            CURLOPT_TIMEOUT_MS => $isFile ? null : (int) ($this->options->timeout * 1000),
+            CURLOPT_LOW_SPEED_LIMIT => $isFile ? 1 : null,
+            CURLOPT_LOW_SPEED_TIME => $isFile ? (int) ceil($this->options->timeout) : null,
+            CURLOPT_CAINFO => $this->options->caFile,
+            CURLOPT_PROXY => $this->options->proxy,
+        ], static fn (mixed $value): bool => $value !== null);
+    }
+}

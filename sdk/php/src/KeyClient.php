@@ -1,0 +1,133 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Crossdock;
+
+use Crossdock\Exception\ApiException;
+use Crossdock\Http\Request;
+use Crossdock\Http\RequestFactory;
+use Crossdock\Http\Response;
+use Crossdock\Http\Transport;
+use InvalidArgumentException;
+
+/**
+ * Announces parcels with the API key of a courier. A key can do nothing else: for other calls, use Client.
+ *
+ *     $crossdock = new Crossdock\KeyClient('https://demo.crossdock.example', $apiKey);
+ *     $prealertId = $crossdock->submit(['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784']);
+ */
+final class KeyClient
+{
+    private readonly Transport $transport;
+    private readonly RequestFactory $requests;
+
+    /**
+     * @param string $baseUrl The host of your instance, for example `https://demo.crossdock.example`.
+     * @param string $apiKey The 64 characters from the settings of the courier.
+     */
+    public function __construct(
+        string $baseUrl,
+        #[\SensitiveParameter]
+        private readonly string $apiKey,
+        Options $options = new Options(),
+    ) {
+        $this->transport = new Transport($baseUrl, $options);
+        $this->requests = new RequestFactory($this->transport);
+    }
+
+    /**
+     * Submits a pre-alert and returns its `prealert_id`.
+     *
+     * @param array{
+     *     UserCode: string,
+     *     TrackingNumber: string,
+     *     Reference?: string,
+     *     Vendor?: string,
+     *     Description?: string,
+     * } $prealert
+     * @param string|null $idempotencyKey Your own key, if you may submit the same pre-alert again after a crash.
+     *     Without it, each call has a new key, which protects the retries of this call.
+     * @throws Exception\DuplicateException if the courier already has a pre-alert with this tracking number
+     * @throws Exception\InvalidRequestException `unknown_user_code` if no active customer has the user code
+     */
+    public function submit(array $prealert, ?string $idempotencyKey = null): string
+    {
+        $response = $this->send($this->requests->create('submitPrealert', [], $prealert, $idempotencyKey));
+
+        return $response->json()['data']['prealert_id'];
+    }
+
+    /**
+     * Submits any number of pre-alerts, 1,000 per request, and returns one result per pre-alert, in the same order.
+     * `line` of the first is 1.
+     *
+     * A pre-alert that the service refuses does not stop the others: check `status` of each result. If the call itself
+     * fails, call it again: pre-alerts that were already submitted then have the status `duplicate`.
+     *
+     *     foreach ($crossdock->submitMany($prealerts) as $result) {
+     *         if ($result->status !== 'created') {
+     *             echo "Pre-alert $result->line: $result->message\n";
+     *         }
+     *     }
+     *
+     * @param iterable<array{
+     *     UserCode: string,
+     *     TrackingNumber: string,
+     *     Reference?: string,
+     *     Vendor?: string,
+     *     Description?: string,
+     * }> $prealerts
+     * @return list<BatchResult>
+     */
+    public function submitMany(iterable $prealerts): array
+    {
+        $results = [];
+        foreach ($this->requests->batches($prealerts) as $lines) {
+            $before = count($results);
+            $response = $this->send($this->requests->createBatch($lines, false));
+            foreach ($response->json()['data']['results'] as $result) {
+                $results[] = BatchResult::fromJson(['line' => $before + $result['line']] + $result);
+            }
+        }
+
+        return $results;
+    }
+
+    /**
+     * Submits up to 1,000 pre-alerts and returns their `prealert_id`s, in the same order. If one is refused, none is
+     * stored, and `errors` of the exception names each refused pre-alert: `row` is 1 for the first.
+     *
+     * @param list<array{
+     *     UserCode: string,
+     *     TrackingNumber: string,
+     *     Reference?: string,
+     *     Vendor?: string,
+     *     Description?: string,
+     * }> $prealerts
+     * @param string|null $idempotencyKey Your own key, if you may submit the same pre-alerts again after a crash.
+     * @return list<string>
+     * @throws Exception\DuplicateException if all refused pre-alerts are duplicates
+     * @throws Exception\InvalidRequestException if a user code is unknown, or a field is not acceptable
+     */
+    public function submitAllOrNone(array $prealerts, ?string $idempotencyKey = null): array
+    {
+        $batches = iterator_to_array($this->requests->batches($prealerts), false);
+        if (count($batches) > 1) {
+            throw new InvalidArgumentException('At most 1,000 pre-alerts, or 4 MiB, can be submitted all or none.');
+        }
+        if ($batches === []) {
+            return [];
+        }
+        $response = $this->send($this->requests->createBatch($batches[0], true, $idempotencyKey));
+
+        return array_column($response->json()['data']['results'], 'prealert_id');
+    }
+
+    private function send(Request $request): Response
+    {
+        $response = $this->transport->send($request->withHeader('X-API-KEY', $this->apiKey));
+
+        return $response->isSuccess() ? $response : throw ApiException::fromResponse($response);
+    }
+}

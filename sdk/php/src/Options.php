@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Crossdock;
+
+/**
+ * Settings of a client. Every setting has a default:
+ *
+ *     new Crossdock\Options(timeout: 60, maxRetries: 5)
+ */
+final class Options
+{
+    /**
+     * @param float $timeout Seconds until a call is given up. For files: seconds without any progress.
+     * @param float $connectTimeout Seconds until an attempt to connect is given up.
+     * @param int $maxRetries How often a failed request is sent again. 0 sends each request once.
+     * @param float $maxRetryWait The longest wait before a retry, in seconds. If the service asks for a longer one with
+     *     `Retry-After`, the call fails at once, and the exception has `retryAfter`.
+     * @param string|null $caFile File with trusted certificates (PEM), if the system's are missing or not sufficient.
+     * @param string|null $proxy URL of an HTTP proxy.
+     */
+    public function __construct(
+        public readonly float $timeout = 30.0,
+        public readonly float $connectTimeout = 10.0,
+        public readonly int $maxRetries = 4,
+        public readonly float $maxRetryWait = 60.0,
+        public readonly ?string $caFile = null,
+        public readonly ?string $proxy = null,
+    ) {
+    }
+}

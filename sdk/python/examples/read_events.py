@@ -1,0 +1,18 @@
+"""Prints the events since the last call, and keeps the cursor in a file."""
+
+import os
+from pathlib import Path
+
+from crossdock import Client
+
+cursor = Path(os.environ["CURSOR_FILE"])
+after = int(cursor.read_text()) if cursor.exists() else 0
+
+with Client(
+    os.environ["CROSSDOCK_URL"],
+    os.environ["CROSSDOCK_USERNAME"],
+    os.environ["CROSSDOCK_PASSWORD"],
+) as crossdock:
+    for event in crossdock.events(after):
+        print(event.sequence, event.type, event.data["tracking_number"])
+        cursor.write_text(str(event.sequence))

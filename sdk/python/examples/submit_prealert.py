@@ -1,0 +1,20 @@
+"""Announces one parcel: python submit_prealert.py 1Z999AA10123456784"""
+
+import os
+import sys
+
+from crossdock import ApiError, DuplicateError, KeyClient, PrealertSubmission
+
+prealert = PrealertSubmission(
+    user_code="IEX-1001",
+    tracking_number=sys.argv[1],
+    vendor="Amazon",
+    reference="ORDER-4711",
+)
+with KeyClient(os.environ["CROSSDOCK_URL"], os.environ["CROSSDOCK_API_KEY"]) as crossdock:
+    try:
+        print("Announced:", crossdock.submit(prealert))
+    except DuplicateError:
+        print("Announced before.")
+    except ApiError as error:
+        sys.exit(f"Refused: {error.message} ({error.code}, request {error.request_id})")

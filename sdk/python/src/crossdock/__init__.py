@@ -1,0 +1,51 @@
+"""Client of the Crossdock API: pre-alerts, packages, customers, manifests, events and webhooks."""
+
+from ._async import AsyncClient, AsyncKeyClient
+from ._core.models import PrealertSubmission
+from ._sync import Client, KeyClient
+from .batch import BatchResult
+from .call import Call
+from .errors import (
+    ApiError,
+    AuthenticationError,
+    ConflictError,
+    CrossdockError,
+    DuplicateError,
+    ForbiddenError,
+    InvalidRequestError,
+    NoResponseError,
+    NotFoundError,
+    RateLimitError,
+    SecondFactorRequiredError,
+    ServerError,
+    WebhookError,
+)
+from .options import Options
+from .webhook import Event, verify_payload, verify_webhook
+
+__all__ = [
+    "ApiError",
+    "AsyncClient",
+    "AsyncKeyClient",
+    "AuthenticationError",
+    "BatchResult",
+    "Call",
+    "Client",
+    "ConflictError",
+    "CrossdockError",
+    "DuplicateError",
+    "Event",
+    "ForbiddenError",
+    "InvalidRequestError",
+    "KeyClient",
+    "NoResponseError",
+    "NotFoundError",
+    "Options",
+    "PrealertSubmission",
+    "RateLimitError",
+    "SecondFactorRequiredError",
+    "ServerError",
+    "WebhookError",
+    "verify_payload",
+    "verify_webhook",
+]

@@ -1,0 +1,313 @@
+"""Clients for programs with asyncio. `npm run sdk -- python` makes _sync.py from this file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterable
+from types import TracebackType
+from typing import Any, BinaryIO, ParamSpec, TypeVar
+from uuid import UUID
+
+import httpx
+
+from . import _requests
+from ._core.models import (
+    CustomerImport,
+    CustomerUpload,
+    LoggedInUser,
+    PrealertImport,
+    PrealertSubmission,
+    PrealertUpload,
+)
+from ._core.types import UNSET, File
+from ._requests import ListResult
+from ._retry import wait_after_error, wait_after_response
+from .api import list_events, submit_prealert, upload_customers, upload_prealerts
+from .batch import BatchResult
+from .call import Call
+from .errors import NoResponseError, SecondFactorRequiredError, error_of
+from .options import Options
+from .webhook import Event
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# A new password or second factor ends the token. The response has the next one.
+_ENDS_TOKENS = ("/api/ChangePassword.php", "/api/TwoFactor.php")
+
+
+class _AsyncBaseClient:
+    """Sends requests over one pool of connections, and sends them again where that is safe and useful."""
+
+    def __init__(self, base_url: str, options: Options) -> None:
+        self._options = options
+        self._http = httpx.AsyncClient(**_requests.settings(base_url, options))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    async def _send(self, request: httpx.Request, stream: bool = False) -> httpx.Response:
+        """Returns the first response that needs no retry. It can be a failure. Only a success is streamed."""
+        retries = 0
+        while True:
+            wait: float | None
+            try:
+                response = await self._http.send(request, stream=True)
+                if not (stream and response.is_success):
+                    await response.aread()
+            except httpx.TransportError as error:
+                wait = wait_after_error(error, request, retries, self._options)
+                if wait is None:
+                    raise NoResponseError(error) from error
+            else:
+                wait = None if response.is_success else wait_after_response(response, retries, self._options)
+                if wait is None:
+                    return response
+            await asyncio.sleep(wait)
+            retries += 1
+
+
+class AsyncKeyClient(_AsyncBaseClient):
+    """Announces parcels with the API key of a courier. A key can do nothing else: for other calls, use AsyncClient.
+
+    Use it in an `async with` statement, or call close().
+    """
+
+    def __init__(self, base_url: str, api_key: str, options: Options = Options()) -> None:
+        super().__init__(base_url, options)
+        self._http.headers["X-API-KEY"] = api_key
+
+    async def __aenter__(self) -> AsyncKeyClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def submit(self, prealert: PrealertSubmission, *, idempotency_key: str | None = None) -> UUID:
+        """Submits a pre-alert and returns its `prealert_id`.
+
+        `idempotency_key` is your own key, if you may submit the same pre-alert again after a crash. Raises
+        DuplicateError if the courier already has a pre-alert with this tracking number.
+        """
+        return (await self._call(submit_prealert(body=prealert), idempotency_key)).data.prealert_id
+
+    async def submit_many(self, prealerts: Iterable[PrealertSubmission]) -> list[BatchResult]:
+        """Submits any number of pre-alerts, 1,000 per request, and returns one result per pre-alert, in the same order.
+
+        A pre-alert that the service refuses does not stop the others: check `status` of each result. If the call itself
+        fails, call it again: pre-alerts that were already submitted then have the status `duplicate`.
+        """
+        results: list[BatchResult] = []
+        for lines in _requests.batches(prealerts):
+            results += await self._call(_requests.batch_call(lines, before=len(results)))
+        return results
+
+    async def submit_all_or_none(
+        self, prealerts: Iterable[PrealertSubmission], *, idempotency_key: str | None = None
+    ) -> list[BatchResult]:
+        """Submits up to 1,000 pre-alerts. If one is refused, none is stored, and `errors` of the error names each."""
+        lines = _requests.single_batch(prealerts)
+        return [] if lines is None else await self._call(_requests.batch_call(lines, atomic=True), idempotency_key)
+
+    async def _call(self, call: Call[T], idempotency_key: str | None = None) -> T:
+        request = self._http.build_request(**_requests.prepare(call.request, idempotency_key))
+        response = await self._send(request)
+        if not response.is_success:
+            raise error_of(response)
+        return call.parse(response)
+
+
+class AsyncClient(_AsyncBaseClient):
+    """Calls the API as a user: staff, or a courier. It logs in when needed, and again when the token has expired.
+
+    Use it in an `async with` statement, or call close(). `second_factor` returns the current code, if the user has
+    two-factor authentication.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        username: str,
+        password: str,
+        *,
+        second_factor: Callable[[], str] | None = None,
+        options: Options = Options(),
+    ) -> None:
+        super().__init__(base_url, options)
+        self._username = username
+        self._password = password
+        self._second_factor = second_factor
+        self._token: str | None = None
+        self._login_lock = asyncio.Lock()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def log_in(self) -> LoggedInUser:
+        """Logs in and returns the user. Other calls log in by themselves."""
+        async with self._login_lock:
+            return await self._log_in()
+
+    async def send(self, call: Call[T], *, idempotency_key: str | None = None) -> T:
+        """Sends a call of crossdock.api and returns the response.
+
+        `idempotency_key` is your own key, if you may repeat the call after a crash. Raises ApiError if the service
+        refuses the request, and NoResponseError.
+        """
+        return call.parse(await self._authorized(call, idempotency_key))
+
+    async def each(
+        self, operation: Callable[P, Call[ListResult[T]]], *args: P.args, **filters: P.kwargs
+    ) -> AsyncIterator[T]:
+        """Returns all records of a list. It requests the next page when you have used the last one.
+
+        async for prealert in crossdock.each(list_prealerts, status="pending"): ...
+        """
+        call: Call[ListResult[T]] | None = operation(*args, **filters)
+        while call is not None:
+            response = await self._authorized(call)
+            for record in call.parse(response).data:
+                yield record
+            call = _requests.next_page(call, response)
+
+    async def events(self, after: int = 0, *, courier_id: UUID | None = None, limit: int = 500) -> AsyncIterator[Event]:
+        """Returns all events after a sequence number, oldest first, and ends at the newest one.
+
+        Store the `sequence` of each event with your work on it, and continue from there next time. Staff name the
+        courier with `courier_id`.
+        """
+        call: Call[Any] | None = list_events(after=after, courier_id=courier_id or UNSET, limit=limit)
+        while call is not None:
+            response = await self._authorized(call)
+            for body in response.json()["data"]:
+                yield Event.from_dict(body)
+            call = _requests.next_page(call, response)
+
+    async def upload_customers(
+        self,
+        file: str | os.PathLike[str] | BinaryIO,
+        *,
+        courier_id: UUID | None = None,
+        dry_run: bool = False,
+    ) -> CustomerImport:
+        """Creates and updates customers from a CSV file: user_code, first_name, last_name, branch. All rows, or none.
+
+        Staff name the courier with `courier_id`. `dry_run` checks the file and stores nothing.
+        """
+        if isinstance(file, (str, os.PathLike)):
+            with open(file, "rb") as opened:
+                return await self.upload_customers(opened, courier_id=courier_id, dry_run=dry_run)
+        part = File(payload=file, file_name="customers.csv", mime_type="text/csv")
+        body = CustomerUpload(file=part, target_courier_id=str(courier_id) if courier_id else UNSET, dry_run=dry_run)
+        return (await self.send(upload_customers(body=body))).data
+
+    async def upload_prealerts(
+        self,
+        file: str | os.PathLike[str] | BinaryIO,
+        *,
+        courier_id: UUID | None = None,
+        dry_run: bool = False,
+    ) -> PrealertImport:
+        """Creates pre-alerts from a CSV file with a line of column names. All rows, or none.
+
+        Rows that were announced before are counted as `duplicate`. Staff name the courier with `courier_id`. `dry_run`
+        checks the file and stores nothing.
+        """
+        if isinstance(file, (str, os.PathLike)):
+            with open(file, "rb") as opened:
+                return await self.upload_prealerts(opened, courier_id=courier_id, dry_run=dry_run)
+        part = File(payload=file, file_name="prealerts.csv", mime_type="text/csv")
+        body = PrealertUpload(file=part, target_courier_id=str(courier_id) if courier_id else UNSET, dry_run=dry_run)
+        return (await self.send(upload_prealerts(body=body))).data
+
+    async def download(self, call: Call[File | str], target: str | os.PathLike[str] | BinaryIO) -> str | None:
+        """Writes a file of the service to a path or to an open file, without keeping it in memory.
+
+        Returns the file name that the service suggests, if it suggests one. A path gets the file only when it is
+        complete.
+
+        await crossdock.download(export_packages_xlsx(limit=10_000), "packages.xlsx")
+        """
+        if not isinstance(target, (str, os.PathLike)):
+            return await self._download(call, target)
+        part = f"{os.fspath(target)}.part"
+        try:
+            with open(part, "wb") as opened:
+                name = await self._download(call, opened)
+            shutil.move(part, target)
+            return name
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    async def _download(self, call: Call[File | str], target: BinaryIO) -> str | None:
+        start = target.tell() if target.seekable() else None
+        retries = 0
+        while True:
+            response = await self._authorized(call, stream=True)
+            try:
+                async for chunk in response.aiter_bytes():
+                    target.write(chunk)
+                return _requests.suggested_name(response)
+            except httpx.TransportError as error:
+                wait = wait_after_error(error, response.request, retries, self._options)
+                if start is None or wait is None:
+                    raise NoResponseError(error) from error
+            finally:
+                await response.aclose()
+            target.seek(start)
+            target.truncate()
+            await asyncio.sleep(wait)
+            retries += 1
+
+    async def _authorized(
+        self, call: Call[Any], idempotency_key: str | None = None, *, stream: bool = False
+    ) -> httpx.Response:
+        """Sends a request with the token of the user, and again with a new token if the service refuses the first."""
+        request = self._http.build_request(**_requests.prepare(call.request, idempotency_key))
+        token = await self._token_other_than(None)
+        request.headers["Authorization"] = f"Bearer {token}"
+        response = await self._send(request, stream)
+        if response.status_code == 401:
+            request.headers["Authorization"] = f"Bearer {await self._token_other_than(token)}"
+            response = await self._send(request, stream)
+        if not response.is_success:
+            raise error_of(response)
+        if call.request["url"] in _ENDS_TOKENS:
+            self._token = response.json()["data"].get("access_token", self._token)
+        return response
+
+    async def _token_other_than(self, refused: str | None) -> str:
+        """Returns the token, after a new login if it was refused. Tasks that wait for a login share its token."""
+        async with self._login_lock:
+            if self._token is None or self._token == refused:
+                await self._log_in()
+            assert self._token is not None
+            return self._token
+
+    async def _log_in(self) -> LoggedInUser:
+        step = await self._login_step({"action": "login", "username": self._username, "password": self._password})
+        if step["status"] == "2fa_required":
+            if self._second_factor is None:
+                raise SecondFactorRequiredError("The user has two-factor authentication. Pass second_factor.")
+            preauth = {"preauth_token": step["data"]["preauth_token"], "code": self._second_factor()}
+            step = await self._login_step({"action": "verify_2fa", **preauth})
+        self._token = step["data"]["access_token"]
+        return LoggedInUser.from_dict(step["data"]["user"])
+
+    async def _login_step(self, body: dict[str, str]) -> dict[str, Any]:
+        response = await self._send(self._http.build_request("POST", "/api/login.php", json=body))
+        if not response.is_success:
+            raise error_of(response)
+        step: dict[str, Any] = response.json()
+        return step

@@ -1,0 +1,130 @@
+"""Requests and pages. Both clients, sync and async, use these functions."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from ._core.idempotent import TAKES_IDEMPOTENCY_KEY
+from ._core.models import PrealertSubmission
+from .batch import BatchResult
+from .call import Call
+from .options import Options
+
+T = TypeVar("T")
+
+BATCH_LINES = 1_000
+BATCH_BYTES = 4 * 1024 * 1024
+
+
+class ListResult(Protocol[T]):
+    """The response to a list operation."""
+
+    data: list[T]
+
+
+def settings(base_url: str, options: Options) -> dict[str, Any]:
+    """Returns the arguments of httpx.Client."""
+    url = urlsplit(base_url)
+    host = url.hostname or ""
+    is_local = host in ("127.0.0.1", "::1", "localhost") or host.endswith(".localhost")
+    if not host or not (url.scheme == "https" or (url.scheme == "http" and is_local)):
+        raise ValueError(f"The base URL {base_url!r} must begin with https://. Only this machine may use http://.")
+    return {
+        "base_url": base_url,
+        "timeout": httpx.Timeout(options.timeout, connect=options.connect_timeout),
+        "verify": options.verify,
+        "proxy": options.proxy,
+        "headers": {"user-agent": f"crossdock-python/{version('crossdock')}"},
+    }
+
+
+def prepare(request: Mapping[str, Any], idempotency_key: str | None = None) -> dict[str, Any]:
+    """Adds an Idempotency-Key where the operation takes one."""
+    headers = dict(request.get("headers", {}))
+    if idempotency_key is not None:
+        headers["Idempotency-Key"] = idempotency_key
+    elif (request["method"], request["url"]) in TAKES_IDEMPOTENCY_KEY:
+        headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
+    # The generated code writes True and False into forms, which the service does not accept.
+    forms = {"files": [_lower_boolean(part) for part in request["files"]]} if "files" in request else {}
+    return {**request, **forms, "headers": headers}
+
+
+def _lower_boolean(part: tuple[str, tuple[Any, ...]]) -> tuple[str, tuple[Any, ...]]:
+    name, (file_name, content, *rest) = part
+    is_boolean = file_name is None and content in (b"True", b"False")
+    return name, (file_name, content.lower() if is_boolean else content, *rest)
+
+
+def next_page(call: Call[T], response: httpx.Response) -> Call[T] | None:
+    """Returns the call for the next page of a list, or None after the last page."""
+    body = response.json()
+    meta = body.get("meta", {})
+    place = "json" if call.request["method"] == "POST" else "params"
+    fields = call.request.get(place, {})
+    if "next_before" in meta:
+        following = {"before": meta["next_before"]} if meta["next_before"] else None
+    elif "next_after" in meta:
+        following = {"after": meta["next_after"]} if meta["has_more"] else None
+    else:
+        page = fields.get("page", 1)
+        pages = meta.get("total_pages", -(-body.get("total", 0) // fields.get("limit", 1)))
+        following = {"page": page + 1} if page < pages else None
+    if following is None:
+        return None
+    return Call({**call.request, place: {**fields, **following}}, call.parse)
+
+
+def batches(prealerts: Iterable[PrealertSubmission]) -> Iterator[bytes]:
+    """Joins pre-alerts to bodies of one JSON object per line, as large as the service accepts them."""
+    lines: list[bytes] = []
+    size = 0
+    for prealert in prealerts:
+        line = json.dumps(prealert.to_dict(), ensure_ascii=False).encode() + b"\n"
+        if len(lines) == BATCH_LINES or size + len(line) > BATCH_BYTES:
+            yield b"".join(lines)
+            lines, size = [], 0
+        lines.append(line)
+        size += len(line)
+    if lines:
+        yield b"".join(lines)
+
+
+def batch_call(lines: bytes, *, atomic: bool = False, before: int = 0) -> Call[list[BatchResult]]:
+    """Returns the call that submits a body of batches(). `before` is the number of lines of the bodies before it."""
+    request: dict[str, Any] = {
+        "method": "POST",
+        "url": "/api/Prealert.php",
+        "params": {"atomic": "true"} if atomic else {},
+        "content": lines,
+        "headers": {"Content-Type": "application/x-ndjson"},
+    }
+
+    def parse(response: httpx.Response) -> list[BatchResult]:
+        results = response.json()["data"]["results"]
+        return [BatchResult.from_dict(each, before) for each in results]
+
+    return Call(request, parse)
+
+
+def single_batch(prealerts: Iterable[PrealertSubmission]) -> bytes | None:
+    """Returns the body for all pre-alerts, or None if there are none."""
+    found = list(batches(prealerts))
+    if len(found) > 1:
+        raise ValueError("At most 1,000 pre-alerts, or 4 MiB, can be submitted all or none.")
+    return found[0] if found else None
+
+
+def suggested_name(response: httpx.Response) -> str | None:
+    """Returns the file name that the service suggests."""
+    found = re.search(r'filename="([^"]+)"', response.headers.get("content-disposition", ""))
+    return PurePath(found[1]).name if found else None

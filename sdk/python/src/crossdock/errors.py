@@ -1,0 +1,108 @@
+"""Everything that the clients raise, except for httpx.InvalidURL and wrong arguments (TypeError, ValueError)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from ._retry import retry_after
+
+
+class CrossdockError(Exception):
+    """The base class of all errors of this library."""
+
+
+class NoResponseError(CrossdockError):
+    """There was no response after all retries: no connection, a timeout, or a lost connection."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(f"No response from the service: {reason or type(reason).__name__}")
+
+
+class SecondFactorRequiredError(CrossdockError):
+    """The user has two-factor authentication, and the client was created without `second_factor`."""
+
+
+class WebhookError(CrossdockError):
+    """The request is not a webhook of Crossdock, or is too old. Respond with status 400 and ignore it."""
+
+
+class ApiError(CrossdockError):
+    """The service refused the request. The subclass follows from the HTTP status, the exact reason is `code`."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        body = _json(response)
+        self.status = response.status_code
+        """The HTTP status."""
+        self.code = str(body.get("code", ""))
+        """The stable code, such as `duplicate_tracking_number`. Empty if the response is not from Crossdock."""
+        self.message = str(body.get("message", f"The response has the status {self.status}."))
+        """Text for people. The wording may change."""
+        errors = body.get("errors")
+        self.errors: list[dict[str, Any]] = errors if isinstance(errors, list) else []
+        """The wrong fields: `field`, `code`, `message`, and `row` for files and batches."""
+        self.request_id = response.headers.get("x-request-id")
+        """Quote it when you contact us."""
+        self.retry_after = retry_after(response)
+        """Seconds to wait before you send the request again, or None."""
+        self.doc_url: str | None = body.get("doc_url")
+        """The page with the cause and the cure."""
+        super().__init__(f"{self.status} {self.code}: {self.message} (request {self.request_id})")
+
+
+class InvalidRequestError(ApiError):
+    """400, 413, 415, 422 and others: correct the request. `errors` names the wrong fields."""
+
+
+class AuthenticationError(ApiError):
+    """401: the key is missing, or the user name, the password or the second factor is wrong."""
+
+
+class ForbiddenError(ApiError):
+    """403: the key is not valid, the account is disabled, or the permission is missing."""
+
+
+class NotFoundError(ApiError):
+    """404: the record does not exist."""
+
+
+class ConflictError(ApiError):
+    """409: the request conflicts with another one, or with a record."""
+
+
+class DuplicateError(ConflictError):
+    """409 `duplicate_...`: the record already exists. Do not send it again."""
+
+
+class RateLimitError(ApiError):
+    """429: too many requests or failures. `retry_after` says how many seconds to wait."""
+
+
+class ServerError(ApiError):
+    """5xx: the fault is on the side of the service."""
+
+
+_CLASSES: dict[int, type[ApiError]] = {
+    401: AuthenticationError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    429: RateLimitError,
+}
+
+
+def error_of(response: httpx.Response) -> ApiError:
+    """Returns the error for a response that was read and is not a success."""
+    if str(_json(response).get("code", "")).startswith("duplicate_"):
+        return DuplicateError(response)
+    default = ServerError if response.status_code >= 500 else InvalidRequestError
+    return _CLASSES.get(response.status_code, default)(response)
+
+
+def _json(response: httpx.Response) -> dict[str, Any]:
+    try:
+        body = response.json()
+    except ValueError:  # for example the HTML page of a proxy
+        return {}
+    return body if isinstance(body, dict) else {}

@@ -1,0 +1,295 @@
+"""Tests of the library against a running service: python -m unittest. The environment names the service."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import os
+import secrets
+import struct
+import tempfile
+import time
+import unittest
+from io import BytesIO
+from pathlib import Path
+from uuid import UUID
+
+from crossdock import (
+    ApiError,
+    AsyncClient,
+    AsyncKeyClient,
+    AuthenticationError,
+    Client,
+    DuplicateError,
+    ForbiddenError,
+    InvalidRequestError,
+    KeyClient,
+    NoResponseError,
+    NotFoundError,
+    Options,
+    PrealertSubmission,
+    RateLimitError,
+    SecondFactorRequiredError,
+    ServerError,
+    WebhookError,
+    verify_payload,
+    verify_webhook,
+)
+from crossdock.api import (
+    change_password,
+    export_packages_csv,
+    get_package_label,
+    list_audit_entries,
+    list_branches,
+    list_customers,
+    list_packages,
+    list_prealerts,
+    manage_sessions,
+)
+from crossdock.models import LogOutAction, PackageSearch, PasswordChange
+
+URL = os.environ["CROSSDOCK_URL"]
+FAILING_URL = os.environ["CROSSDOCK_FAILING_URL"]
+API_KEY = os.environ["CROSSDOCK_API_KEY"]
+PASSWORD = os.environ["CROSSDOCK_PASSWORD"]
+COURIER_ID = UUID(os.environ["CROSSDOCK_COURIER_ID"])
+MISSING = UUID("00000000-0000-7000-8000-000000000000")
+ONCE = Options(max_retries=0, timeout=5)
+
+
+def prealert(number: str, user_code: str = "IEX-1001") -> PrealertSubmission:
+    return PrealertSubmission(user_code=user_code, tracking_number=number)
+
+
+def signed(body: bytes, secret: str, at: float | None = None, before: str = "") -> dict[str, str]:
+    timestamp = str(int(time.time() if at is None else at))
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = hmac.new(key, b"id-1." + timestamp.encode() + b"." + body, hashlib.sha256).digest()
+    signature = f"{before}v1,{base64.b64encode(digest).decode()}"
+    return {"Webhook-Id": "id-1", "Webhook-Timestamp": timestamp, "Webhook-Signature": signature}
+
+
+def totp(secret: str) -> str:
+    """The time-based code of the demo user with two-factor authentication."""
+    digest = hmac.new(base64.b32decode(secret), struct.pack(">Q", int(time.time()) // 30), hashlib.sha1).digest()
+    number: int = struct.unpack_from(">I", digest, digest[19] & 15)[0] & 0x7FFFFFFF
+    return f"{number % 1_000_000:06}"
+
+
+class KeyClientTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.partner = self.enterContext(KeyClient(URL, API_KEY))
+
+    def test_a_duplicate_is_an_error_of_its_own(self) -> None:
+        self.assertIsInstance(self.partner.submit(prealert("PY-1")), UUID)
+        with self.assertRaises(DuplicateError) as caught:
+            self.partner.submit(prealert("PY-1"))
+        self.assertEqual((caught.exception.status, caught.exception.code), (409, "duplicate_tracking_number"))
+        self.assertEqual(len(caught.exception.request_id or ""), 36)
+
+    def test_the_same_idempotency_key_returns_the_first_response(self) -> None:
+        first = self.partner.submit(prealert("PY-2"), idempotency_key="order-2")
+        self.assertEqual(self.partner.submit(prealert("PY-2"), idempotency_key="order-2"), first)
+
+    def test_a_failure_names_the_wrong_fields(self) -> None:
+        with self.assertRaises(InvalidRequestError) as caught:
+            self.partner.submit(prealert("PY-3", "NOBODY"))
+        self.assertEqual(caught.exception.code, "unknown_user_code")
+        self.assertEqual(caught.exception.errors[0]["field"], "UserCode")
+        with self.enterContext(KeyClient(URL, "f" * 64)) as stranger, self.assertRaises(ForbiddenError):
+            stranger.submit(prealert("PY-3"))
+
+    def test_many_prealerts_are_sent_in_batches_with_one_result_each(self) -> None:
+        many = [prealert(f"PY-MANY-{number}") for number in range(1001)]
+        many += [prealert("PY-MANY-1"), prealert("PY-MANY", "NOBODY"), prealert(" ")]
+        results = self.partner.submit_many(many)
+        self.assertEqual([result.line for result in results], list(range(1, 1005)))
+        statuses = [result.status for result in results]
+        self.assertEqual(statuses, ["created"] * 1001 + ["duplicate", "unknown_customer", "invalid"])
+
+    def test_all_or_none_stores_nothing_if_one_is_refused(self) -> None:
+        with self.assertRaises(InvalidRequestError) as caught:
+            self.partner.submit_all_or_none([prealert("PY-ALL-1"), prealert("PY-ALL-2", "NOBODY")])
+        self.assertEqual(caught.exception.errors[0]["row"], 2)
+        self.assertEqual(len(self.partner.submit_all_or_none([prealert("PY-ALL-1")])), 1)
+        with self.assertRaises(DuplicateError):
+            self.partner.submit_all_or_none([prealert("PY-ALL-1")])
+        with self.assertRaises(ValueError):
+            self.partner.submit_all_or_none(prealert("PY-ALL-3") for _ in range(1001))
+
+
+class ClientTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.staff = self.enterContext(Client(URL, "admin", PASSWORD))
+        self.courier = self.enterContext(Client(URL, "iex", PASSWORD))
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def test_lists_return_every_record_once_over_all_pages(self) -> None:
+        total = self.courier.send(list_prealerts(limit=1)).meta.total_records
+        ids = [record.prealert_id for record in self.courier.each(list_prealerts, sort_by="tracking_number")]
+        self.assertEqual((len(ids), len(set(ids))), (total, total))
+        customers = list(self.courier.each(list_customers, limit=90))
+        self.assertEqual(len(customers), self.courier.send(list_customers()).total)
+        meta = self.courier.send(list_packages()).meta
+        packages = list(self.courier.each(list_packages, body=PackageSearch(limit=100)))
+        self.assertEqual(len(packages), meta.total_count)
+        self.assertAlmostEqual(sum(package.weight for package in packages), meta.total_weight, 3)
+        entries = self.staff.each(list_audit_entries, limit=1)
+        self.assertEqual(len({next(entries).sequence for _ in range(3)}), 3)
+
+    def test_branches_have_a_call_of_their_own(self) -> None:
+        self.assertIn("Kingston", self.courier.send(list_branches()))
+
+    def test_events_continue_from_a_cursor(self) -> None:
+        events = list(self.courier.events(limit=3))
+        self.assertGreater(len(events), 6)
+        rest = list(self.staff.events(events[4].sequence or 0, courier_id=COURIER_ID))
+        self.assertEqual(rest, events[5:])
+
+    def test_a_customer_file_is_uploaded_from_a_path_or_a_file(self) -> None:
+        good, bad = self.folder / "good.csv", self.folder / "bad.csv"
+        good.write_text("user_code,first_name,last_name\nPY-U1,Ann,Lee\n")
+        bad.write_text("user_code,first_name,last_name\nPY-U2,,Lee\n")
+        check = self.staff.upload_customers(good, courier_id=COURIER_ID, dry_run=True)
+        self.assertEqual((check.created, check.dry_run), (1, True))
+        with good.open("rb") as file:
+            self.assertEqual(self.staff.upload_customers(file, courier_id=COURIER_ID).created, 1)
+        self.assertEqual(self.courier.upload_customers(good).unchanged, 1)
+        with self.assertRaises(InvalidRequestError) as caught:
+            self.courier.upload_customers(bad)
+        self.assertEqual((caught.exception.errors[0]["row"], caught.exception.errors[0]["field"]), (2, "first_name"))
+
+    def test_a_file_of_prealerts_is_uploaded(self) -> None:
+        file = self.folder / "prealerts.csv"
+        file.write_text("tracking_number,user_code\nPY-CSV,IEX-1001\n")
+        self.assertEqual(self.staff.upload_prealerts(file, courier_id=COURIER_ID, dry_run=True).created, 1)
+        self.assertEqual(self.courier.upload_prealerts(file).created, 1)
+        self.assertEqual(self.courier.upload_prealerts(file).duplicate, 1)
+
+    def test_a_file_is_streamed_to_a_path_only_when_it_is_complete(self) -> None:
+        target = self.folder / "packages.csv"
+        name = self.staff.download(export_packages_csv(limit=3), target)
+        self.assertRegex(name or "", r"^packages-[\d-]+\.csv$")
+        self.assertEqual(len(target.read_text().splitlines()), 4)
+        with self.assertRaises(NotFoundError):
+            self.staff.download(get_package_label(package_id=MISSING), self.folder / "label.pdf")
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["packages.csv"])
+        package = self.staff.send(list_packages()).data[0]
+        file = BytesIO()
+        self.staff.download(get_package_label(package_id=package.package_id), file)
+        self.assertEqual(file.getvalue()[:4], b"%PDF")
+
+    def test_an_ended_session_leads_to_a_new_login(self) -> None:
+        with Client(URL, "manager", PASSWORD) as client:
+            client.send(list_prealerts())
+            client.send(manage_sessions(body=LogOutAction("logout")))
+            self.assertGreater(len(client.send(list_prealerts(limit=1)).data), 0)
+
+    def test_a_new_password_ends_the_token_and_the_client_takes_the_next_one(self) -> None:
+        with Client(URL, "hrb", PASSWORD) as client:
+            client.send(change_password(body=PasswordChange(PASSWORD, secrets.token_hex(12))))
+            self.assertGreater(len(client.send(list_prealerts(limit=1)).data), 0)
+
+    def test_wrong_credentials_are_an_error(self) -> None:
+        with Client(URL, "nobody", PASSWORD) as client, self.assertRaises(AuthenticationError):
+            client.send(list_prealerts())
+
+    def test_two_factor_authentication_asks_for_a_code(self) -> None:
+        with Client(URL, "guarded", PASSWORD) as client, self.assertRaises(SecondFactorRequiredError):
+            client.log_in()
+        code = totp("KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU")
+        with Client(URL, "guarded", PASSWORD, second_factor=lambda: code) as client:
+            self.assertEqual(client.log_in().role, "manager")
+
+
+class AsyncTest(unittest.IsolatedAsyncioTestCase):
+    async def test_the_async_clients_do_the_same(self) -> None:
+        async with AsyncKeyClient(URL, API_KEY) as partner:
+            await asyncio.gather(*(partner.submit(prealert(f"PY-ASYNC-{number}")) for number in range(5)))
+            results = await partner.submit_many([prealert("PY-ASYNC-1")])
+            self.assertEqual(results[0].status, "duplicate")
+        async with AsyncClient(URL, "admin", PASSWORD) as staff:
+            pages = staff.each(list_prealerts, search="PY-ASYNC-", limit=2)
+            self.assertEqual(len({record.prealert_id async for record in pages}), 5)
+            events = [event.sequence async for event in staff.events(courier_id=COURIER_ID, limit=3)]
+            self.assertEqual(events, list(range(1, len(events) + 1)))
+            await staff.send(manage_sessions(body=LogOutAction("logout")))
+            calls = (staff.send(list_prealerts(limit=1)) for _ in range(3))
+            self.assertEqual(len(await asyncio.gather(*calls)), 3)
+            file = BytesIO()
+            await staff.download(export_packages_csv(limit=1), file)
+            self.assertEqual(len(file.getvalue().splitlines()), 2)
+            upload = BytesIO(b"user_code,first_name,last_name\nPY-U9,Ann,Lee\n")
+            checked = await staff.upload_customers(upload, courier_id=COURIER_ID, dry_run=True)
+            self.assertEqual(checked.created, 1)
+
+
+class NetworkTest(unittest.TestCase):
+    def client(self, failure: str, options: Options = Options()) -> KeyClient:
+        return self.enterContext(KeyClient(f"{FAILING_URL}/{failure}", API_KEY, options))
+
+    def test_a_lost_response_and_503_are_retried_with_the_same_key(self) -> None:
+        self.assertTrue(str(self.client("two-failures").submit(prealert("PY-R1"))).endswith("a03"))
+
+    def test_a_long_retry_after_is_not_waited_for(self) -> None:
+        with self.assertRaises(RateLimitError) as caught:
+            self.client("one-hour").submit(prealert("PY-R2"))
+        self.assertEqual(caught.exception.retry_after, 3600)
+
+    def test_the_page_of_a_proxy_is_a_server_error(self) -> None:
+        with self.assertRaises(ServerError) as caught:
+            self.client("html", ONCE).submit(prealert("PY-R3"))
+        self.assertEqual((caught.exception.status, caught.exception.code), (502, ""))
+
+    def test_silence_is_no_response(self) -> None:
+        with self.assertRaises(NoResponseError):
+            self.client("silence", Options(timeout=0.2, max_retries=1)).submit(prealert("PY-R4"))
+
+    def test_a_broken_download_starts_again_without_a_trace(self) -> None:
+        with Client(f"{FAILING_URL}/broken-file", "iex", PASSWORD) as client:
+            client._token = "any"
+            file = BytesIO()
+            client.download(export_packages_csv(), file)
+        self.assertEqual(file.getvalue(), b"the whole file")
+
+    def test_only_https_is_accepted_except_on_this_machine(self) -> None:
+        for wrong in ("http://demo.crossdock.example", "demo.crossdock.example", "http://localhost.evil.example"):
+            with self.assertRaises(ValueError):
+                KeyClient(wrong, "key")
+        for right in ("https://demo.crossdock.example/", "http://two.localhost:3000", "http://[::1]:3000"):
+            KeyClient(right, "key").close()
+
+    def test_every_error_of_the_service_is_an_api_error(self) -> None:
+        self.assertTrue(issubclass(DuplicateError, ApiError))
+
+
+class WebhookTest(unittest.TestCase):
+    SECRET = "whsec_" + base64.b64encode(b"a secret of the courier").decode()
+    BODY = (
+        '{"type":"webhook.test","event_id":"id-1","sequence":null,"timestamp":"2026-11-21 15:10:00",'
+        '"data":{"message":"Café"},"new_field":1}'
+    ).encode()
+
+    def test_a_webhook_is_accepted_with_the_right_signature_only(self) -> None:
+        event = verify_webhook(self.BODY, signed(self.BODY, self.SECRET), self.SECRET)
+        self.assertEqual((event.type, event.sequence, event.data["message"]), ("webhook.test", None, "Café"))
+        verify_webhook(self.BODY.decode(), signed(self.BODY, self.SECRET, before="v1,AAAA v2,B é "), self.SECRET)
+        verify_payload(self.BODY, signed(self.BODY, self.SECRET, time.time() - 301), self.SECRET, tolerance=400)
+        other = "whsec_" + base64.b64encode(b"another secret").decode()
+        refused = [
+            (self.BODY + b" ", signed(self.BODY, self.SECRET), self.SECRET),
+            (self.BODY, signed(self.BODY, self.SECRET), other),
+            (self.BODY, signed(self.BODY, self.SECRET, time.time() - 302), self.SECRET),
+            (self.BODY, signed(self.BODY, self.SECRET, time.time() + 302), self.SECRET),
+            (self.BODY, signed(self.BODY, self.SECRET) | {"Webhook-Signature": ""}, self.SECRET),
+            (self.BODY, {}, self.SECRET),
+        ]
+        for body, headers, secret in refused:
+            with self.assertRaises(WebhookError):
+                verify_payload(body, headers, secret)
+        with self.assertRaises(ValueError):
+            verify_payload(self.BODY, signed(self.BODY, self.SECRET), "secret")
+
+
+if __name__ == "__main__":
+    unittest.main()
