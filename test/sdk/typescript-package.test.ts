@@ -71,7 +71,7 @@ async function typecheck(): Promise<void> {
     '--target',
     'ES2022',
   ];
-  const browser = ['--lib', 'ES2022,DOM,DOM.Iterable,DOM.AsyncIterable', '--types', '', 'consumer.ts'];
+  const browser = ['--lib', 'ES2022,DOM,DOM.Iterable,DOM.AsyncIterable', 'consumer.ts'];
   const node = ['--lib', 'ES2022', '--types', 'node', 'consumer.ts', 'node.ts'];
   for (const args of [browser, node])
     await runTool({ program: process.execPath, args: [compiler, ...shared, ...args], folder });
