@@ -34,11 +34,13 @@ export async function startFaultyProxy(serviceUrl: string): Promise<FaultyProxy>
     attempts.push({ key: key?.toString(), body: body.toString(), atMs: performance.now() });
     if (attempts.length === 1) {
       await forward(request, body, undefined);
-      return refuse(response, 503, 'unavailable', String(WAIT_SECONDS), WAIT_SECONDS * 1000);
+      refuse(response, 503, 'unavailable', String(WAIT_SECONDS), WAIT_SECONDS * 1000);
+      return;
     }
     if (attempts.length === 2) {
       const until = new Date(Math.floor(Date.now() / 1000 + WAIT_UNTIL_SECONDS) * 1000);
-      return refuse(response, 429, 'rate_limited', until.toUTCString(), until.getTime() - Date.now());
+      refuse(response, 429, 'rate_limited', until.toUTCString(), until.getTime() - Date.now());
+      return;
     }
     return forward(request, body, response);
   }

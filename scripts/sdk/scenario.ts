@@ -67,6 +67,7 @@ function readReports(text: string): Map<number, Seen> {
 }
 
 async function resultOf(report: Seen, check: () => Promise<string | undefined>): Promise<string | undefined> {
-  if (report['ok'] !== true) return String(report['error'] ?? 'The program gives no reason.');
+  if (report['ok'] !== true)
+    return typeof report['error'] === 'string' ? report['error'] : 'The program gives no reason.';
   return check().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
 }

@@ -38,7 +38,7 @@ afterAll(async () => {
   await receiver.stop();
   await service.stop();
 });
-beforeEach(() => receiver.received.splice(0));
+beforeEach(() => void receiver.received.splice(0));
 
 const account = (username: string, more: object = {}) =>
   new sdk.CrossdockClient({ baseUrl: service.url, username, password: DEMO.password, ...more });
@@ -102,6 +102,49 @@ test('version and methods are those of the contract', async () => {
       (id) => !['login', 'getContractJson', 'getContractYaml', 'getSdkContract'].includes(id ?? ''),
     ),
   ).toEqual([]);
+});
+
+describe('a batch of pre-alerts', () => {
+  const courier = () => new sdk.CrossdockKeyClient({ baseUrl: service.url, apiKey: DEMO.apiKeys.IEX });
+  const batch = (...numbers: string[]) =>
+    numbers.map((number) => ({ UserCode: 'IEX-1001', TrackingNumber: `BATCH-${number}` }));
+
+  test('each pre-alert has its own result', async () => {
+    const unknown = { UserCode: 'NOBODY', TrackingNumber: 'BATCH-X' };
+    const { total, created, results } = await courier().prealerts.submitBatch([
+      ...batch('A', 'B', 'A'),
+      unknown,
+    ]);
+    expect([total, created]).toEqual([4, 2]);
+    expect(results).toMatchObject([
+      { line: 1, status: 'created', prealert_id: expect.any(String) },
+      { line: 2, status: 'created' },
+      { line: 3, status: 'duplicate', code: 'duplicate_tracking_number' },
+      { line: 4, status: 'unknown_customer', code: 'unknown_user_code' },
+    ]);
+  });
+
+  test('an atomic batch with a duplicate stores nothing', async () => {
+    const error = await errorOf(courier().prealerts.submitBatch(batch('C', 'D', 'C'), { atomic: true }));
+    expect(error).toMatchObject({
+      name: 'ConflictError',
+      code: 'duplicate_tracking_number',
+      errors: [{ row: 3 }],
+    });
+    const { created } = await courier().prealerts.submitBatch(batch('C', 'D'), { atomic: true });
+    expect(created).toBe(2);
+  });
+
+  test('more than 1,000 are sent in several requests, and lines are counted through', async () => {
+    async function* many() {
+      for (let n = 1; n <= 1_001; n += 1) yield { UserCode: 'NOBODY', TrackingNumber: `BATCH-${n}` };
+    }
+    const { total, results } = await courier().prealerts.submitBatch(many(), { idempotencyKey: 'many' });
+    expect([total, results.at(-1).line]).toEqual([1_001, 1_001]);
+    expect(await errorOf(courier().prealerts.submitBatch(many(), { atomic: true }))).toBeInstanceOf(
+      RangeError,
+    );
+  });
 });
 
 describe('the token client', () => {

@@ -17,8 +17,8 @@ export type BatchResult = {
 
 export type BatchOptions = CallOptions & {
   /**
-   * Stores all pre-alerts or none: the first that cannot be stored is an error, and `errors` of it names the lines. Possible
-   * for up to 1,000.
+   * Stores all pre-alerts or none. If one cannot be stored, the call throws an ApiError whose `errors` name the lines as
+   * `row`. Possible for up to 1,000.
    */
   atomic?: boolean;
 };
@@ -31,10 +31,11 @@ export type Batch = {
 
 type Reply = { data: { results: BatchResult[] } };
 
-/** The service accepts so many lines at once. */
+/** The service accepts so many lines and bytes at once. */
 const LINES = 1000;
+const BYTES = 4 * 1024 * 1024;
 
-/** Submits pre-alerts in requests of up to 1,000, one after another. */
+/** Submits pre-alerts in requests of up to 1,000, one after another. After an error, submit all again: those stored are duplicates. */
 export async function submitBatch(
   call: Call,
   prealerts: Iterable<PrealertSubmission> | AsyncIterable<PrealertSubmission>,
@@ -52,13 +53,17 @@ export async function submitBatch(
     results.push(...data.results.map((result) => ({ ...result, line: result.line + before })));
   };
   let lines: string[] = [];
+  let bytes = 0;
   for await (const prealert of prealerts) {
-    if (lines.length === LINES) {
-      if (atomic) throw new RangeError(`An atomic batch has at most ${LINES} pre-alerts.`);
+    const line = JSON.stringify(prealert);
+    const size = new TextEncoder().encode(line).length + 1;
+    if (lines.length === LINES || bytes + size > BYTES) {
+      if (atomic) throw new RangeError(`An atomic batch has at most ${LINES} pre-alerts and ${BYTES} bytes.`);
       await send(lines);
-      lines = [];
+      [lines, bytes] = [[], 0];
     }
-    lines.push(JSON.stringify(prealert));
+    lines.push(line);
+    bytes += size;
   }
   if (lines.length > 0) await send(lines);
   return {

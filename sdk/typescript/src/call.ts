@@ -35,7 +35,6 @@ type Operation = (options: never) => unknown;
 
 export type Call = {
   // The generator names the type of the response.
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
   json<Result>(operation: Operation, input: Input, options?: CallOptions, policy?: Policy): Promise<Result>;
   file(operation: Operation, input: Input, options?: CallOptions, policy?: Policy): Promise<Download>;
   list<Page extends AnyPage>(
