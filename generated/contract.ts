@@ -22,6 +22,20 @@ export interface paths {
          *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
          *     when the package is linked to its customer.
          *
+         *     **Many at once.** With `Content-Type: application/x-ndjson`, the body has one pre-alert as JSON per line: at most
+         *     1,000 lines and 4 MiB, at most 64 KiB per line. Lines end with LF or CR LF. The last line break is optional. A
+         *     byte order mark at the start is ignored. Empty lines are ignored, but they count as lines. The rules of each line
+         *     are those of a single call, in the order of the lines. The response is 200 with the result of each line, even if
+         *     no pre-alert was created: check `status` of each line. A line that fails has the `code`, `message` and `errors`
+         *     of a single call, and does not affect the others. More than 1,000 lines are rejected as a whole with 400.
+         *
+         *     With `atomic=true`, either all lines are stored or none. If a line fails, the response is 400
+         *     `validation_failed`, or 409 `duplicate_tracking_number` if all failed lines are duplicates. `errors` lists the
+         *     problems, at most 1,000, and `row` is the line. `atomic` has no effect on a single pre-alert.
+         *
+         *     With an `Idempotency-Key`, two bodies of lines are the same if they have the same bytes. If the operator has set
+         *     a rate limit, a body of lines counts as one request for every 10 lines. It is accepted while one request is left.
+         *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
          *     curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($prealert, JSON_THROW_ON_ERROR));
@@ -57,6 +71,20 @@ export interface paths {
          *     response was lost. If the parcel was already received for a known customer of yours, the pre-alert starts as
          *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
          *     when the package is linked to its customer.
+         *
+         *     **Many at once.** With `Content-Type: application/x-ndjson`, the body has one pre-alert as JSON per line: at most
+         *     1,000 lines and 4 MiB, at most 64 KiB per line. Lines end with LF or CR LF. The last line break is optional. A
+         *     byte order mark at the start is ignored. Empty lines are ignored, but they count as lines. The rules of each line
+         *     are those of a single call, in the order of the lines. The response is 200 with the result of each line, even if
+         *     no pre-alert was created: check `status` of each line. A line that fails has the `code`, `message` and `errors`
+         *     of a single call, and does not affect the others. More than 1,000 lines are rejected as a whole with 400.
+         *
+         *     With `atomic=true`, either all lines are stored or none. If a line fails, the response is 400
+         *     `validation_failed`, or 409 `duplicate_tracking_number` if all failed lines are duplicates. `errors` lists the
+         *     problems, at most 1,000, and `row` is the line. `atomic` has no effect on a single pre-alert.
+         *
+         *     With an `Idempotency-Key`, two bodies of lines are the same if they have the same bytes. If the operator has set
+         *     a rate limit, a body of lines counts as one request for every 10 lines. It is accepted while one request is left.
          *
          *     ```php
          *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
@@ -554,7 +582,8 @@ export interface paths {
          *     } while ($page < $body['meta']['total_pages']);
          *     ```
          *
-         *     **Export.** With `export` true the response is a file instead of JSON. It contains the same page for the same
+         *     **Export.** `ExportPackagesCsv.php` and `ExportPackagesXlsx.php` do the same with one media type each. Generated
+         *     clients have only these. With `export` true the response is a file instead of JSON. It contains the same page for the same
          *     filters: set `limit` (default 25, at most 10,000) and request further pages for more. `export_format` is `csv`
          *     or `xlsx`. The columns are User Code, Package ID, Tracking Number, House Number, First Name, Last Name,
          *     Courier, Courier Code, Carrier, Shipper, Weight, Status, Manifest Number, Entry Date Time. Unknown values are
@@ -575,7 +604,8 @@ export interface paths {
          *     file_put_contents('packages.csv', $csv);
          *     ```
          *
-         *     **Dispatch.** With `action` `queue_dispatch` no packages are listed. They are queued for synchronisation with
+         *     **Dispatch.** `QueueDispatch.php` does the same. Generated clients have only this. With `action` `queue_dispatch`
+         *     no packages are listed. They are queued for synchronisation with
          *     their courier's system, which a background job then does. `package_ids` selects the packages. Ids that you
          *     cannot see are ignored without an error. Without `package_ids`, all packages that match the filters are
          *     queued, and `page` and `limit` do not matter. A package that is already queued is not queued again: we send
@@ -583,7 +613,69 @@ export interface paths {
          *     than 100,000 packages at once are rejected with 400. Select fewer, for example by date. You cannot combine
          *     `export` with a dispatch.
          */
-        post: operations["retrievePackages"];
+        post: operations["listPackages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ExportPackagesCsv.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export packages as CSV
+         * @description For staff, who see all packages, and for couriers, who see those of their own account. The filters, pages and
+         *     rules are those of `RetrievePackages.php`. The file is the one that `export` returns there, but this operation
+         *     has only one media type, and its filters are in the query. Set `limit` (default 25, at most 10,000), and request
+         *     further pages for more.
+         *
+         *     The columns are User Code, Package ID, Tracking Number, House Number, First Name, Last Name, Courier, Courier
+         *     Code, Carrier, Shipper, Weight, Status, Manifest Number, Entry Date Time. Unknown values are empty cells. The file
+         *     follows RFC 4180, in UTF-8 without a byte order mark. A text that a spreadsheet program would execute as a formula
+         *     has an apostrophe in front of it.
+         *
+         *     When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is 503
+         *     `overloaded`.
+         *
+         *     ```php
+         *     $query = http_build_query(['entryDateFloor' => '2026-11-01', 'limit' => 10000]);
+         *     file_put_contents('packages.csv', $download('/api/ExportPackagesCsv.php?' . $query));
+         *     ```
+         */
+        get: operations["exportPackagesCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ExportPackagesXlsx.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export packages as a spreadsheet
+         * @description As *Export packages as CSV*, with the same filters, pages and columns, for people who use a spreadsheet program.
+         *     The workbook has one sheet. Every text stays text, even a number of 22 digits. Weight is a number.
+         *
+         *     ```php
+         *     $query = http_build_query(['entryDateFloor' => '2026-11-01', 'limit' => 10000]);
+         *     file_put_contents('packages.xlsx', $download('/api/ExportPackagesXlsx.php?' . $query));
+         *     ```
+         */
+        get: operations["exportPackagesXlsx"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -651,7 +743,7 @@ export interface paths {
          *     $history = $get('/api/PackageEvents.php?' . http_build_query(['package_id' => $packageId]))['data']['events'];
          *     ```
          */
-        get: operations["packageEvents"];
+        get: operations["listPackageEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -737,7 +829,7 @@ export interface paths {
          *     fwrite($printer, $zpl);
          *     ```
          */
-        get: operations["packageLabel"];
+        get: operations["getPackageLabel"];
         put?: never;
         post?: never;
         delete?: never;
@@ -775,6 +867,66 @@ export interface paths {
          *     ```
          */
         post: operations["reviewPrealert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/UploadPrealerts.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create pre-alerts from a CSV file
+         * @description For couriers, and for staff, who name the courier. Announces the parcels of a spreadsheet. A system that has the
+         *     courier's API key sends lines to `POST /api/Prealert.php` instead. The rules of each row are those of that
+         *     operation: the user code must be that of an active customer, and each courier can announce a tracking number
+         *     once. A number that the courier has already announced is not an error and is not changed, so you can send a
+         *     longer version of the same file again.
+         *
+         *     **The file.** CSV in UTF-8, with or without a byte order mark. In Excel, save as *CSV UTF-8 (Comma
+         *     delimited)*. The first row names the columns, in any order:
+         *
+         *     | Column | Required | Other accepted names |
+         *     |---|---|---|
+         *     | `tracking_number` | yes | `tracking`, `tracking_no`, `tracking_id` |
+         *     | `user_code` | yes | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number` |
+         *     | `vendor` | no | `shipper`, `shop`, `store`, `merchant`, `supplier` |
+         *     | `description` | no | `contents`, `content`, `item`, `items` |
+         *     | `reference` | no | `order`, `order_number`, `order_no`, `order_id` |
+         *
+         *     Capital letters, spaces, hyphens and underscores in these names do not matter: `Tracking Number` is
+         *     `tracking_number`. Other columns are ignored. The separator is a comma, or a semicolon if the first row has
+         *     semicolons and no comma. Lines end with LF, CR LF or CR. Put a cell that contains a separator or a quote in
+         *     double quotes, and double each quote inside.
+         *
+         *     - Surrounding white space of a cell is trimmed. An optional cell that is blank is not stored.
+         *     - If a tracking number appears twice, the first row is used. The others count as `repeated`.
+         *     - Rows whose cells are all blank are skipped, and counted in `skipped`.
+         *     - Spreadsheets show long numbers as 9.4E+21. Format the column as text before you enter tracking numbers.
+         *
+         *     **All or nothing.** Nothing is stored if any row is invalid: its tracking number or user code is blank, its user
+         *     code is unknown, a cell is too long or contains a control character such as a line break, or its quotes do not
+         *     match. The response is 400, and `errors` lists these cells. `row` is counted as in a spreadsheet, so the first
+         *     row is row 1. `field` is the column. At most 1,000 cells are listed. `message` contains the total number. Use
+         *     `dry_run` to check a file first.
+         *
+         *     The uploads of a courier run one after another. If several are sent at once, the response can be 503
+         *     `overloaded`: wait as `Retry-After` says, then retry.
+         *
+         *     ```php
+         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
+         *     curl_setopt($curl, CURLOPT_POSTFIELDS, ['file' => new CURLFile('prealerts.csv', 'text/csv', 'prealerts.csv')]);
+         *     $result = json_decode(curl_exec($curl), true, 512, JSON_THROW_ON_ERROR);
+         *     ```
+         */
+        post: operations["uploadPrealerts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -865,13 +1017,14 @@ export interface paths {
          *     a run of the courier is already waiting or in progress, the response contains that run, and no second one is
          *     created.
          *
-         *     **Our request.** `GET` to your URL, with `Accept: application/json`, and with
-         *     `Authorization: Bearer <api_token>` if the courier has set a token. The host name must resolve to public
-         *     addresses. Redirects are not followed.
+         *     **Our request.** `GET` to your URL, with `Accept: application/json`. If the courier has set a token, it is in the
+         *     headers `Authorization: Bearer <api_token>` and `X-API-Key`. If the response is 404 or 405, we repeat the request
+         *     once as `POST` with the body `{"APIToken": "<api_token>"}`, because some systems answer only to that. The host
+         *     name must resolve to public addresses. Redirects are not followed.
          *
          *     **Your response.** Within 30 seconds, with a status from 200 to 299: a JSON array of at most 100,000 records
          *     and 20 MiB, in UTF-8 and uncompressed. The array can also be the only array in an object, under the name
-         *     `data`, `customers`, `results`, `items` or `records`. Always send all customers:
+         *     `data`, `customers`, `results`, `items` or `records`, in any case. Always send all customers:
          *
          *     ```json
          *     [
@@ -895,9 +1048,11 @@ export interface paths {
          *     | `email` | `email_address` | At most 254 characters. Blank or null clears it. |
          *     | `is_active` | `active`, `status` | `1`, `true`, `"active"`, `"enabled"`, `"yes"` or `0`, `false`, `"inactive"`, `"disabled"`, `"no"`; also as text. |
          *
-         *     Field names ignore case, `_`, `-` and spaces: `UserCode` is `user_code`. If a record has several names of one
-         *     field, the one further left in the table is used, unless it is null. Surrounding white space is trimmed. Other
-         *     fields are ignored, including courier ids: the customers always belong to this courier.
+         *     Field names ignore case, `_`, `-` and spaces: `UserCode` is `user_code`, and `MailboxNumber` is `mailbox_number`.
+         *     If a record has several names of one field, the one further left in the table is used, unless it is null.
+         *     Surrounding white space is trimmed. Other fields are accepted and ignored, for example `Phone` and an `Address`
+         *     object, because we do not store them. The same applies to courier ids: the customers always belong to this
+         *     courier.
          *
          *     **Result.** A customer with an existing user code is updated. A customer with a new user code is created, and
          *     is active unless you say otherwise. A field that is missing from a record does not change. Customers are never
@@ -1043,7 +1198,7 @@ export interface paths {
          *     ]);
          *     ```
          */
-        post: operations["generateCourierInvoice"];
+        post: operations["previewCourierInvoice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1073,7 +1228,7 @@ export interface paths {
          *     ]));
          *     ```
          */
-        get: operations["loadCourierBills"];
+        get: operations["listCourierBills"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1202,7 +1357,7 @@ export interface paths {
          *     ]))['data'];
          *     ```
          */
-        get: operations["courierStatement"];
+        get: operations["getCourierStatement"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1237,7 +1392,7 @@ export interface paths {
          *     $wrong = array_filter($data['checks'], fn ($check) => !$check['ties']);
          *     ```
          */
-        get: operations["billingReconciliation"];
+        get: operations["getBillingReconciliation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1398,6 +1553,10 @@ export interface paths {
          *     The operator can allow fewer ports. A courier can set 30 new hosts or ports per hour. Above that the response
          *     is 429 `quota_exceeded`.
          *
+         *     `add_package_format` and `update_package_format` choose what the two webhook URLs receive: `event` (the default)
+         *     or `flat`, the flat object that many couriers' systems already accept. See *flatPackageCreated*. The weight of a
+         *     flat package is in pounds.
+         *
          *     ```php
          *     $curl = curl_init('https://demo.crossdock.example/api/CourierSettingsAPI.php');
          *     curl_setopt_array($curl, [
@@ -1409,6 +1568,9 @@ export interface paths {
          *         ),
          *     ]);
          *     ```
+         *
+         *     `RegenerateApiKey.php`, `RotateWebhookSecret.php` and `UploadLogo.php` do the following three changes with one
+         *     media type each. Generated clients have only these.
          *
          *     **A new API key**: `action` = `regenerate_key` and no other field, as `application/x-www-form-urlencoded`,
          *     `multipart/form-data` or `application/json`. The response contains the new key. The old key stops working
@@ -1441,6 +1603,109 @@ export interface paths {
          *     ```
          */
         post: operations["updateCourierSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/RegenerateApiKey.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a courier's API key
+         * @description For couriers, who replace their own key, and for administrators and managers, who name the courier with
+         *     `courier_id`. It does the same as the action `regenerate_key` of `CourierSettingsAPI.php`. The response contains the
+         *     new key. The old key stops working immediately, so update your own configuration at the same time.
+         *
+         *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/RegenerateApiKey.php`
+         */
+        post: operations["regenerateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/RotateWebhookSecret.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a courier's webhook secret
+         * @description For couriers, who replace their own secret, and for administrators and managers, who name the courier with
+         *     `courier_id`. It does the same as the action `rotate_webhook_secret` of `CourierSettingsAPI.php`. The response
+         *     contains the new secret. The old secret stays active for another 24 hours: each webhook has two signatures, and is
+         *     authentic if either is correct. Update your configuration within that time. If you rotate again, the oldest secret
+         *     stops working immediately.
+         *
+         *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/RotateWebhookSecret.php`
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/UploadLogo.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a courier's logo
+         * @description For couriers, who upload their own logo, and for administrators and managers, who name the courier with
+         *     `courier_id`. The file follows the same rules as in `CourierSettingsAPI.php`: JPG, PNG or SVG, at most 2 MiB, an
+         *     SVG at most 256 KiB. We detect the type from the content, remove metadata and everything from an SVG that could
+         *     run or load something, and render the logo once. The new logo replaces the old one, whose URL then returns 404.
+         *
+         *     ```php
+         *     // no Content-Type: curl makes it, with the boundary
+         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Authorization: Bearer ' . $token]);
+         *     curl_setopt($curl, CURLOPT_POSTFIELDS, ['logo' => new CURLFile('/path/to/logo.png', 'image/png', 'logo.png')]);
+         *     ```
+         */
+        post: operations["uploadLogo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/DeleteLogo.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete a courier's logo
+         * @description For couriers, who delete their own logo, and for administrators and managers, who name the courier with
+         *     `courier_id`. The logo's URL then returns 404, and bills are printed without it. If there is no logo, nothing
+         *     changes and the response is also 200.
+         *
+         *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/DeleteLogo.php`
+         */
+        post: operations["deleteLogo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1636,11 +1901,12 @@ export interface paths {
          *     |---|---|---|
          *     | `redeliver` | Sends the event of a delivery again, with the same `webhook-id`. | `delivery_id`, `event_id`, `endpoint`, `created` |
          *     | `recover_since` | Sends every missed event since a point in time. | `since`, `endpoints`, `has_more` |
-         *     | `send_test` | Sends a `webhook.test` to a URL. | `delivery_id`, `event_id`, `endpoint`, `created` |
+         *     | `send_test` | Sends a `webhook.test`, or a flat test package, to a URL. | `delivery_id`, `event_id`, `endpoint`, `created` |
          *
          *     **Redelivery.** `redeliver` works for a delivery in any status. It creates a new delivery with the same retry
          *     schedule. If a delivery of the event to that URL is still pending, no second one is created. The pending one
-         *     is sent now, and `created` is `false`.
+         *     is sent now, and `created` is `false`. A flat package is sent with its current state. Its format is that of the
+         *     URL at the time of sending.
          *
          *     **After an outage.** `recover_since` checks all events since `since`. An event is sent again if it has no
          *     successful and no pending delivery. The events are sent in order, at most 100,000 per call. While `has_more`
@@ -1696,9 +1962,40 @@ export interface paths {
          *     } while ($page['meta']['has_more']);
          *     ```
          */
-        get: operations["readEvents"];
+        get: operations["listEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/QueueDispatch.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Queue packages for synchronisation
+         * @description For staff, who see all packages, and for couriers, who see those of their own account. It does the same as the
+         *     action `queue_dispatch` of `RetrievePackages.php`. `package_ids` selects the packages. Ids that you cannot see are
+         *     ignored without an error. Without `package_ids`, all packages that match the filters are queued. Without a body,
+         *     these are all that you can see. A background job sends their state to the courier's system. `Dispatches.php` returns
+         *     the progress.
+         *
+         *     A package that is already queued is not queued again. A package of an unknown courier has no target system and
+         *     is not queued. More than 100,000 packages at once are rejected with 400. Select fewer, for example by date.
+         *
+         *     ```php
+         *     $dispatch = $post('/api/QueueDispatch.php', ['entryDateFloor' => '2026-11-01'])['data'];
+         *     ```
+         */
+        post: operations["queueDispatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1753,7 +2050,7 @@ export interface paths {
          *     $history = $get('/api/AuditLog.php?' . http_build_query(['entity' => 'manifest', 'entity_id' => $manifestId]));
          *     ```
          */
-        get: operations["listAuditLog"];
+        get: operations["listAuditEntries"];
         put?: never;
         /**
          * Verify the audit log
@@ -1867,11 +2164,35 @@ export interface paths {
         };
         /**
          * This document as JSON
-         * @description Public. Returns this document as one file, without the envelope. Code generators can read it directly.
+         * @description Public. Returns this document as one file, without the envelope. Code generators read `/openapi.sdk.json`.
          *
          *     `curl -fsS https://demo.crossdock.example/openapi.json -o crossdock.json`
          */
         get: operations["getContractJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.sdk.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The document for code generators
+         * @description Public. Returns this document as JSON, reduced to what a generated client needs: one plain operation per task,
+         *     without webhooks, without a second path or a second media type of the same operation (`x-sdk-omit`), and with a
+         *     short description. The payloads of webhooks are named schemas.
+         *
+         *     `curl -fsS https://demo.crossdock.example/openapi.sdk.json -o crossdock.json`
+         */
+        get: operations["getSdkContract"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1965,6 +2286,89 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    flatPackageCreated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A package was received, as a flat object
+         * @description Sent to `api_url_add_package` instead of *packageCreated* if `add_package_format` is `flat`. It is one JSON object per
+         *     request, in the format that many couriers' systems already accept, so a courier that moves to Crossdock does not have
+         *     to change its receiver.
+         *
+         *     **The token.** Your `api_token` is in the field `APIToken` and in the headers `X-API-Key` and `Authorization`. Check
+         *     any of the three. The signature headers are the same as with events, see *Webhooks and events* above.
+         *
+         *     **The content.** The object has the state of the package when it is sent, not when the event happened. A retry or a
+         *     redelivery sends the state, and the format, of that moment. `Weight` is in **pounds**. All times are in UTC. A test
+         *     (`send_test`) is an object with the tracking number `TEST` and `Unknown` true.
+         *
+         *     | Field | Value |
+         *     |---|---|
+         *     | `PackageID`, `CourierID` | `package_id`, `courier_id` |
+         *     | `ManifestID`, `ManifestCode` | `manifest_id`, `manifest_number`; empty if it is on no manifest |
+         *     | `TrackingNumber` | `tracking_number`; masked while the customer is unknown |
+         *     | `ControlNumber` | `house_number` |
+         *     | `UserCode`, `FirstName`, `LastName`, `Branch` | the customer's |
+         *     | `Weight` | pounds |
+         *     | `Length`, `Width`, `Height` | inches; 0 if not measured |
+         *     | `Shipper`, `Description` | `shipper`, `description` |
+         *     | `EntryDate`, `EntryDateTime` | `entry_date_time`, in UTC |
+         *     | `APIToken` | `api_token` |
+         *     | `Claimed` | true if you named the customer of a package that had none |
+         *     | `Unknown` | true while the customer is unknown |
+         *     | `Pieces` | 1 |
+         *     | `Discrepancy`, `DiscrepancyDescription` | set while a pre-alert of yours for the number is `flagged`, or the status is `on_hold`, `customs_hold`, `returned` or `lost` |
+         *     | `PackageStatus` | a number, see below |
+         *     | `CollectionID`, `CollectionCode`, `EntryStaff`, `HSCode`, `OriginalHouseNumber`, `ServiceTypeID`, `HazmatCodeID`, `ColoadIndicator`, `PackagePayments` | always empty |
+         *     | `ShowControls`, `AIProcessed`, `Coloaded` | always false |
+         *     | `Cubes` | always 0 |
+         *
+         *     | Our status | `PackageStatus` |
+         *     |---|---|
+         *     | `received` | 0, at the warehouse |
+         *     | `shipped` | 1, delivered to the airport |
+         *     | `in_transit` | 2, in transit to the local port |
+         *     | (none) | 3, at the local port |
+         *     | `delivered` | 4, at local sorting |
+         *     | `on_hold`, `customs_hold`, `returned`, `lost` | the number of the last status above; `Discrepancy` is true |
+         *
+         *     **Your response.** Any status from 200 to 299, or 409 if you already have the package. 404 means that you do not know
+         *     the customer: the delivery log says so, and we retry on schedule.
+         */
+        post: operations["flatPackageCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    flatPackageUpdated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A package's status or fields changed, as a flat object
+         * @description Sent to `api_url_update_package` instead of *packageStatusChanged* and *packageUpdated* if `update_package_format` is
+         *     `flat`. The object, the token and the responses are the same as for *flatPackageCreated*.
+         */
+        post: operations["flatPackageUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     webhookTest: {
         parameters: {
             query?: never;
@@ -1977,7 +2381,7 @@ export interface webhooks {
         /**
          * A requested test
          * @description Sent to the selected URL as `webhook.test`. Signature: see *Webhooks and events* above. Sent once, without
-         *     retries.
+         *     retries. If the format of the URL is `flat`, the test is a flat package instead, see *flatPackageCreated*.
          */
         post: operations["webhookTest"];
         delete?: never;
@@ -1999,6 +2403,11 @@ export interface components {
             /** @description Text for people that says what to do. The wording may change. */
             message: string;
             code: components["schemas"]["FailureCode"];
+            /**
+             * Format: uri-reference
+             * @description Where the documentation explains the code, its cause and its cure. Relative to the URL of the request, for example `/docs/errors#duplicate_tracking_number`. Missing only in responses that were stored for an `Idempotency-Key` before this field existed.
+             */
+            doc_url?: string;
             /** @description The invalid fields, one entry per problem. Present if single fields can be named. */
             errors?: components["schemas"]["FieldError"][];
             /** @description The same value as the header `X-Request-Id`. In a response with `Idempotency-Replayed`, it is the value of the first request. */
@@ -2033,6 +2442,152 @@ export interface components {
             /** @description Text for people. Do not branch on it. */
             message: string;
             timestamp: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description `created`: the pre-alert was stored. `duplicate`: a single call would get 409. `unknown_customer` and `invalid`: a single call would get 400, or 413 for a line that is too long.
+         * @enum {string}
+         */
+        PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
+        /**
+         * @description The stable, machine-readable reason of a failure. New codes may be added within version 1: treat a code that you do
+         *     not know by its HTTP status.
+         *
+         *     | HTTP | Code | Meaning |
+         *     |---|---|---|
+         *     | 400 | `validation_failed` | A field is missing or not acceptable. `errors` names each field. |
+         *     | 400 | `body_required` | The request has no body. |
+         *     | 400 | `malformed_json` | The body is not a JSON object. |
+         *     | 400 | `malformed_form` | The body is not a complete, well-formed form. |
+         *     | 400 | `malformed_request` | The request is not well-formed HTTP. |
+         *     | 400 | `invalid_encoding` | Text in the request is not well-formed UTF-8, or contains a NUL character. |
+         *     | 400 | `unknown_user_code` | No active customer of the courier has this user code. |
+         *     | 400 | `manifest_invalid_transition` | The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed. |
+         *     | 400 | `manifest_closed` | The manifest is shipped or completed. Its packages can no longer be changed. |
+         *     | 400 | `manifest_not_empty` | The manifest still has packages. |
+         *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
+         *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
+         *     | 400 | `package_not_assignable` | The pre-alert cannot be given a package. None was received under its number, or the package has another owner. |
+         *     | 400 | `prealert_not_flagged` | The pre-alert has no flag to clear. |
+         *     | 400 | `default_rates_missing` | There are no default rates to copy. |
+         *     | 400 | `logo_not_acceptable` | The file is not a logo that can be shown. It must be a JPG, PNG or SVG file. |
+         *     | 400 | `endpoint_missing` | The courier has not set this URL, or is disabled. |
+         *     | 400 | `endpoint_paused` | Webhooks to this URL are paused. A successful test resumes them. |
+         *     | 400 | `tests_pending` | Ten test deliveries of the courier are already pending. |
+         *     | 400 | `sync_url_missing` | The courier has not set `api_url_get_customers`. |
+         *     | 400 | `password_wrong` | The password that confirms the request is wrong. |
+         *     | 400 | `code_wrong` | The second-factor code that confirms the request is wrong, or was already used. |
+         *     | 400 | `own_account` | An administrator cannot do this to its own account. |
+         *     | 400 | `last_admin` | This is the last enabled administrator. |
+         *     | 400 | `two_factor_enabled` | Two-factor authentication is already on. |
+         *     | 400 | `two_factor_disabled` | Two-factor authentication is off. |
+         *     | 400 | `two_factor_setup_missing` | No set-up of two-factor authentication was started, or it is older than ten minutes. |
+         *     | 400 | `reset_token_invalid` | The token of a password reset is wrong, used, replaced or expired. |
+         *     | 400 | `warehouse_is_primary` | The primary warehouse cannot be deleted. |
+         *     | 400 | `warehouse_in_use` | Packages or manifests use the warehouse. |
+         *     | 400 | `carrier_in_use` | Packages use the carrier. |
+         *     | 400 | `nothing_to_bill` | The courier has no package in the period, or each is already on a bill. |
+         *     | 400 | `bill_too_large` | The bill would have too many packages, or too large a total. |
+         *     | 400 | `bill_total_negative` | The lines of the bill would have a total below 0. |
+         *     | 400 | `bill_not_draft` | The bill is published. Only a draft can be changed. |
+         *     | 400 | `bill_not_published` | The bill is a draft. Only a published bill can be paid. |
+         *     | 400 | `payment_exceeds_balance` | The payment is larger than the balance of the bill. |
+         *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
+         *     | 401 | `key_missing` | The request has no API key. |
+         *     | 401 | `credentials_invalid` | The user name or the password is wrong. |
+         *     | 401 | `code_invalid` | The second-factor code is wrong or used, or its `preauth_token` is used or expired. |
+         *     | 401 | `token_missing` | The request has no bearer token. |
+         *     | 401 | `token_invalid` | The bearer token is malformed, or not a token of this instance. |
+         *     | 401 | `token_expired` | The bearer token is older than 8 hours. |
+         *     | 401 | `session_ended` | The session of the token was ended, or was not used for too long. |
+         *     | 403 | `key_invalid` | The API key is unknown or deactivated, or belongs to another instance. |
+         *     | 403 | `account_disabled` | The user or its courier is disabled. |
+         *     | 403 | `permission_denied` | The role of the user does not have the permission, or may not change a field named in `errors`. |
+         *     | 403 | `record_forbidden` | The record belongs to another courier. |
+         *     | 403 | `https_required` | The request was not sent over HTTPS. |
+         *     | 403 | `password_change_required` | The password is a one-time password. The user must change it first. |
+         *     | 403 | `two_factor_required` | The role requires two-factor authentication, and the user has not set it up. |
+         *     | 404 | `route_not_found` | The path does not exist. |
+         *     | 404 | `unknown_host` | No instance has this host name. |
+         *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
+         *     | 404 | `package_not_found` | The package does not exist. |
+         *     | 404 | `manifest_not_found` | The manifest does not exist, or none of the caller's packages is on it. |
+         *     | 404 | `courier_not_found` | The courier does not exist. |
+         *     | 404 | `customer_not_found` | The customer does not exist, or belongs to another courier. |
+         *     | 404 | `warehouse_not_found` | The warehouse does not exist. |
+         *     | 404 | `carrier_not_found` | The carrier does not exist. |
+         *     | 404 | `rate_not_found` | The rate tier does not exist, or belongs to another table. |
+         *     | 404 | `logo_not_found` | The logo does not exist, or the courier has a newer one. |
+         *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
+         *     | 404 | `user_not_found` | The user does not exist. |
+         *     | 404 | `session_not_found` | The user has no such session. |
+         *     | 404 | `bill_not_found` | The bill does not exist. For couriers also if it is a draft, or belongs to another courier. |
+         *     | 404 | `adjustment_not_found` | The adjustment does not exist. Lines for packages and air freight cannot be removed. |
+         *     | 404 | `payment_not_found` | The payment does not exist. |
+         *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
+         *     | 408 | `request_timeout` | The request did not arrive completely in time. |
+         *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
+         *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
+         *     | 409 | `duplicate_username` | Another user has this user name. |
+         *     | 409 | `duplicate_courier_code` | Another courier has this code. |
+         *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
+         *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
+         *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
+         *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
+         *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
+         *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
+         *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
+         *     | 429 | `too_many_attempts` | There were too many failed attempts. `Retry-After` says how long to wait. |
+         *     | 429 | `quota_exceeded` | The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
+         *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
+         *     | 431 | `headers_too_large` | The headers of the request are too large. |
+         *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
+         *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
+         *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
+         * @enum {string}
+         */
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FieldError: {
+            /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
+            field: string;
+            /** @description The row of an uploaded file, counted as in a spreadsheet. The header is row 1. For `application/x-ndjson` the line, counted from 1. Absent if the problem concerns the whole file, or no file. */
+            row?: number;
+            /** @description Short machine-readable reason. If a value violates the schema, it is the schema keyword (`required`, `type`, `format`, `pattern`, `enum`, `minimum`, `maximum`, `maxLength` and so on). */
+            code: string;
+            /** @description Text for people. */
+            message: string;
+        };
+        PrealertBatchLine: {
+            /** @description Number of the line. The first line is 1, and empty lines count. */
+            line: number;
+            status: components["schemas"]["PrealertBatchLineStatus"];
+            /** @description Text for people. */
+            message: string;
+            /**
+             * Format: uuid
+             * @description The created pre-alert. Absent if none was created.
+             */
+            prealert_id?: string;
+            code?: components["schemas"]["FailureCode"];
+            /** @description The unacceptable fields, as in the response to a single call. */
+            errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description The result of each line that is not empty. `total` is the sum of `created`, `duplicate`, `unknown_customer` and `invalid`. */
+        PrealertBatch: {
+            /** @description Number of lines that are not empty. */
+            total: number;
+            /** @description Number of created pre-alerts. */
+            created: number;
+            /** @description Number of lines whose tracking number your account has already announced, or an earlier line has. */
+            duplicate: number;
+            /** @description Number of lines whose user code is not that of an active customer. */
+            unknown_customer: number;
+            /** @description Number of lines that are not well-formed JSON, or whose fields are not acceptable. */
+            invalid: number;
+            /** @description The lines in their order. */
+            results: components["schemas"]["PrealertBatchLine"][];
+        };
+        PrealertBatchResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PrealertBatch"];
         };
         /**
          * Format: uuid
@@ -2141,6 +2696,11 @@ export interface components {
              */
             prealert_id: string;
         };
+        /** @description Response to `action=branches`. It has no `total`. */
+        DistinctBranchNames: components["schemas"]["Success"] & {
+            /** @description The branch names without duplicates, in ascending order. */
+            data: string[];
+        };
         /**
          * @description `1` active, `0` inactive. Pre-alerts can be created only for active customers.
          * @enum {integer}
@@ -2175,11 +2735,6 @@ export interface components {
             data: components["schemas"]["Customer"][];
             /** @description Number of records that match the filters, on all pages. */
             total: number;
-        };
-        /** @description Response to `action=branches`. It has no `total`. */
-        BranchNames: components["schemas"]["Success"] & {
-            /** @description The branch names without duplicates, in ascending order. */
-            data: string[];
         };
         CustomerUpdate: {
             /**
@@ -2267,7 +2822,7 @@ export interface components {
             match_score: number | null;
         };
         /** @description First step. `username` and `password` are required and must not be blank; otherwise the response is 422 `credentials_required`. */
-        PasswordLogin: {
+        PasswordLoginAction: {
             /**
              * @description Always `login`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2282,7 +2837,7 @@ export interface components {
             password?: string;
         };
         /** @description Second step, for a user with two-factor authentication. */
-        TwoFactorLogin: {
+        VerifyTwoFactorAction: {
             /**
              * @description Always `verify_2fa`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2294,7 +2849,22 @@ export interface components {
             code: string;
         };
         /** @description One step of the login. */
-        LoginStep: components["schemas"]["PasswordLogin"] | components["schemas"]["TwoFactorLogin"];
+        LoginAction: components["schemas"]["PasswordLoginAction"] | components["schemas"]["VerifyTwoFactorAction"];
+        /** @description The password was correct. A second factor is still required. The response contains no access token yet. */
+        TwoFactorRequired: {
+            /**
+             * @description Always `2fa_required`.
+             * @constant
+             */
+            status: "2fa_required";
+            /** @description Text for people. */
+            message: string;
+            data: {
+                /** @description Send it with the code within 5 minutes. It is valid for one attempt. */
+                preauth_token: string;
+            };
+            timestamp: components["schemas"]["Timestamp"];
+        };
         /**
          * @description The user's role. A `courier` sees only its own courier account.
          * @enum {string}
@@ -2334,21 +2904,6 @@ export interface components {
         LoginSuccess: components["schemas"]["Success"] & {
             data: components["schemas"]["LoginGrant"];
         };
-        /** @description The password was correct. A second factor is still required. The response contains no access token yet. */
-        TwoFactorRequired: {
-            /**
-             * @description Always `2fa_required`.
-             * @constant
-             */
-            status: "2fa_required";
-            /** @description Text for people. */
-            message: string;
-            data: {
-                /** @description Send it with the code within 5 minutes. It is valid for one attempt. */
-                preauth_token: string;
-            };
-            timestamp: components["schemas"]["Timestamp"];
-        };
         /** @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`; null if there is none. */
         NullableUtcDateTime: string | null;
         /** @description A user as an administrator sees it. */
@@ -2379,7 +2934,7 @@ export interface components {
             created_at: components["schemas"]["UtcDateTime"];
             updated_at: components["schemas"]["UtcDateTime"];
         };
-        ManagedUserPage: components["schemas"]["Success"] & {
+        ListUsersResult: components["schemas"]["Success"] & {
             /** @description The users of this page. */
             data: components["schemas"]["ManagedUser"][];
             meta: components["schemas"]["PageMeta"];
@@ -2394,7 +2949,7 @@ export interface components {
          */
         CourierOfRole: string;
         /** @description Creates a user with a one-time password. */
-        UserCreation: {
+        CreateUserAction: {
             /**
              * @description Always `create`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2408,7 +2963,7 @@ export interface components {
             courier_id?: components["schemas"]["CourierOfRole"];
         };
         /** @description Changes the display name or the e-mail address. Send at least one of them. */
-        UserUpdate: {
+        UpdateUserAction: {
             /**
              * @description Always `update`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2420,7 +2975,7 @@ export interface components {
             email?: string | null;
         };
         /** @description Changes the user's role or courier. */
-        UserRoleChange: {
+        ChangeUserRoleAction: {
             /**
              * @description Always `change_role`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2431,7 +2986,7 @@ export interface components {
             courier_id?: components["schemas"]["CourierOfRole"];
         };
         /** @description Blocks the user's login, and revokes its tokens. */
-        UserDisabling: {
+        DisableUserAction: {
             /**
              * @description Always `disable`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2440,7 +2995,7 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
         };
         /** @description Allows a disabled user to log in again. */
-        UserEnabling: {
+        EnableUserAction: {
             /**
              * @description Always `enable`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2449,7 +3004,7 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
         };
         /** @description Replaces the user's password with a one-time password. */
-        UserPasswordReset: {
+        ResetUserPasswordAction: {
             /**
              * @description Always `reset_password`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2458,7 +3013,7 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
         };
         /** @description Turns off the second factor of a user who has lost it. */
-        UserTwoFactorReset: {
+        ResetUserTwoFactorAction: {
             /**
              * @description Always `reset_two_factor`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2467,7 +3022,7 @@ export interface components {
             user_id: components["schemas"]["Uuid"];
         };
         /** @description An action on a user. */
-        UserAction: components["schemas"]["UserCreation"] | components["schemas"]["UserUpdate"] | components["schemas"]["UserRoleChange"] | components["schemas"]["UserDisabling"] | components["schemas"]["UserEnabling"] | components["schemas"]["UserPasswordReset"] | components["schemas"]["UserTwoFactorReset"];
+        UserAction: components["schemas"]["CreateUserAction"] | components["schemas"]["UpdateUserAction"] | components["schemas"]["ChangeUserRoleAction"] | components["schemas"]["DisableUserAction"] | components["schemas"]["EnableUserAction"] | components["schemas"]["ResetUserPasswordAction"] | components["schemas"]["ResetUserTwoFactorAction"];
         OneTimePasswordResult: components["schemas"]["Success"] & {
             data: {
                 user_id: components["schemas"]["Uuid"];
@@ -2493,10 +3048,10 @@ export interface components {
              */
             new_password: string;
         };
-        PasswordChanged: components["schemas"]["Success"] & {
+        ChangePasswordResult: components["schemas"]["Success"] & {
             data: components["schemas"]["LoginGrant"];
         };
-        TwoFactorStatus: components["schemas"]["Success"] & {
+        GetTwoFactorResult: components["schemas"]["Success"] & {
             data: {
                 /** @description Whether the user logs in with a second factor. */
                 enabled: boolean;
@@ -2514,7 +3069,7 @@ export interface components {
          */
         Password: string;
         /** @description Starts a set-up. */
-        TwoFactorSetup: {
+        SetUpTwoFactorAction: {
             /**
              * @description Always `setup`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2523,7 +3078,7 @@ export interface components {
             password: components["schemas"]["Password"];
         };
         /** @description Finishes a set-up. */
-        TwoFactorEnabling: {
+        EnableTwoFactorAction: {
             /**
              * @description Always `enable`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2533,7 +3088,7 @@ export interface components {
             code: string;
         };
         /** @description Turns the second factor off. */
-        TwoFactorDisabling: {
+        DisableTwoFactorAction: {
             /**
              * @description Always `disable`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2544,7 +3099,7 @@ export interface components {
             code: string;
         };
         /** @description Creates ten new backup codes. The old codes no longer work. */
-        BackupCodesRegeneration: {
+        RegenerateBackupCodesAction: {
             /**
              * @description Always `regenerate_backup_codes`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2555,7 +3110,7 @@ export interface components {
             code: string;
         };
         /** @description An action on the caller's second factor. */
-        TwoFactorAction: components["schemas"]["TwoFactorSetup"] | components["schemas"]["TwoFactorEnabling"] | components["schemas"]["TwoFactorDisabling"] | components["schemas"]["BackupCodesRegeneration"];
+        TwoFactorAction: components["schemas"]["SetUpTwoFactorAction"] | components["schemas"]["EnableTwoFactorAction"] | components["schemas"]["DisableTwoFactorAction"] | components["schemas"]["RegenerateBackupCodesAction"];
         TwoFactorBegun: components["schemas"]["Success"] & {
             data: {
                 /** @description The secret in base32, for typing into an authenticator. */
@@ -2599,7 +3154,7 @@ export interface components {
             };
         };
         /** @description Requests an e-mail with a token. */
-        PasswordResetRequest: {
+        RequestPasswordResetAction: {
             /**
              * @description Always `request`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2609,7 +3164,7 @@ export interface components {
             username: string;
         };
         /** @description Replaces the password. */
-        PasswordResetCompletion: {
+        CompletePasswordResetAction: {
             /**
              * @description Always `reset`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2624,7 +3179,7 @@ export interface components {
             new_password: string;
         };
         /** @description One step of a password reset. */
-        PasswordResetStep: components["schemas"]["PasswordResetRequest"] | components["schemas"]["PasswordResetCompletion"];
+        PasswordResetAction: components["schemas"]["RequestPasswordResetAction"] | components["schemas"]["CompletePasswordResetAction"];
         /** @description One access token and its use. */
         LoginSession: {
             session_id: components["schemas"]["Uuid"];
@@ -2654,13 +3209,13 @@ export interface components {
              */
             end_reason: "logout" | "ended" | "revoked" | "idle" | "expired" | null;
         };
-        SessionPage: components["schemas"]["Success"] & {
+        ListSessionsResult: components["schemas"]["Success"] & {
             /** @description The sessions of this page. */
             data: components["schemas"]["LoginSession"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @description Ends the session of this request. */
-        SessionLogout: {
+        LogOutAction: {
             /**
              * @description Always `logout`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2673,7 +3228,7 @@ export interface components {
          */
         SessionOwner: string;
         /** @description Ends one session. */
-        SessionEnding: {
+        EndSessionAction: {
             /**
              * @description Always `end`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2683,7 +3238,7 @@ export interface components {
             user_id?: components["schemas"]["SessionOwner"];
         };
         /** @description Ends all sessions of a user. */
-        SessionsEnding: {
+        EndSessionsAction: {
             /**
              * @description Always `end_all`. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2694,8 +3249,8 @@ export interface components {
             user_id?: components["schemas"]["SessionOwner"];
         };
         /** @description An action on sessions. */
-        SessionAction: components["schemas"]["SessionLogout"] | components["schemas"]["SessionEnding"] | components["schemas"]["SessionsEnding"];
-        SessionsEnded: components["schemas"]["Success"] & {
+        SessionAction: components["schemas"]["LogOutAction"] | components["schemas"]["EndSessionAction"] | components["schemas"]["EndSessionsAction"];
+        ManageSessionsResult: components["schemas"]["Success"] & {
             data: {
                 /** @description Number of open sessions that were ended. */
                 ended: number;
@@ -2919,15 +3474,16 @@ export interface components {
             data: components["schemas"]["PackageRecord"][];
             meta: components["schemas"]["PackageListMeta"];
         };
+        QueuedDispatch: {
+            dispatch_id: components["schemas"]["Uuid"];
+            /** @description Number of packages that the ids or the filters selected, of those that you can see. */
+            total_selected: number;
+            /** @description Number of packages that were newly queued. The others were already queued, or have no courier. */
+            total_queued: number;
+        };
         /** @description Result of a `queue_dispatch`. */
         PackageDispatch: components["schemas"]["Success"] & {
-            data: {
-                dispatch_id: components["schemas"]["Uuid"];
-                /** @description Number of packages that the ids or the filters selected, of those that you can see. */
-                total_selected: number;
-                /** @description Number of packages that were newly queued. The others were already queued, or have no courier. */
-                total_queued: number;
-            };
+            data: components["schemas"]["QueuedDispatch"];
         };
         /** @description The package and the fields to change. Omitted fields do not change. */
         PackageUpdate: {
@@ -3016,7 +3572,7 @@ export interface components {
          */
         PackageEventKind: "in_transit" | "on_hold" | "customs_hold" | "released" | "returned" | "lost" | "delivered";
         /** @description An event, and the package or packages that it applies to. */
-        PackageEventRecord: {
+        PackageEventCreation: {
             /**
              * Format: uuid
              * @description The package. Send either this field or `package_ids`.
@@ -3085,6 +3641,37 @@ export interface components {
             package_id: string | null;
             /** @description Whether this call assigned the package to the courier or the customer. */
             assigned: boolean;
+        };
+        PrealertUpload: {
+            /**
+             * Format: binary
+             * @description The CSV file, at most 10 MiB and 10,000 rows below the first.
+             */
+            file: string;
+            /** @description UUID of the courier that announces the parcels. Required for staff. Ignored for a courier, who always announces its own parcels. */
+            target_courier_id?: string;
+            /**
+             * @description `true` validates and counts the rows, but stores nothing.
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /** @description Result per row below the first. `processed` is the sum of `created`, `duplicate` and `repeated`. */
+        PrealertImport: {
+            /** @description Number of rows that are not blank. All of them are valid. */
+            processed: number;
+            /** @description Number of created pre-alerts. */
+            created: number;
+            /** @description Number of tracking numbers that the courier had already announced. Their pre-alerts did not change. */
+            duplicate: number;
+            /** @description Number of rows whose tracking number is in an earlier row. */
+            repeated: number;
+            /** @description Number of rows whose cells are all blank. Empty lines are not counted. */
+            skipped: number;
+            /** @description The rows that are `duplicate` or `repeated`, at most the first 1,000. */
+            duplicate_rows: number[];
+            /** @description Whether this was a dry run. A dry run stores nothing. */
+            dry_run: boolean;
         };
         CustomerUpload: {
             /**
@@ -3333,7 +3920,7 @@ export interface components {
             removed?: number;
         };
         /** @description A success whose `timestamp` is a date-time string (UTC), not seconds. */
-        ManifestOperationSuccess: {
+        ManageManifestResult: {
             /**
              * @description Always `success`.
              * @constant
@@ -4279,7 +4866,7 @@ export interface components {
             /** @description All couriers, sorted by code. */
             couriers?: components["schemas"]["CourierRates"][];
         };
-        WantedTier: {
+        RateTierInput: {
             /** @description The tier to update. It must be in this table. If omitted, the tier is inserted. If the table already has a tier with exactly these bounds and this fee, that tier is kept instead. */
             id?: number;
             /**
@@ -4310,7 +4897,7 @@ export interface components {
              */
             courier_id?: string | null;
             /** @description The complete new table, in any order. Two tiers can share a bound, but must not overlap otherwise. An empty list removes all tiers. */
-            rates: components["schemas"]["WantedTier"][];
+            rates: components["schemas"]["RateTierInput"][];
         };
         CopyDefaultRatesAction: {
             /**
@@ -4371,7 +4958,12 @@ export interface components {
              */
             air_freight_rate?: number;
         };
-        /** @description Delivery status of one webhook URL. A new URL resets it. */
+        /**
+         * @description What a webhook URL receives. `event`: our events, see *packageCreated*. `flat`: one flat object per package with 38 fields, see *flatPackageCreated*, for systems that already accept this format from other warehouses.
+         * @enum {string}
+         */
+        WebhookFormat: "event" | "flat";
+        /** @description Delivery status of one webhook URL. A new URL or a new format resets it. */
         WebhookHealth: {
             /**
              * @description `none`: no URL is set. `active`: the last webhook was accepted, or none was sent yet. `failing`: all webhooks since `failing_since` failed. `paused`: only tests are sent.
@@ -4420,7 +5012,11 @@ export interface components {
             api_url_add_package: string | null;
             /** @description The URL that we notify when the status of a package of yours changes. */
             api_url_update_package: string | null;
-            /** @description The token that we send to your URLs as `Authorization: Bearer <api_token>`. */
+            /** @description What we send to `api_url_add_package`. The weight of a flat package is in pounds. */
+            add_package_format: components["schemas"]["WebhookFormat"];
+            /** @description What we send to `api_url_update_package`. The weight of a flat package is in pounds. */
+            update_package_format: components["schemas"]["WebhookFormat"];
+            /** @description The token that we send to your URLs as `Authorization: Bearer <api_token>`. A flat package also contains it, see *flatPackageCreated*. */
             api_token: string | null;
             /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
             webhook_secret: string | null;
@@ -4473,6 +5069,10 @@ export interface components {
             api_url_add_package?: string;
             /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. */
             api_url_update_package?: string;
+            /** @description What we send to `api_url_add_package`: `event`, the default, or `flat`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
+            add_package_format?: components["schemas"]["WebhookFormat"];
+            /** @description What we send to `api_url_update_package`: `event`, the default, or `flat`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
+            update_package_format?: components["schemas"]["WebhookFormat"];
             /** @description The token that we send to your URLs. Visible ASCII characters without spaces. */
             api_token?: string;
             /** @description Your colour, `#RRGGBB`. */
@@ -4493,23 +5093,45 @@ export interface components {
         SettingsSaved: components["schemas"]["Success"] & {
             data: components["schemas"]["CourierSettings"];
         };
+        /** @description The new key. The old key no longer works. */
+        NewApiKey: string;
         KeyRegenerated: components["schemas"]["Success"] & {
             data: {
-                /** @description The new key. The old key no longer works. */
-                api_key: string;
+                api_key: components["schemas"]["NewApiKey"];
             };
         };
+        /** @description The new secret. The old secret also signs for 24 hours. */
+        NewWebhookSecret: string;
         WebhookSecretRotated: components["schemas"]["Success"] & {
             data: {
-                /** @description The new secret. The old secret also signs for 24 hours. */
-                webhook_secret: string;
+                webhook_secret: components["schemas"]["NewWebhookSecret"];
             };
         };
+        /** @description Path of the logo, relative to the host. */
+        LogoPath: string;
         LogoStored: components["schemas"]["Success"] & {
             data: {
-                /** @description Path of the logo, relative to the host. */
-                path: string;
+                path: components["schemas"]["LogoPath"];
             };
+        };
+        CourierSelection: {
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff (400 if missing). Ignored for a courier, who always changes its own.
+             */
+            courier_id?: string;
+        };
+        LogoUpload: {
+            /**
+             * Format: binary
+             * @description The logo file. JPG, PNG or SVG, at most 2 MiB.
+             */
+            logo: string;
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff (400 if missing). Ignored for a courier, who always changes its own.
+             */
+            courier_id?: string;
         };
         /** @description A courier as the warehouse sees it. Fields that are not set are `null`. Contains no secrets. */
         CourierRecord: {
@@ -4819,15 +5441,15 @@ export interface components {
             /** @description Duration in milliseconds. */
             duration_ms: number;
             /**
-             * @description `delivered`: a status from 200 to 299. `rejected`: another status. `timeout`: no response within 10 seconds. `unreachable`: no connection, or a broken connection. `unsafe_target`: the name does not resolve to public addresses only.
+             * @description `delivered`: a status from 200 to 299, or 409 for a flat package. `rejected`: another status. `timeout`: no response within 10 seconds. `unreachable`: no connection, or a broken connection. `unsafe_target`: the name does not resolve to public addresses only.
              * @enum {string}
              */
             outcome: "delivered" | "rejected" | "timeout" | "unreachable" | "unsafe_target";
             /** @description HTTP status of your server's response; null if there was none. */
             http_status: number | null;
-            /** @description The first 1,024 characters of the response body. */
+            /** @description The first 1,024 characters of the response body. The courier's token is replaced by `***`. */
             response_start: string | null;
-            /** @description The problem, as text for people. */
+            /** @description The problem, as text for people. After another status it is null, except for 404 in response to a flat package. */
             error: string | null;
         };
         /** @description The task to send one event to one of the courier's URLs, with its status. */
@@ -5054,6 +5676,43 @@ export interface components {
             /** @description Sequence of the newest event; 0 if there never was one. */
             last_sequence: number;
         };
+        /** @description The packages to queue, by their ids or by filters. Filters are combined with AND. */
+        PackageSelection: {
+            /** @description Queues these packages instead of those that match the filters. */
+            package_ids?: string[];
+            /** @description Substring of the tracking number. */
+            trackingNumber?: string;
+            /** @description The complete house number. */
+            houseNumber?: string;
+            /** @description The complete user code. */
+            userCode?: string;
+            /** @description Substring of the sender's name. */
+            shipper?: string;
+            /** @description Substring of the customer's first name. */
+            firstName?: string;
+            /** @description Substring of the customer's last name. */
+            lastName?: string;
+            /**
+             * Format: uuid
+             * @description Only packages of this courier. For a courier, the id of another account is ignored.
+             */
+            courierID?: string;
+            /**
+             * Format: uuid
+             * @description Only packages that this carrier brought.
+             */
+            carrierID?: string;
+            /**
+             * Format: date
+             * @description Received on or after this date, in UTC.
+             */
+            entryDateFloor?: string;
+            /**
+             * Format: date
+             * @description Received on or before this date, in UTC.
+             */
+            entryDateCeiling?: string;
+        };
         /** @description Current state of the packages that it queued. The sum is `total_queued`. */
         DispatchProgress: {
             /** @description Packages that wait to be sent. */
@@ -5137,7 +5796,7 @@ export interface components {
             hash: string | null;
         };
         /** @description The `head` of an earlier response, which you stored elsewhere. The chain must still contain it. */
-        KnownHead: {
+        KnownAuditHead: {
             /** @description Sequence of the entry. */
             sequence: number;
             /** @description Hash of the entry. */
@@ -5159,7 +5818,7 @@ export interface components {
              * @default 10000
              */
             max_entries: number;
-            known_head?: components["schemas"]["KnownHead"];
+            known_head?: components["schemas"]["KnownAuditHead"];
         };
         /** @description An action on the audit log. */
         AuditLogAction: components["schemas"]["VerifyAuditLogAction"];
@@ -5207,6 +5866,109 @@ export interface components {
             next_after: number | null;
             head: components["schemas"]["AuditHead"];
         };
+        /**
+         * @description A package as one flat object, in the format that many couriers' systems already accept. All 38 fields are always
+         *     present. A text that is not known is empty, a number that is not known is 0, and a flag that is not known is false.
+         */
+        FlatPackage: {
+            /**
+             * Format: uuid
+             * @description Our `package_id`. In a test it is the id of the test.
+             */
+            PackageID: string;
+            /**
+             * Format: uuid
+             * @description Your `courier_id`.
+             */
+            CourierID: string;
+            /** @description The `manifest_id` of the package's flight manifest. Empty if it is on none. */
+            ManifestID: string;
+            /** @description Always empty. */
+            CollectionID: string;
+            /** @description As scanned. While the customer is unknown, all but the last four characters are `*`. */
+            TrackingNumber: string;
+            /** @description Our `house_number`, as on the box. */
+            ControlNumber: string;
+            /** @description The customer's first name. */
+            FirstName: string;
+            /** @description The customer's last name. */
+            LastName: string;
+            /** @description The customer's user code. Empty while the customer is unknown. */
+            UserCode: string;
+            /**
+             * Format: double
+             * @description Weight in pounds, with at most 3 decimals. If your system reads kilograms, convert it.
+             */
+            Weight: number;
+            /** @description Our `shipper`. */
+            Shipper: string;
+            /** @description Always empty. We do not send the names of the warehouse's staff. */
+            EntryStaff: string;
+            /** @description The day of the intake, in UTC. The time is always midnight. */
+            EntryDate: string;
+            /** @description The time of the intake, in UTC, with seven decimals of a second. */
+            EntryDateTime: string;
+            /** @description The customer's branch. */
+            Branch: string;
+            /** @description Whether you named the customer of a package that had none. */
+            Claimed: boolean;
+            /** @description Your `api_token`. Empty if it is not set. The same value is in the two headers. */
+            APIToken: string;
+            /** @description Always false. */
+            ShowControls: boolean;
+            /** @description The `manifest_number` of the package's flight manifest. Empty if it is on none. */
+            ManifestCode: string;
+            /** @description Always empty. */
+            CollectionCode: string;
+            /** @description Our `description`. */
+            Description: string;
+            /** @description Always empty. */
+            HSCode: string;
+            /** @description Whether the customer is unknown. */
+            Unknown: boolean;
+            /** @description Always false. */
+            AIProcessed: boolean;
+            /** @description Always empty. A house number never changes. */
+            OriginalHouseNumber: string;
+            /**
+             * Format: double
+             * @description Always 0. Compute the volume from the three lengths.
+             */
+            Cubes: number;
+            /**
+             * Format: double
+             * @description Length in inches; 0 if it was not measured.
+             */
+            Length: number;
+            /**
+             * Format: double
+             * @description Width in inches; 0 if it was not measured.
+             */
+            Width: number;
+            /**
+             * Format: double
+             * @description Height in inches; 0 if it was not measured.
+             */
+            Height: number;
+            /** @description Always 1. We store one record per box. */
+            Pieces: number;
+            /** @description Whether a pre-alert of yours for this number is `flagged`, or the status of the package is `on_hold`, `customs_hold`, `returned` or `lost`. */
+            Discrepancy: boolean;
+            /** @description The reason of the discrepancy, as text for people. Empty if there is none. */
+            DiscrepancyDescription: string;
+            /** @description Always empty. */
+            ServiceTypeID: string;
+            /** @description Always empty. */
+            HazmatCodeID: string;
+            /** @description Always false. */
+            Coloaded: boolean;
+            /** @description Always empty. */
+            ColoadIndicator: string;
+            /** @description `0` at the warehouse (our status `received`), `1` delivered to the airport (`shipped`), `2` in transit to the local port (`in_transit`), `3` at the local port (never sent), `4` at local sorting (`delivered`). The statuses `on_hold`, `customs_hold`, `returned` and `lost` have no number: the package keeps the number of its last status that has one. */
+            PackageStatus: number;
+            /** @description Always empty. */
+            PackagePayments: string;
+        };
         /** @description Sent by the action `send_test`, to check that your URL accepts our requests. It is not one of the numbered events. */
         WebhookTestEvent: {
             /** @constant */
@@ -5218,114 +5980,6 @@ export interface components {
             data: {
                 message: string;
             };
-        };
-        /**
-         * @description The stable, machine-readable reason of a failure. New codes may be added within version 1: treat a code that you do
-         *     not know by its HTTP status.
-         *
-         *     | HTTP | Code | Meaning |
-         *     |---|---|---|
-         *     | 400 | `validation_failed` | A field is missing or not acceptable. `errors` names each field. |
-         *     | 400 | `body_required` | The request has no body. |
-         *     | 400 | `malformed_json` | The body is not a JSON object. |
-         *     | 400 | `malformed_form` | The body is not a complete, well-formed form. |
-         *     | 400 | `malformed_request` | The request is not well-formed HTTP. |
-         *     | 400 | `invalid_encoding` | Text in the request is not well-formed UTF-8, or contains a NUL character. |
-         *     | 400 | `unknown_user_code` | No active customer of the courier has this user code. |
-         *     | 400 | `manifest_invalid_transition` | The manifest cannot change to this status. It moves one step at a time, from draft to ready, shipped and completed. |
-         *     | 400 | `manifest_closed` | The manifest is shipped or completed. Its packages can no longer be changed. |
-         *     | 400 | `manifest_not_empty` | The manifest still has packages. |
-         *     | 400 | `packages_not_assignable` | At least one package cannot be added to the manifest, or removed from it. `errors` names each. |
-         *     | 400 | `package_invalid_transition` | At least one package cannot change to this status. `errors` names each. |
-         *     | 400 | `package_not_assignable` | The pre-alert cannot be given a package. None was received under its number, or the package has another owner. |
-         *     | 400 | `prealert_not_flagged` | The pre-alert has no flag to clear. |
-         *     | 400 | `default_rates_missing` | There are no default rates to copy. |
-         *     | 400 | `logo_not_acceptable` | The file is not a logo that can be shown. It must be a JPG, PNG or SVG file. |
-         *     | 400 | `endpoint_missing` | The courier has not set this URL, or is disabled. |
-         *     | 400 | `endpoint_paused` | Webhooks to this URL are paused. A successful test resumes them. |
-         *     | 400 | `tests_pending` | Ten test deliveries of the courier are already pending. |
-         *     | 400 | `sync_url_missing` | The courier has not set `api_url_get_customers`. |
-         *     | 400 | `password_wrong` | The password that confirms the request is wrong. |
-         *     | 400 | `code_wrong` | The second-factor code that confirms the request is wrong, or was already used. |
-         *     | 400 | `own_account` | An administrator cannot do this to its own account. |
-         *     | 400 | `last_admin` | This is the last enabled administrator. |
-         *     | 400 | `two_factor_enabled` | Two-factor authentication is already on. |
-         *     | 400 | `two_factor_disabled` | Two-factor authentication is off. |
-         *     | 400 | `two_factor_setup_missing` | No set-up of two-factor authentication was started, or it is older than ten minutes. |
-         *     | 400 | `reset_token_invalid` | The token of a password reset is wrong, used, replaced or expired. |
-         *     | 400 | `warehouse_is_primary` | The primary warehouse cannot be deleted. |
-         *     | 400 | `warehouse_in_use` | Packages or manifests use the warehouse. |
-         *     | 400 | `carrier_in_use` | Packages use the carrier. |
-         *     | 400 | `nothing_to_bill` | The courier has no package in the period, or each is already on a bill. |
-         *     | 400 | `bill_too_large` | The bill would have too many packages, or too large a total. |
-         *     | 400 | `bill_total_negative` | The lines of the bill would have a total below 0. |
-         *     | 400 | `bill_not_draft` | The bill is published. Only a draft can be changed. |
-         *     | 400 | `bill_not_published` | The bill is a draft. Only a published bill can be paid. |
-         *     | 400 | `payment_exceeds_balance` | The payment is larger than the balance of the bill. |
-         *     | 400 | `bill_too_long` | The bill has more lines than a PDF can have. |
-         *     | 401 | `key_missing` | The request has no API key. |
-         *     | 401 | `credentials_invalid` | The user name or the password is wrong. |
-         *     | 401 | `code_invalid` | The second-factor code is wrong or used, or its `preauth_token` is used or expired. |
-         *     | 401 | `token_missing` | The request has no bearer token. |
-         *     | 401 | `token_invalid` | The bearer token is malformed, or not a token of this instance. |
-         *     | 401 | `token_expired` | The bearer token is older than 8 hours. |
-         *     | 401 | `session_ended` | The session of the token was ended, or was not used for too long. |
-         *     | 403 | `key_invalid` | The API key is unknown or deactivated, or belongs to another instance. |
-         *     | 403 | `account_disabled` | The user or its courier is disabled. |
-         *     | 403 | `permission_denied` | The role of the user does not have the permission, or may not change a field named in `errors`. |
-         *     | 403 | `record_forbidden` | The record belongs to another courier. |
-         *     | 403 | `https_required` | The request was not sent over HTTPS. |
-         *     | 403 | `password_change_required` | The password is a one-time password. The user must change it first. |
-         *     | 403 | `two_factor_required` | The role requires two-factor authentication, and the user has not set it up. |
-         *     | 404 | `route_not_found` | The path does not exist. |
-         *     | 404 | `unknown_host` | No instance has this host name. |
-         *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
-         *     | 404 | `package_not_found` | The package does not exist. |
-         *     | 404 | `manifest_not_found` | The manifest does not exist, or none of the caller's packages is on it. |
-         *     | 404 | `courier_not_found` | The courier does not exist. |
-         *     | 404 | `customer_not_found` | The customer does not exist, or belongs to another courier. |
-         *     | 404 | `warehouse_not_found` | The warehouse does not exist. |
-         *     | 404 | `carrier_not_found` | The carrier does not exist. |
-         *     | 404 | `rate_not_found` | The rate tier does not exist, or belongs to another table. |
-         *     | 404 | `logo_not_found` | The logo does not exist, or the courier has a newer one. |
-         *     | 404 | `delivery_not_found` | The delivery does not exist, or belongs to another courier. |
-         *     | 404 | `user_not_found` | The user does not exist. |
-         *     | 404 | `session_not_found` | The user has no such session. |
-         *     | 404 | `bill_not_found` | The bill does not exist. For couriers also if it is a draft, or belongs to another courier. |
-         *     | 404 | `adjustment_not_found` | The adjustment does not exist. Lines for packages and air freight cannot be removed. |
-         *     | 404 | `payment_not_found` | The payment does not exist. |
-         *     | 405 | `method_not_allowed` | The path does not support the method. The header `Allow` lists those that it supports. |
-         *     | 408 | `request_timeout` | The request did not arrive completely in time. |
-         *     | 409 | `duplicate_tracking_number` | The courier already has a pre-alert with this tracking number, or another package has it. |
-         *     | 409 | `duplicate_user_code` | Another customer of the courier has this user code. |
-         *     | 409 | `duplicate_username` | Another user has this user name. |
-         *     | 409 | `duplicate_courier_code` | Another courier has this code. |
-         *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
-         *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
-         *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
-         *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
-         *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
-         *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
-         *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
-         *     | 429 | `too_many_attempts` | There were too many failed attempts. `Retry-After` says how long to wait. |
-         *     | 429 | `quota_exceeded` | The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
-         *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
-         *     | 431 | `headers_too_large` | The headers of the request are too large. |
-         *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
-         *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
-         *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
-         * @enum {string}
-         */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
-        FieldError: {
-            /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
-            field: string;
-            /** @description The row of an uploaded file, counted as in a spreadsheet. The header is row 1. Absent if the problem concerns the whole file, or no file. */
-            row?: number;
-            /** @description Short machine-readable reason. If a value violates the schema, it is the schema keyword (`required`, `type`, `format`, `pattern`, `enum`, `minimum`, `maximum`, `maxLength` and so on). */
-            code: string;
-            /** @description Text for people. */
-            message: string;
         };
         SubmitPrealertResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PrealertKey"];
@@ -5347,7 +6001,7 @@ export interface components {
         DeletePrealertResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PrealertKey"];
         };
-        ListCustomersResult: components["schemas"]["CustomerPage"] | components["schemas"]["BranchNames"];
+        ListCustomersResult: components["schemas"]["DistinctBranchNames"] | components["schemas"]["CustomerPage"];
         CreateCustomerResult: components["schemas"]["Success"] & {
             data: components["schemas"]["CreatedCustomer"];
         };
@@ -5362,17 +6016,17 @@ export interface components {
             count: number;
             data: components["schemas"]["CustomerMatch"][];
         };
-        LoginResult: components["schemas"]["LoginSuccess"] | components["schemas"]["TwoFactorRequired"];
+        LoginResult: components["schemas"]["TwoFactorRequired"] | components["schemas"]["LoginSuccess"];
         ManageUsersResult: components["schemas"]["OneTimePasswordResult"] | components["schemas"]["ManagedUserResult"];
         ManageTwoFactorResult: components["schemas"]["TwoFactorBegun"] | components["schemas"]["TwoFactorEnabled"] | components["schemas"]["TwoFactorDisabled"] | components["schemas"]["BackupCodesRegenerated"];
         ReceivePackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageReceipt"];
         };
-        RetrievePackagesResult: components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
+        ListPackagesResult: components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
         UpdatePackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageUpdated"];
         };
-        PackageEventsResult: components["schemas"]["Success"] & {
+        ListPackageEventsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageHistory"];
         };
         RecordPackageEventResult: components["schemas"]["Success"] & {
@@ -5380,6 +6034,9 @@ export interface components {
         };
         ReviewPrealertResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PrealertReviewed"];
+        };
+        UploadPrealertsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["PrealertImport"];
         };
         UploadCustomersResult: components["schemas"]["Success"] & {
             data: components["schemas"]["CustomerImport"];
@@ -5398,10 +6055,10 @@ export interface components {
         GetManifestResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ManifestDetail"];
         };
-        GenerateCourierInvoiceResult: components["schemas"]["Success"] & {
+        PreviewCourierInvoiceResult: components["schemas"]["Success"] & {
             data: components["schemas"]["InvoicePreview"];
         };
-        LoadCourierBillsResult: components["schemas"]["Success"] & {
+        ListCourierBillsResult: components["schemas"]["Success"] & {
             /** @description Number of bills in this response. */
             count: number;
             /** @description Newest first. */
@@ -5415,11 +6072,11 @@ export interface components {
         ManageCourierBillsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["BillOperationResult"];
         };
-        CourierStatementResult: components["schemas"]["Success"] & {
+        GetCourierStatementResult: components["schemas"]["Success"] & {
             data: components["schemas"]["CourierStatement"];
             meta: components["schemas"]["PageMeta"];
         };
-        BillingReconciliationResult: components["schemas"]["Success"] & {
+        GetBillingReconciliationResult: components["schemas"]["Success"] & {
             data: components["schemas"]["BillingReconciliation"];
             meta: components["schemas"]["KeyPageMeta"];
         };
@@ -5433,6 +6090,21 @@ export interface components {
             data: components["schemas"]["CourierSettings"];
         };
         UpdateCourierSettingsResult: components["schemas"]["SettingsSaved"] | components["schemas"]["KeyRegenerated"] | components["schemas"]["WebhookSecretRotated"] | components["schemas"]["LogoStored"];
+        RegenerateApiKeyResult: components["schemas"]["Success"] & {
+            data: {
+                api_key: components["schemas"]["NewApiKey"];
+            };
+        };
+        RotateWebhookSecretResult: components["schemas"]["Success"] & {
+            data: {
+                webhook_secret: components["schemas"]["NewWebhookSecret"];
+            };
+        };
+        UploadLogoResult: components["schemas"]["Success"] & {
+            data: {
+                path: components["schemas"]["LogoPath"];
+            };
+        };
         ListCouriersResult: components["schemas"]["Success"] & {
             /** @description One page of couriers. */
             data: components["schemas"]["CourierRecord"][];
@@ -5465,17 +6137,20 @@ export interface components {
         ManageWebhookDeliveriesResult: components["schemas"]["Success"] & {
             data: components["schemas"]["QueuedDelivery"] | components["schemas"]["WebhookRecovery"];
         };
-        ReadEventsResult: components["schemas"]["Success"] & {
+        ListEventsResult: components["schemas"]["Success"] & {
             /** @description Sorted by `sequence`. */
             data: components["schemas"]["CourierEvent"][];
             meta: components["schemas"]["EventPageMeta"];
+        };
+        QueueDispatchResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["QueuedDispatch"];
         };
         ListDispatchesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
             data: components["schemas"]["DispatchRecord"][];
             meta: components["schemas"]["KeyPageMeta"];
         };
-        ListAuditLogResult: components["schemas"]["Success"] & {
+        ListAuditEntriesResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
             data: components["schemas"]["AuditEntry"][];
             meta: components["schemas"]["KeyPageMeta"];
@@ -5486,26 +6161,17 @@ export interface components {
         GetContractJsonResult: {
             [key: string]: unknown;
         };
+        GetSdkContractResult: {
+            [key: string]: unknown;
+        };
     };
     responses: {
         /** @description The bill does not exist. For couriers also if it is a draft, or belongs to another courier. */
         BillNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "BillingReconciliation.400": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5516,6 +6182,8 @@ export interface components {
         "BodyTooLarge.1.MiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5526,6 +6194,8 @@ export interface components {
         "BodyTooLarge.128.KiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5536,6 +6206,8 @@ export interface components {
         "BodyTooLarge.256.KiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5546,6 +6218,8 @@ export interface components {
         "BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5556,6 +6230,8 @@ export interface components {
         "BodyTooLarge.4.KiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5566,6 +6242,20 @@ export interface components {
         "BodyTooLarge.64.KiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5576,6 +6266,20 @@ export interface components {
         "BodyTooLarge.file.10.MiB": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. */
+        "BodyTooLarge.file.2.MiB": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5587,6 +6291,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5604,6 +6310,8 @@ export interface components {
         "ChangePassword.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5614,6 +6322,8 @@ export interface components {
         CourierNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5630,6 +6340,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5644,6 +6356,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5658,6 +6372,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5669,6 +6385,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5683,6 +6401,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5698,20 +6418,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "CourierStatement.400": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5729,6 +6437,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5745,6 +6455,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5763,6 +6475,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5776,6 +6490,8 @@ export interface components {
         "CredentialsInvalid.CodeInvalid": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5786,6 +6502,8 @@ export interface components {
         CredentialsRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5796,6 +6514,8 @@ export interface components {
         CustomerNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5811,6 +6531,26 @@ export interface components {
         "DeleteCustomer.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "DeleteLogo.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5827,6 +6567,8 @@ export interface components {
         "DeletePrealert.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5842,6 +6584,8 @@ export interface components {
         "DownloadCourierBill.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5858,6 +6602,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5868,6 +6614,8 @@ export interface components {
         DuplicateTrackingNumber: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5884,6 +6632,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5900,6 +6650,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5910,6 +6662,8 @@ export interface components {
         DuplicateUserCode: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5926,6 +6680,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5943,6 +6699,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5959,6 +6717,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5975,6 +6735,40 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ExportPackagesCsv.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ExportPackagesXlsx.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5988,6 +6782,8 @@ export interface components {
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -5996,14 +6792,14 @@ export interface components {
         };
         /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `body_required`: The request has no body.
-         *     - `malformed_json`: The body is not a JSON object.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
-        "GenerateCourierInvoice.400": {
+        "GetBillingReconciliation.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6018,6 +6814,8 @@ export interface components {
         "GetCourierBill.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6032,6 +6830,8 @@ export interface components {
         "GetCourierLogo.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6046,6 +6846,8 @@ export interface components {
         "GetCourierRates.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6060,6 +6862,24 @@ export interface components {
         "GetCourierSettings.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetCourierStatement.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6074,6 +6894,24 @@ export interface components {
         "GetManifest.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetPackageLabel.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6084,6 +6922,8 @@ export interface components {
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6094,6 +6934,8 @@ export interface components {
         HttpsRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6109,6 +6951,8 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6119,6 +6963,8 @@ export interface components {
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6129,6 +6975,8 @@ export interface components {
         KeyMissing: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6142,6 +6990,8 @@ export interface components {
         KeyRejected: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6153,9 +7003,11 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
-        "ListAuditLog.400": {
+        "ListAuditEntries.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6170,6 +7022,24 @@ export interface components {
         "ListCarriers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListCourierBills.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6184,6 +7054,8 @@ export interface components {
         "ListCouriers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6198,6 +7070,8 @@ export interface components {
         "ListCustomerSyncs.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6212,6 +7086,8 @@ export interface components {
         "ListCustomers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6226,6 +7102,58 @@ export interface components {
         "ListDispatches.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListEvents.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListPackageEvents.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListPackages.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6240,6 +7168,8 @@ export interface components {
         "ListPrealerts.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6254,6 +7184,8 @@ export interface components {
         "ListSessions.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6268,6 +7200,8 @@ export interface components {
         "ListUsers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6282,6 +7216,8 @@ export interface components {
         "ListWarehouses.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6296,20 +7232,8 @@ export interface components {
         "ListWebhookDeliveries.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "LoadCourierBills.400": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6326,6 +7250,8 @@ export interface components {
         "Login.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6336,6 +7262,8 @@ export interface components {
         LogoNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6350,6 +7278,8 @@ export interface components {
         MalformedRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6368,6 +7298,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6391,6 +7323,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6409,6 +7343,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6426,6 +7362,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6447,6 +7385,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6463,6 +7403,8 @@ export interface components {
         "ManageSessions.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6484,6 +7426,8 @@ export interface components {
         "ManageTwoFactor.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6503,6 +7447,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6522,6 +7468,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6542,6 +7490,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6552,6 +7502,8 @@ export interface components {
         ManifestNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6563,6 +7515,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 Allow: components["headers"]["Allow"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6574,6 +7528,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 Allow: components["headers"]["Allow"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6585,6 +7541,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 Allow: components["headers"]["Allow"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6596,34 +7554,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 Allow: components["headers"]["Allow"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "PackageEvents.400": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "PackageLabel.400": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6634,6 +7566,8 @@ export interface components {
         PackageNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6645,6 +7579,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6660,6 +7596,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6671,6 +7609,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6685,6 +7625,8 @@ export interface components {
         "PermissionDenied.audit.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6699,6 +7641,8 @@ export interface components {
         "PermissionDenied.billing.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6713,6 +7657,8 @@ export interface components {
         "PermissionDenied.billing.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6728,6 +7674,8 @@ export interface components {
         "PermissionDenied.billing.view.RecordForbidden.invoice": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6742,6 +7690,8 @@ export interface components {
         "PermissionDenied.carrier.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6756,6 +7706,8 @@ export interface components {
         "PermissionDenied.courier.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6770,6 +7722,8 @@ export interface components {
         "PermissionDenied.courier.settings": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6784,6 +7738,8 @@ export interface components {
         "PermissionDenied.customer.add": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6798,6 +7754,8 @@ export interface components {
         "PermissionDenied.customer.edit": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6814,6 +7772,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6828,6 +7788,8 @@ export interface components {
         "PermissionDenied.manifest.create": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6842,6 +7804,8 @@ export interface components {
         "PermissionDenied.manifest.edit": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6856,6 +7820,8 @@ export interface components {
         "PermissionDenied.package.receive": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6870,6 +7836,8 @@ export interface components {
         "PermissionDenied.prealert.review": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6884,6 +7852,8 @@ export interface components {
         "PermissionDenied.tenant.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6898,6 +7868,8 @@ export interface components {
         "PermissionDenied.user.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6912,6 +7884,8 @@ export interface components {
         "PermissionDenied.warehouse.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6926,6 +7900,8 @@ export interface components {
         "PermissionDenied.warehouse.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6940,6 +7916,8 @@ export interface components {
         "PermissionDenied.webhook.manage": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6954,6 +7932,8 @@ export interface components {
         "PermissionDenied.webhook.view": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6964,6 +7944,8 @@ export interface components {
         PrealertNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6975,6 +7957,44 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "PreviewCourierInvoice.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "QueueDispatch.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -6989,6 +8009,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7003,6 +8025,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7017,6 +8041,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7028,20 +8054,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "ReadEvents.400": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7060,6 +8074,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7074,6 +8090,8 @@ export interface components {
         RecordForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7092,6 +8110,26 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "RegenerateApiKey.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7109,6 +8147,8 @@ export interface components {
         "ReplacePrealert.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7119,6 +8159,8 @@ export interface components {
         RequestTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7136,22 +8178,8 @@ export interface components {
         "ResetPassword.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
-         *     - `malformed_json`: The body is not a JSON object.
-         *     - `malformed_request`: The request is not well-formed HTTP.
-         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
-         */
-        "RetrievePackages.400.Replayable": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7171,6 +8199,26 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "RotateWebhookSecret.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7185,6 +8233,8 @@ export interface components {
         "SearchCustomers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7203,6 +8253,26 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_tracking_number`: The courier already has a pre-alert with this tracking number, or another package has it.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "SubmitPrealert.409.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7221,6 +8291,26 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `duplicate_tracking_number`: The courier already has a pre-alert with this tracking number, or another package has it.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "SubmitPrealertWithoutSuffix.409.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7238,6 +8328,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7253,6 +8345,8 @@ export interface components {
         TokenRejected: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7267,6 +8361,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7281,6 +8377,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7291,6 +8389,20 @@ export interface components {
         "UnsupportedMediaType.application.json": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The body is compressed, not in UTF-8, or of another media type than the operation takes. */
+        "UnsupportedMediaType.application.json.or.application.x.ndjson": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7301,6 +8413,8 @@ export interface components {
         "UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7311,6 +8425,8 @@ export interface components {
         "UnsupportedMediaType.multipart.form.data": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7330,6 +8446,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7346,6 +8464,8 @@ export interface components {
         "UpdateCustomer.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7364,6 +8484,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7381,6 +8503,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7398,6 +8522,47 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_form`: The body is not a complete, well-formed form.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `logo_not_acceptable`: The file is not a logo that can be shown. It must be a JPG, PNG or SVG file.
+         */
+        "UploadLogo.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_form`: The body is not a complete, well-formed form.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "UploadPrealerts.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7408,6 +8573,8 @@ export interface components {
         UserNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7421,6 +8588,8 @@ export interface components {
         "UserNotFound.SessionNotFound": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7437,6 +8606,8 @@ export interface components {
         "VerifyAuditLog.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7448,6 +8619,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -7491,6 +8664,61 @@ export interface components {
          * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
          */
         CourierFilter: components["schemas"]["Uuid"];
+        /**
+         * @description Rows per file.
+         * @example 10000
+         */
+        PackageExportLimit: number;
+        /**
+         * @description Substring of the tracking number.
+         * @example 1Z999AA1
+         */
+        PackageTrackingNumberFilter: string;
+        /**
+         * @description The complete house number.
+         * @example 7K3M9QW
+         */
+        PackageHouseNumberFilter: string;
+        /**
+         * @description The complete user code.
+         * @example IEX-1001
+         */
+        PackageUserCodeFilter: string;
+        /**
+         * @description Substring of the sender's name.
+         * @example Amazon
+         */
+        PackageShipperFilter: string;
+        /**
+         * @description Substring of the customer's first name.
+         * @example Marcia
+         */
+        PackageFirstNameFilter: string;
+        /**
+         * @description Substring of the customer's last name.
+         * @example Campbell
+         */
+        PackageLastNameFilter: string;
+        /**
+         * @description Only packages of this courier. For a courier, the id of another account is ignored.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+         */
+        PackageCourierFilter: components["schemas"]["Uuid"];
+        /**
+         * @description Only packages that this carrier brought.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701
+         */
+        PackageCarrierFilter: components["schemas"]["Uuid"];
+        /**
+         * @description Received on or after this date, in UTC.
+         * @example 2026-11-01
+         */
+        PackageEntryDateFloorFilter: string;
+        /**
+         * @description Received on or before this date, in UTC.
+         * @example 2026-11-30
+         */
+        PackageEntryDateCeilingFilter: string;
         /**
          * @description Filter runs by status. If omitted, all statuses.
          * @example failed
@@ -7642,6 +8870,8 @@ export interface components {
         WebhookTimestamp: string;
         /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
         WebhookSignature: string;
+        /** @description Your `api_token`. Missing if it is not set. */
+        FlatApiKey: string;
         /**
          * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
          * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
@@ -7690,6 +8920,16 @@ export interface components {
          * @example 1
          */
         RetryAfterFirst: number;
+        /**
+         * @description The limits that apply to the request: name, quota `q`, window `w` in seconds, and the unit `qu` if not requests are counted. See *Rate limits*. Only if a limit applies.
+         * @example "requests";q=600;w=60
+         */
+        RateLimitPolicy: string;
+        /**
+         * @description What is left of these limits: name, remaining quota `r`, and the seconds `t` until it is full again. See *Rate limits*. Only if a limit applies.
+         * @example "requests";r=542;t=31
+         */
+        RateLimit: string;
     };
     pathItems: never;
 }
@@ -7697,7 +8937,13 @@ export type $defs = Record<string, never>;
 export interface operations {
     submitPrealert: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description For `application/x-ndjson`. `true` stores all lines or none, and fails if a line fails. `false` stores each line that is valid.
+                 * @example true
+                 */
+                atomic?: boolean;
+            };
             header?: {
                 /**
                  * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
@@ -7711,14 +8957,84 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PrealertSubmission"];
+                "application/x-ndjson": string;
             };
         };
         responses: {
+            /** @description The result of each line of `application/x-ndjson`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Pre-alerts created: 1. Duplicate: 1, unknown customer: 1, invalid: 1.",
+                     *       "data": {
+                     *         "total": 4,
+                     *         "created": 1,
+                     *         "duplicate": 1,
+                     *         "unknown_customer": 1,
+                     *         "invalid": 1,
+                     *         "results": [
+                     *           {
+                     *             "line": 1,
+                     *             "status": "created",
+                     *             "message": "Pre-alert created.",
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
+                     *           },
+                     *           {
+                     *             "line": 2,
+                     *             "status": "duplicate",
+                     *             "message": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
+                     *             "code": "duplicate_tracking_number"
+                     *           },
+                     *           {
+                     *             "line": 3,
+                     *             "status": "unknown_customer",
+                     *             "message": "UserCode must be the user code of an active customer of the courier.",
+                     *             "code": "unknown_user_code",
+                     *             "errors": [
+                     *               {
+                     *                 "field": "UserCode",
+                     *                 "code": "unknown",
+                     *                 "message": "UserCode must be the user code of an active customer of the courier."
+                     *               }
+                     *             ]
+                     *           },
+                     *           {
+                     *             "line": 4,
+                     *             "status": "invalid",
+                     *             "message": "TrackingNumber is required.",
+                     *             "code": "validation_failed",
+                     *             "errors": [
+                     *               {
+                     *                 "field": "TrackingNumber",
+                     *                 "code": "required",
+                     *                 "message": "TrackingNumber is required."
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PrealertBatchResult"];
+                };
+            };
             /** @description The parcel was announced. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7740,9 +9056,9 @@ export interface operations {
             403: components["responses"]["KeyRejected"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["DuplicateTrackingNumber.Replayable"];
-            413: components["responses"]["BodyTooLarge.64.KiB"];
-            415: components["responses"]["UnsupportedMediaType.application.json"];
+            409: components["responses"]["SubmitPrealert.409.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
             429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7751,7 +9067,13 @@ export interface operations {
     };
     submitPrealertWithoutSuffix: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description For `application/x-ndjson`. `true` stores all lines or none, and fails if a line fails. `false` stores each line that is valid.
+                 * @example true
+                 */
+                atomic?: boolean;
+            };
             header?: {
                 /**
                  * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
@@ -7765,14 +9087,84 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PrealertSubmission"];
+                "application/x-ndjson": string;
             };
         };
         responses: {
+            /** @description The result of each line of `application/x-ndjson`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Pre-alerts created: 1. Duplicate: 1, unknown customer: 1, invalid: 1.",
+                     *       "data": {
+                     *         "total": 4,
+                     *         "created": 1,
+                     *         "duplicate": 1,
+                     *         "unknown_customer": 1,
+                     *         "invalid": 1,
+                     *         "results": [
+                     *           {
+                     *             "line": 1,
+                     *             "status": "created",
+                     *             "message": "Pre-alert created.",
+                     *             "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
+                     *           },
+                     *           {
+                     *             "line": 2,
+                     *             "status": "duplicate",
+                     *             "message": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
+                     *             "code": "duplicate_tracking_number"
+                     *           },
+                     *           {
+                     *             "line": 3,
+                     *             "status": "unknown_customer",
+                     *             "message": "UserCode must be the user code of an active customer of the courier.",
+                     *             "code": "unknown_user_code",
+                     *             "errors": [
+                     *               {
+                     *                 "field": "UserCode",
+                     *                 "code": "unknown",
+                     *                 "message": "UserCode must be the user code of an active customer of the courier."
+                     *               }
+                     *             ]
+                     *           },
+                     *           {
+                     *             "line": 4,
+                     *             "status": "invalid",
+                     *             "message": "TrackingNumber is required.",
+                     *             "code": "validation_failed",
+                     *             "errors": [
+                     *               {
+                     *                 "field": "TrackingNumber",
+                     *                 "code": "required",
+                     *                 "message": "TrackingNumber is required."
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PrealertBatchResult"];
+                };
+            };
             /** @description The parcel was announced. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7794,9 +9186,9 @@ export interface operations {
             403: components["responses"]["KeyRejected"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["DuplicateTrackingNumber.Replayable"];
-            413: components["responses"]["BodyTooLarge.64.KiB"];
-            415: components["responses"]["UnsupportedMediaType.application.json"];
+            409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
             429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -7852,6 +9244,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7935,6 +9329,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8001,6 +9397,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8049,6 +9447,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8133,6 +9533,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8167,6 +9569,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8212,6 +9616,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8266,6 +9672,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8330,6 +9738,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8356,7 +9766,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LoginStep"];
+                "application/json": components["schemas"]["LoginAction"];
             };
         };
         responses: {
@@ -8364,6 +9774,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8438,10 +9850,12 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ManagedUserPage"];
+                    "application/json": components["schemas"]["ListUsersResult"];
                 };
             };
             400: components["responses"]["ListUsers.400"];
@@ -8479,6 +9893,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8517,10 +9933,12 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PasswordChanged"];
+                    "application/json": components["schemas"]["ChangePasswordResult"];
                 };
             };
             400: components["responses"]["ChangePassword.400"];
@@ -8549,10 +9967,12 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TwoFactorStatus"];
+                    "application/json": components["schemas"]["GetTwoFactorResult"];
                 };
             };
             400: components["responses"]["MalformedRequest"];
@@ -8583,6 +10003,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8611,7 +10033,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PasswordResetStep"];
+                "application/json": components["schemas"]["PasswordResetAction"];
             };
         };
         responses: {
@@ -8619,6 +10041,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8671,10 +10095,12 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionPage"];
+                    "application/json": components["schemas"]["ListSessionsResult"];
                 };
             };
             400: components["responses"]["ListSessions.400"];
@@ -8706,10 +10132,12 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SessionsEnded"];
+                    "application/json": components["schemas"]["ManageSessionsResult"];
                 };
             };
             400: components["responses"]["ManageSessions.400"];
@@ -8739,6 +10167,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8780,6 +10210,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8824,6 +10256,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8853,6 +10287,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8874,7 +10310,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    retrievePackages: {
+    listPackages: {
         parameters: {
             query?: never;
             header?: {
@@ -8899,6 +10335,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Content-Disposition": components["headers"]["ContentDisposition"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8909,10 +10347,10 @@ export interface operations {
                     "text/csv": components["schemas"]["PackagesCsv"];
                     /** @example The bytes of the workbook. */
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
-                    "application/json": components["schemas"]["RetrievePackagesResult"];
+                    "application/json": components["schemas"]["ListPackagesResult"];
                 };
             };
-            400: components["responses"]["RetrievePackages.400.Replayable"];
+            400: components["responses"]["ListPackages.400.Replayable"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.POST"];
@@ -8920,6 +10358,199 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportPackagesCsv: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the tracking number.
+                 * @example 1Z999AA1
+                 */
+                trackingNumber?: components["parameters"]["PackageTrackingNumberFilter"];
+                /**
+                 * @description The complete house number.
+                 * @example 7K3M9QW
+                 */
+                houseNumber?: components["parameters"]["PackageHouseNumberFilter"];
+                /**
+                 * @description The complete user code.
+                 * @example IEX-1001
+                 */
+                userCode?: components["parameters"]["PackageUserCodeFilter"];
+                /**
+                 * @description Substring of the sender's name.
+                 * @example Amazon
+                 */
+                shipper?: components["parameters"]["PackageShipperFilter"];
+                /**
+                 * @description Substring of the customer's first name.
+                 * @example Marcia
+                 */
+                firstName?: components["parameters"]["PackageFirstNameFilter"];
+                /**
+                 * @description Substring of the customer's last name.
+                 * @example Campbell
+                 */
+                lastName?: components["parameters"]["PackageLastNameFilter"];
+                /**
+                 * @description Only packages of this courier. For a courier, the id of another account is ignored.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courierID?: components["parameters"]["PackageCourierFilter"];
+                /**
+                 * @description Only packages that this carrier brought.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701
+                 */
+                carrierID?: components["parameters"]["PackageCarrierFilter"];
+                /**
+                 * @description Received on or after this date, in UTC.
+                 * @example 2026-11-01
+                 */
+                entryDateFloor?: components["parameters"]["PackageEntryDateFloorFilter"];
+                /**
+                 * @description Received on or before this date, in UTC.
+                 * @example 2026-11-30
+                 */
+                entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example User Code,Package ID,Tracking Number,House Number,First Name,Last Name,Courier,Courier Code,Carrier,Shipper,Weight,Status,Manifest Number,Entry Date Time
+                     *     IEX-1001,01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01,1Z999AA10123456784,7K3M9QW,Marcia,Campbell,Island Express,IEX,UPS,Example Books,4.25,received,MAN-20261121-K7Q2,2026-11-21 08:30:00
+                     */
+                    "text/csv": components["schemas"]["PackagesCsv"];
+                };
+            };
+            400: components["responses"]["ExportPackagesCsv.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportPackagesXlsx: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Rows per file.
+                 * @example 10000
+                 */
+                limit?: components["parameters"]["PackageExportLimit"];
+                /**
+                 * @description Substring of the tracking number.
+                 * @example 1Z999AA1
+                 */
+                trackingNumber?: components["parameters"]["PackageTrackingNumberFilter"];
+                /**
+                 * @description The complete house number.
+                 * @example 7K3M9QW
+                 */
+                houseNumber?: components["parameters"]["PackageHouseNumberFilter"];
+                /**
+                 * @description The complete user code.
+                 * @example IEX-1001
+                 */
+                userCode?: components["parameters"]["PackageUserCodeFilter"];
+                /**
+                 * @description Substring of the sender's name.
+                 * @example Amazon
+                 */
+                shipper?: components["parameters"]["PackageShipperFilter"];
+                /**
+                 * @description Substring of the customer's first name.
+                 * @example Marcia
+                 */
+                firstName?: components["parameters"]["PackageFirstNameFilter"];
+                /**
+                 * @description Substring of the customer's last name.
+                 * @example Campbell
+                 */
+                lastName?: components["parameters"]["PackageLastNameFilter"];
+                /**
+                 * @description Only packages of this courier. For a courier, the id of another account is ignored.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01
+                 */
+                courierID?: components["parameters"]["PackageCourierFilter"];
+                /**
+                 * @description Only packages that this carrier brought.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701
+                 */
+                carrierID?: components["parameters"]["PackageCarrierFilter"];
+                /**
+                 * @description Received on or after this date, in UTC.
+                 * @example 2026-11-01
+                 */
+                entryDateFloor?: components["parameters"]["PackageEntryDateFloorFilter"];
+                /**
+                 * @description Received on or before this date, in UTC.
+                 * @example 2026-11-30
+                 */
+                entryDateCeiling?: components["parameters"]["PackageEntryDateCeilingFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The bytes of the workbook. */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            400: components["responses"]["ExportPackagesXlsx.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -8950,6 +10581,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8971,7 +10604,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    packageEvents: {
+    listPackageEvents: {
         parameters: {
             query: {
                 /**
@@ -8990,6 +10623,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9040,10 +10675,10 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["PackageEventsResult"];
+                    "application/json": components["schemas"]["ListPackageEventsResult"];
                 };
             };
-            400: components["responses"]["PackageEvents.400"];
+            400: components["responses"]["ListPackageEvents.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["RecordForbidden"];
             404: components["responses"]["PackageNotFound"];
@@ -9070,7 +10705,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PackageEventRecord"];
+                "application/json": components["schemas"]["PackageEventCreation"];
             };
         };
         responses: {
@@ -9079,6 +10714,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9100,7 +10737,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    packageLabel: {
+    getPackageLabel: {
         parameters: {
             query: {
                 /**
@@ -9129,6 +10766,8 @@ export interface operations {
                      * @example attachment; filename="label-7K3M9QW.pdf"
                      */
                     "Content-Disposition": string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9145,7 +10784,7 @@ export interface operations {
                     "application/zpl": components["schemas"]["LabelZpl"];
                 };
             };
-            400: components["responses"]["PackageLabel.400"];
+            400: components["responses"]["GetPackageLabel.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.package.receive"];
             404: components["responses"]["PackageNotFound"];
@@ -9181,6 +10820,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9196,6 +10837,53 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadPrealerts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["PrealertUpload"];
+            };
+        };
+        responses: {
+            /** @description The whole file was imported. In a dry run, it is valid and was not stored. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadPrealertsResult"];
+                };
+            };
+            400: components["responses"]["UploadPrealerts.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.file.10.MiB"];
+            415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -9226,6 +10914,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9281,6 +10971,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9378,6 +11070,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9423,6 +11117,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9481,10 +11177,12 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ManifestOperationSuccess"];
+                    "application/json": components["schemas"]["ManageManifestResult"];
                 };
             };
             400: components["responses"]["ManageManifest.400.Replayable"];
@@ -9521,6 +11219,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9603,7 +11303,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    generateCourierInvoice: {
+    previewCourierInvoice: {
         parameters: {
             query?: never;
             header?: never;
@@ -9620,6 +11320,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9698,10 +11400,10 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["GenerateCourierInvoiceResult"];
+                    "application/json": components["schemas"]["PreviewCourierInvoiceResult"];
                 };
             };
-            400: components["responses"]["GenerateCourierInvoice.400"];
+            400: components["responses"]["PreviewCourierInvoice.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.billing.view.RecordForbidden.invoice"];
             404: components["responses"]["CourierNotFound"];
@@ -9715,7 +11417,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    loadCourierBills: {
+    listCourierBills: {
         parameters: {
             query?: {
                 /**
@@ -9759,6 +11461,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9818,10 +11522,10 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["LoadCourierBillsResult"];
+                    "application/json": components["schemas"]["ListCourierBillsResult"];
                 };
             };
-            400: components["responses"]["LoadCourierBills.400"];
+            400: components["responses"]["ListCourierBills.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.billing.view"];
             405: components["responses"]["MethodNotAllowed.GET"];
@@ -9861,6 +11565,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10018,6 +11724,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10039,7 +11747,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    courierStatement: {
+    getCourierStatement: {
         parameters: {
             query: {
                 /**
@@ -10078,6 +11786,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10139,10 +11849,10 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["CourierStatementResult"];
+                    "application/json": components["schemas"]["GetCourierStatementResult"];
                 };
             };
-            400: components["responses"]["CourierStatement.400"];
+            400: components["responses"]["GetCourierStatement.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.billing.view"];
             404: components["responses"]["CourierNotFound"];
@@ -10154,7 +11864,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    billingReconciliation: {
+    getBillingReconciliation: {
         parameters: {
             query: {
                 /**
@@ -10193,6 +11903,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10350,10 +12062,10 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["BillingReconciliationResult"];
+                    "application/json": components["schemas"]["GetBillingReconciliationResult"];
                 };
             };
-            400: components["responses"]["BillingReconciliation.400"];
+            400: components["responses"]["GetBillingReconciliation.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.billing.manage"];
             404: components["responses"]["CourierNotFound"];
@@ -10394,6 +12106,8 @@ export interface operations {
                      * @example attachment; filename="INV-000002.pdf"
                      */
                     "Content-Disposition": string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10439,6 +12153,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10481,6 +12197,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10521,6 +12239,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10544,6 +12264,8 @@ export interface operations {
                      *         "api_url_get_customers": null,
                      *         "api_url_add_package": "https://api.island-express.example/crossdock/packages",
                      *         "api_url_update_package": "https://api.island-express.example/crossdock/packages",
+                     *         "add_package_format": "event",
+                     *         "update_package_format": "event",
                      *         "api_token": "kX2vT9bQ7mLd4RzW",
                      *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
                      *         "webhook_secret_rotated_at": null,
@@ -10619,6 +12341,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10635,6 +12359,224 @@ export interface operations {
             413: components["responses"]["BodyTooLarge.256.KiB.BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.www.form.urlencoded.or.multipart.form.data"];
             429: components["responses"]["QuotaExceeded.target_changes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    regenerateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CourierSelection"];
+            };
+        };
+        responses: {
+            /** @description The new key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "New API key created. The previous key no longer works.",
+                     *       "data": {
+                     *         "api_key": "5f0c1d9be3a84276b1d0f7e2c93a58646e0b7d14f9c25a83de1746b0952fc8a1"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RegenerateApiKeyResult"];
+                };
+            };
+            400: components["responses"]["RegenerateApiKey.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CourierSelection"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "New secret created. The previous secret also signs for 24 hours.",
+                     *       "data": {
+                     *         "webhook_secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotateWebhookSecretResult"];
+                };
+            };
+            400: components["responses"]["RotateWebhookSecret.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadLogo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["LogoUpload"];
+            };
+        };
+        responses: {
+            /** @description The logo is stored. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "Logo stored.",
+                     *       "data": {
+                     *         "path": "logos/01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01/6363a83de46b610859ab547b20a5c54e94ab18f662d3ef235d146ed6982214fc.svg"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UploadLogoResult"];
+                };
+            };
+            400: components["responses"]["UploadLogo.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.file.2.MiB"];
+            415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteLogo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CourierSelection"];
+            };
+        };
+        responses: {
+            /** @description The courier has no logo. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["DeleteLogo.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10684,6 +12626,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10780,6 +12724,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10825,6 +12771,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10903,6 +12851,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10948,6 +12898,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11012,6 +12964,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11097,13 +13051,15 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "1 delivery on this page.",
+                     *       "message": "2 deliveries on this page.",
                      *       "data": [
                      *         {
                      *           "delivery_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1001",
@@ -11129,7 +13085,7 @@ export interface operations {
                      *               "outcome": "timeout",
                      *               "http_status": null,
                      *               "response_start": null,
-                     *               "error": "No answer within 10 seconds."
+                     *               "error": "no response within 10 s"
                      *             },
                      *             {
                      *               "number": 2,
@@ -11139,6 +13095,34 @@ export interface operations {
                      *               "http_status": 200,
                      *               "response_start": "ok",
                      *               "error": null
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "delivery_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1000",
+                     *           "event_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e90",
+                     *           "type": "package.created",
+                     *           "sequence": 1840,
+                     *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e00",
+                     *           "courier_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                     *           "courier_name": "Island Express",
+                     *           "endpoint": "add_package",
+                     *           "origin": "event",
+                     *           "status": "pending",
+                     *           "attempt_count": 1,
+                     *           "next_attempt_at": "2026-11-21 15:03:06",
+                     *           "last_http_status": 404,
+                     *           "created_at": "2026-11-21 15:03:00",
+                     *           "settled_at": null,
+                     *           "attempts": [
+                     *             {
+                     *               "number": 1,
+                     *               "started_at": "2026-11-21 15:03:01",
+                     *               "duration_ms": 95,
+                     *               "outcome": "rejected",
+                     *               "http_status": 404,
+                     *               "response_start": "Customer not found",
+                     *               "error": "The receiver does not know the customer IEX-1002. Add the customer to the courier's system. If the customer exists there, check api_url_add_package."
                      *             }
                      *           ]
                      *         }
@@ -11188,6 +13172,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11209,7 +13195,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    readEvents: {
+    listEvents: {
         parameters: {
             query?: {
                 /**
@@ -11238,6 +13224,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11272,15 +13260,73 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["ReadEventsResult"];
+                    "application/json": components["schemas"]["ListEventsResult"];
                 };
             };
-            400: components["responses"]["ReadEvents.400"];
+            400: components["responses"]["ListEvents.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.webhook.view"];
             404: components["responses"]["CourierNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    queueDispatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PackageSelection"];
+            };
+        };
+        responses: {
+            /** @description The number of packages that were selected and queued. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "A live sync was triggered for 2 packages.",
+                     *       "data": {
+                     *         "dispatch_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                     *         "total_selected": 2,
+                     *         "total_queued": 2
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueueDispatchResult"];
+                };
+            };
+            400: components["responses"]["QueueDispatch.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.1.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -11316,6 +13362,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11361,7 +13409,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    listAuditLog: {
+    listAuditEntries: {
         parameters: {
             query?: {
                 /**
@@ -11425,6 +13473,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11461,10 +13511,10 @@ export interface operations {
                      *       "timestamp": 1795249800
                      *     }
                      */
-                    "application/json": components["schemas"]["ListAuditLogResult"];
+                    "application/json": components["schemas"]["ListAuditEntriesResult"];
                 };
             };
-            400: components["responses"]["ListAuditLog.400"];
+            400: components["responses"]["ListAuditEntries.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.audit.view"];
             405: components["responses"]["MethodNotAllowed.GET.POST"];
@@ -11492,6 +13542,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11546,6 +13598,8 @@ export interface operations {
                      * @example default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox
                      */
                     "Content-Security-Policy": string;
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11572,6 +13626,8 @@ export interface operations {
                      */
                     "Content-Security-Policy": string;
                     ETag: components["headers"]["ETag"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -11682,6 +13738,54 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["GetContractJsonResult"];
+                };
+            };
+            /** @description The document has not changed since the `If-None-Match` that you sent. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedRequest"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getSdkContract: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The OpenAPI document. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Crossdock API",
+                     *         "version": "1.0.0"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GetSdkContractResult"];
                 };
             };
             /** @description The document has not changed since the `If-None-Match` that you sent. */
@@ -11907,6 +14011,194 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    flatPackageCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description Your `api_token`. Missing if it is not set. */
+                "X-API-Key"?: components["parameters"]["FlatApiKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "PackageID": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *       "CourierID": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                 *       "ManifestID": "",
+                 *       "CollectionID": "",
+                 *       "TrackingNumber": "1Z999AA10123456784",
+                 *       "ControlNumber": "7K3M9QW",
+                 *       "FirstName": "Marcia",
+                 *       "LastName": "Campbell",
+                 *       "UserCode": "IEX-1001",
+                 *       "Weight": 2.25,
+                 *       "Shipper": "Amazon",
+                 *       "EntryStaff": "",
+                 *       "EntryDate": "2026-11-21T00:00:00+00:00",
+                 *       "EntryDateTime": "2026-11-21T15:04:09.1230000+00:00",
+                 *       "Branch": "Kingston",
+                 *       "Claimed": false,
+                 *       "APIToken": "kX2vT9bQ7mLd4RzW",
+                 *       "ShowControls": false,
+                 *       "ManifestCode": "",
+                 *       "CollectionCode": "",
+                 *       "Description": "Running shoes",
+                 *       "HSCode": "",
+                 *       "Unknown": false,
+                 *       "AIProcessed": false,
+                 *       "OriginalHouseNumber": "",
+                 *       "Cubes": 0,
+                 *       "Length": 12,
+                 *       "Width": 8.5,
+                 *       "Height": 4,
+                 *       "Pieces": 1,
+                 *       "Discrepancy": false,
+                 *       "DiscrepancyDescription": "",
+                 *       "ServiceTypeID": "",
+                 *       "HazmatCodeID": "",
+                 *       "Coloaded": false,
+                 *       "ColoadIndicator": "",
+                 *       "PackageStatus": 0,
+                 *       "PackagePayments": ""
+                 *     }
+                 */
+                "application/json": components["schemas"]["FlatPackage"];
+            };
+        };
+        responses: {
+            /** @description You do not know the customer. The delivery log says so. We retry on schedule, so that you can add the customer. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description You already have the package. The delivery counts as delivered. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not accepted. As with every other status, we retry on schedule. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    flatPackageUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id. It does not change when the event is sent again. Ignore an id that you have already processed. */
+                "webhook-id": components["parameters"]["WebhookId"];
+                /** @description When this attempt was sent, in seconds since 1970-01-01 UTC. Reject a value that differs from your time by more than 5 minutes. */
+                "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
+                /** @description `v1,` and the base64 of an HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. For 24 hours after a rotation of the secret there are two signatures, separated by a space. One of them is correct. */
+                "webhook-signature": components["parameters"]["WebhookSignature"];
+                /** @description Your `api_token`. Missing if it is not set. */
+                "X-API-Key"?: components["parameters"]["FlatApiKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "PackageID": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b01",
+                 *       "CourierID": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0c01",
+                 *       "ManifestID": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                 *       "CollectionID": "",
+                 *       "TrackingNumber": "1Z999AA10123456784",
+                 *       "ControlNumber": "7K3M9QW",
+                 *       "FirstName": "Marcia",
+                 *       "LastName": "Campbell",
+                 *       "UserCode": "IEX-1001",
+                 *       "Weight": 2.25,
+                 *       "Shipper": "Amazon",
+                 *       "EntryStaff": "",
+                 *       "EntryDate": "2026-11-21T00:00:00+00:00",
+                 *       "EntryDateTime": "2026-11-21T15:04:09.1230000+00:00",
+                 *       "Branch": "Kingston",
+                 *       "Claimed": false,
+                 *       "APIToken": "kX2vT9bQ7mLd4RzW",
+                 *       "ShowControls": false,
+                 *       "ManifestCode": "MAN-20261122-7QX4",
+                 *       "CollectionCode": "",
+                 *       "Description": "Running shoes",
+                 *       "HSCode": "",
+                 *       "Unknown": false,
+                 *       "AIProcessed": false,
+                 *       "OriginalHouseNumber": "",
+                 *       "Cubes": 0,
+                 *       "Length": 12,
+                 *       "Width": 8.5,
+                 *       "Height": 4,
+                 *       "Pieces": 1,
+                 *       "Discrepancy": true,
+                 *       "DiscrepancyDescription": "The package is held by customs.",
+                 *       "ServiceTypeID": "",
+                 *       "HazmatCodeID": "",
+                 *       "Coloaded": false,
+                 *       "ColoadIndicator": "",
+                 *       "PackageStatus": 1,
+                 *       "PackagePayments": ""
+                 *     }
+                 */
+                "application/json": components["schemas"]["FlatPackage"];
+            };
+        };
+        responses: {
+            /** @description You do not know the customer. The delivery log says so. We retry on schedule, so that you can add the customer. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description You already have the package. The delivery counts as delivered. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Accepted. Any status from 200 to 299 has this meaning. We ignore the response body. */
             "2XX": {
                 headers: {

@@ -11,6 +11,7 @@ export const errorCatalogue = {
       "nothing_changed": "No package was changed. Correct the fields named in errors.",
       "cells": "Nothing was stored. Correct the cells named in errors. There are {count}.",
       "many_cells": "Nothing was stored. Correct the cells named in errors. There are {count}, of which the first {listed} are listed.",
+      "lines": "Nothing was stored. Correct the lines named in errors. There are {count}.",
       "too_many_packages": "More than {limit} packages are selected. Select fewer at once, for example by entry date."
     }
   },
@@ -455,7 +456,8 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
-      "package": "Another package has this tracking number. Check the number on the label."
+      "package": "Another package has this tracking number. Check the number on the label.",
+      "lines": "Nothing was stored. Leave out the lines named in errors, because their tracking numbers are already announced. There are {count}."
     }
   },
   "duplicate_user_code": {
@@ -504,6 +506,8 @@ export const errorCatalogue = {
     "status": 413,
     "messages": {
       "default": "The body is larger than {limit}. Send less at once.",
+      "lines": "The lines together are larger than {limit}. Send fewer lines at once.",
+      "line": "The line is larger than {limit}. Shorten it.",
       "file": "The file is larger than {limit}. Send a smaller one.",
       "parts": "The form has too many parts. Send at most {files} files and {fields} other fields.",
       "undeclared": "The body is too large. Send less at once."
@@ -799,6 +803,22 @@ export const fieldCatalogue = {
     "code": "maxItems",
     "message": "{field} must contain at most {limit} values."
   },
+  "too_many_lines": {
+    "code": "maxItems",
+    "message": "{field} must have at most {limit} lines. Split it."
+  },
+  "json_line": {
+    "code": "malformed_json",
+    "message": "{field} must be a well-formed JSON object."
+  },
+  "line_too_long": {
+    "code": "maxLength",
+    "message": "{field} must be a shorter line."
+  },
+  "announced": {
+    "code": "duplicate",
+    "message": "{field} was already announced. Leave this pre-alert out."
+  },
   "encoding": {
     "code": "encoding",
     "message": "{field} must be well-formed UTF-8 without NUL characters."
@@ -967,6 +987,14 @@ export const fieldCatalogue = {
     "code": "maxItems",
     "message": "{field} must have at most {limit} rows below the header."
   },
+  "missing_column": {
+    "code": "required",
+    "message": "{field} must have a column {column}. Name the columns in the first row."
+  },
+  "column_twice": {
+    "code": "repeated",
+    "message": "{field} must have the column {column} only once."
+  },
   "not_csv": {
     "code": "format",
     "message": "{field} must be a CSV file, not a workbook, an archive, an image or JSON."
@@ -1043,7 +1071,7 @@ export const problemsOfPatterns = {
   "^$|^[^\\s@]+@[^\\s@]+$": "email_pattern",
   "^[!-~]+$": "ascii",
   "^#[0-9A-Fa-f]{6}$": "colour",
-  "^\\s*$|^#[0-9A-Fa-f]{6}$": "colour_or_blank",
+  "^ *$|^#[0-9A-Fa-f]{6}$": "colour_or_blank",
   "^[0-9a-f]{64}$": "hash",
   "^[0-9a-f]{64}\\.(png|jpg|svg)$": "logo_name",
   "^[A-Z0-9]{2,10}$": "courier_code",
@@ -1140,7 +1168,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: PlainCode, options?: { variant?: 'default'; errors?: Entry[] } & Detail]
   | [code: 'validation_failed' | 'unknown_user_code' | 'logo_not_acceptable', options: { variant?: 'default'; errors: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'nothing_changed'; errors?: Entry[] } & Detail]
-  | [code: 'validation_failed', options: { variant: 'cells'; args: { count: number }; errors?: Entry[] } & Detail]
+  | [code: 'validation_failed', options: { variant: 'cells' | 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'many_cells'; args: { count: number; listed: number }; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'too_many_packages'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_required', options: { variant: 'form'; errors?: Entry[] } & Detail]
@@ -1166,7 +1194,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'package_not_found' | 'rate_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
   | [code: 'method_not_allowed', options: { variant?: 'default'; args: { methods: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
-  | [code: 'body_too_large', options: { variant?: 'default' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
+  | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
+  | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
@@ -1211,6 +1240,9 @@ export type FieldProblem =
     | 'sent_twice'
     | 'repeated_below'
     | 'not_a_file'
+    | 'json_line'
+    | 'line_too_long'
+    | 'announced'
     | 'encoding'
     | 'unknown_user_code'
     | 'ambiguous'
@@ -1272,6 +1304,7 @@ export type FieldProblem =
   | [problem: 'field_too_large', args: { limit: string }]
   | [problem: 'too_many_fields', args: { limit: number }]
   | [problem: 'too_many_values', args: { limit: number }]
+  | [problem: 'too_many_lines', args: { limit: number }]
   | [problem: 'port_blocked', args: { port: number }]
   | [problem: 'port_not_allowed', args: { port: number; ports: string }]
   | [problem: 'bytes', args: { limit: number }]
@@ -1286,6 +1319,8 @@ export type FieldProblem =
   | [problem: 'tier_overlap', args: { limit: number; other: string }]
   | [problem: 'tier_twin', args: { other: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
+  | [problem: 'missing_column', args: { column: string }]
+  | [problem: 'column_twice', args: { column: string }]
   | [problem: 'logo_damaged', args: { kind: string }]
   | [problem: 'logo_too_many_pixels', args: { width: number; height: number; side: number; total: number }]
   | [problem: 'logo_svg_elements', args: { limit: number }]

@@ -49,17 +49,23 @@ export type Handlers = {
   /** Receive a package */
   receivePackage: Handler<'receivePackage'>;
   /** List, export or dispatch packages */
-  retrievePackages: Handler<'retrievePackages'>;
+  listPackages: Handler<'listPackages'>;
+  /** Export packages as CSV */
+  exportPackagesCsv: Handler<'exportPackagesCsv'>;
+  /** Export packages as a spreadsheet */
+  exportPackagesXlsx: Handler<'exportPackagesXlsx'>;
   /** Change a package */
   updatePackage: Handler<'updatePackage'>;
   /** Read a package's history */
-  packageEvents: Handler<'packageEvents'>;
+  listPackageEvents: Handler<'listPackageEvents'>;
   /** Record package events */
   recordPackageEvent: Handler<'recordPackageEvent'>;
   /** Print a package's label */
-  packageLabel: Handler<'packageLabel'>;
+  getPackageLabel: Handler<'getPackageLabel'>;
   /** Clear a pre-alert's flag */
   reviewPrealert: Handler<'reviewPrealert'>;
+  /** Create pre-alerts from a CSV file */
+  uploadPrealerts: Handler<'uploadPrealerts'>;
   /** Create and update customers from a CSV file */
   uploadCustomers: Handler<'uploadCustomers'>;
   /** List customer synchronisations */
@@ -73,17 +79,17 @@ export type Handlers = {
   /** Read a manifest */
   getManifest: Handler<'getManifest'>;
   /** Preview an invoice */
-  generateCourierInvoice: Handler<'generateCourierInvoice'>;
+  previewCourierInvoice: Handler<'previewCourierInvoice'>;
   /** List bills */
-  loadCourierBills: Handler<'loadCourierBills'>;
+  listCourierBills: Handler<'listCourierBills'>;
   /** Read a bill */
   getCourierBill: Handler<'getCourierBill'>;
   /** Draft, publish and settle bills */
   manageCourierBills: Handler<'manageCourierBills'>;
   /** Read a courier's account statement */
-  courierStatement: Handler<'courierStatement'>;
+  getCourierStatement: Handler<'getCourierStatement'>;
   /** Compare received packages with bills */
-  billingReconciliation: Handler<'billingReconciliation'>;
+  getBillingReconciliation: Handler<'getBillingReconciliation'>;
   /** Download a bill as PDF or CSV */
   downloadCourierBill: Handler<'downloadCourierBill'>;
   /** Read rate tables */
@@ -94,6 +100,14 @@ export type Handlers = {
   getCourierSettings: Handler<'getCourierSettings'>;
   /** Change settings, the API key, the webhook secret or the logo */
   updateCourierSettings: Handler<'updateCourierSettings'>;
+  /** Replace a courier's API key */
+  regenerateApiKey: Handler<'regenerateApiKey'>;
+  /** Replace a courier's webhook secret */
+  rotateWebhookSecret: Handler<'rotateWebhookSecret'>;
+  /** Upload a courier's logo */
+  uploadLogo: Handler<'uploadLogo'>;
+  /** Delete a courier's logo */
+  deleteLogo: Handler<'deleteLogo'>;
   /** List couriers */
   listCouriers: Handler<'listCouriers'>;
   /** Create, change, deactivate and activate couriers */
@@ -111,11 +125,13 @@ export type Handlers = {
   /** Resend webhooks, or send a test */
   manageWebhookDeliveries: Handler<'manageWebhookDeliveries'>;
   /** Read a courier's events */
-  readEvents: Handler<'readEvents'>;
+  listEvents: Handler<'listEvents'>;
+  /** Queue packages for synchronisation */
+  queueDispatch: Handler<'queueDispatch'>;
   /** List dispatches */
   listDispatches: Handler<'listDispatches'>;
   /** Read the audit log */
-  listAuditLog: Handler<'listAuditLog'>;
+  listAuditEntries: Handler<'listAuditEntries'>;
   /** Verify the audit log */
   verifyAuditLog: Handler<'verifyAuditLog'>;
   /** Show a courier's logo */
@@ -126,6 +142,8 @@ export type Handlers = {
   getReadiness: Handler<'getReadiness'>;
   /** This document as JSON */
   getContractJson: Handler<'getContractJson'>;
+  /** The document for code generators */
+  getSdkContract: Handler<'getSdkContract'>;
   /** This document as YAML */
   getContractYaml: Handler<'getContractYaml'>;
 };

@@ -80,7 +80,8 @@ async function lintContract() {
 async function compareGenerated() {
   await rm(COPY, { recursive: true, force: true });
   await mkdir(COPY, { recursive: true });
-  for (const name of SOURCES) await cp(join(root, name), join(COPY, name), { recursive: true, filter: isSource });
+  for (const name of SOURCES)
+    await cp(join(root, name), join(COPY, name), { recursive: true, filter: isSource });
   const fault = await runNode(join(COPY, 'scripts/generate.mjs'));
   if (fault) return fault;
   const [before, after] = [await readGenerated(root), await readGenerated(COPY)];

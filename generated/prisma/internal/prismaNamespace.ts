@@ -4074,6 +4074,8 @@ export const CourierScalarFieldEnum = {
   apiUrlGetCustomers: 'apiUrlGetCustomers',
   apiUrlAddPackage: 'apiUrlAddPackage',
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
+  addPackageFormat: 'addPackageFormat',
+  updatePackageFormat: 'updatePackageFormat',
   apiTokenCipher: 'apiTokenCipher',
   webhookSecretCipher: 'webhookSecretCipher',
   webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',

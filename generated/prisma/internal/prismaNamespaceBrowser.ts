@@ -284,6 +284,8 @@ export const CourierScalarFieldEnum = {
   apiUrlGetCustomers: 'apiUrlGetCustomers',
   apiUrlAddPackage: 'apiUrlAddPackage',
   apiUrlUpdatePackage: 'apiUrlUpdatePackage',
+  addPackageFormat: 'addPackageFormat',
+  updatePackageFormat: 'updatePackageFormat',
   apiTokenCipher: 'apiTokenCipher',
   webhookSecretCipher: 'webhookSecretCipher',
   webhookPreviousSecretCipher: 'webhookPreviousSecretCipher',

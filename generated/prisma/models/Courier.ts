@@ -54,6 +54,8 @@ export type CourierMinAggregateOutputType = {
   apiUrlGetCustomers: string | null
   apiUrlAddPackage: string | null
   apiUrlUpdatePackage: string | null
+  addPackageFormat: string | null
+  updatePackageFormat: string | null
   apiTokenCipher: string | null
   webhookSecretCipher: string | null
   webhookPreviousSecretCipher: string | null
@@ -83,6 +85,8 @@ export type CourierMaxAggregateOutputType = {
   apiUrlGetCustomers: string | null
   apiUrlAddPackage: string | null
   apiUrlUpdatePackage: string | null
+  addPackageFormat: string | null
+  updatePackageFormat: string | null
   apiTokenCipher: string | null
   webhookSecretCipher: string | null
   webhookPreviousSecretCipher: string | null
@@ -112,6 +116,8 @@ export type CourierCountAggregateOutputType = {
   apiUrlGetCustomers: number
   apiUrlAddPackage: number
   apiUrlUpdatePackage: number
+  addPackageFormat: number
+  updatePackageFormat: number
   apiTokenCipher: number
   webhookSecretCipher: number
   webhookPreviousSecretCipher: number
@@ -151,6 +157,8 @@ export type CourierMinAggregateInputType = {
   apiUrlGetCustomers?: true
   apiUrlAddPackage?: true
   apiUrlUpdatePackage?: true
+  addPackageFormat?: true
+  updatePackageFormat?: true
   apiTokenCipher?: true
   webhookSecretCipher?: true
   webhookPreviousSecretCipher?: true
@@ -180,6 +188,8 @@ export type CourierMaxAggregateInputType = {
   apiUrlGetCustomers?: true
   apiUrlAddPackage?: true
   apiUrlUpdatePackage?: true
+  addPackageFormat?: true
+  updatePackageFormat?: true
   apiTokenCipher?: true
   webhookSecretCipher?: true
   webhookPreviousSecretCipher?: true
@@ -209,6 +219,8 @@ export type CourierCountAggregateInputType = {
   apiUrlGetCustomers?: true
   apiUrlAddPackage?: true
   apiUrlUpdatePackage?: true
+  addPackageFormat?: true
+  updatePackageFormat?: true
   apiTokenCipher?: true
   webhookSecretCipher?: true
   webhookPreviousSecretCipher?: true
@@ -325,6 +337,8 @@ export type CourierGroupByOutputType = {
   apiUrlGetCustomers: string | null
   apiUrlAddPackage: string | null
   apiUrlUpdatePackage: string | null
+  addPackageFormat: string
+  updatePackageFormat: string
   apiTokenCipher: string | null
   webhookSecretCipher: string | null
   webhookPreviousSecretCipher: string | null
@@ -377,6 +391,8 @@ export type CourierWhereInput = {
   apiUrlGetCustomers?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlAddPackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
+  addPackageFormat?: Prisma.StringFilter<"Courier"> | string
+  updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -418,6 +434,8 @@ export type CourierOrderByWithRelationInput = {
   apiUrlGetCustomers?: Prisma.SortOrderInput | Prisma.SortOrder
   apiUrlAddPackage?: Prisma.SortOrderInput | Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
+  addPackageFormat?: Prisma.SortOrder
+  updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -465,6 +483,8 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   apiUrlGetCustomers?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlAddPackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
+  addPackageFormat?: Prisma.StringFilter<"Courier"> | string
+  updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -506,6 +526,8 @@ export type CourierOrderByWithAggregationInput = {
   apiUrlGetCustomers?: Prisma.SortOrderInput | Prisma.SortOrder
   apiUrlAddPackage?: Prisma.SortOrderInput | Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrderInput | Prisma.SortOrder
+  addPackageFormat?: Prisma.SortOrder
+  updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -543,6 +565,8 @@ export type CourierScalarWhereWithAggregatesInput = {
   apiUrlGetCustomers?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   apiUrlAddPackage?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
+  addPackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
+  updatePackageFormat?: Prisma.StringWithAggregatesFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   webhookSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableWithAggregatesFilter<"Courier"> | string | null
@@ -571,6 +595,8 @@ export type CourierCreateInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -612,6 +638,8 @@ export type CourierUncheckedCreateInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -651,6 +679,8 @@ export type CourierUpdateInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -692,6 +722,8 @@ export type CourierUncheckedUpdateInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -732,6 +764,8 @@ export type CourierCreateManyInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -760,6 +794,8 @@ export type CourierUpdateManyMutationInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -789,6 +825,8 @@ export type CourierUncheckedUpdateManyInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -848,6 +886,8 @@ export type CourierCountOrderByAggregateInput = {
   apiUrlGetCustomers?: Prisma.SortOrder
   apiUrlAddPackage?: Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrder
+  addPackageFormat?: Prisma.SortOrder
+  updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrder
@@ -881,6 +921,8 @@ export type CourierMaxOrderByAggregateInput = {
   apiUrlGetCustomers?: Prisma.SortOrder
   apiUrlAddPackage?: Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrder
+  addPackageFormat?: Prisma.SortOrder
+  updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrder
@@ -910,6 +952,8 @@ export type CourierMinOrderByAggregateInput = {
   apiUrlGetCustomers?: Prisma.SortOrder
   apiUrlAddPackage?: Prisma.SortOrder
   apiUrlUpdatePackage?: Prisma.SortOrder
+  addPackageFormat?: Prisma.SortOrder
+  updatePackageFormat?: Prisma.SortOrder
   apiTokenCipher?: Prisma.SortOrder
   webhookSecretCipher?: Prisma.SortOrder
   webhookPreviousSecretCipher?: Prisma.SortOrder
@@ -1157,6 +1201,8 @@ export type CourierCreateWithoutTenantInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1196,6 +1242,8 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1265,6 +1313,8 @@ export type CourierScalarWhereInput = {
   apiUrlGetCustomers?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlAddPackage?: Prisma.StringNullableFilter<"Courier"> | string | null
   apiUrlUpdatePackage?: Prisma.StringNullableFilter<"Courier"> | string | null
+  addPackageFormat?: Prisma.StringFilter<"Courier"> | string
+  updatePackageFormat?: Prisma.StringFilter<"Courier"> | string
   apiTokenCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
   webhookPreviousSecretCipher?: Prisma.StringNullableFilter<"Courier"> | string | null
@@ -1293,6 +1343,8 @@ export type CourierCreateWithoutUsersInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1333,6 +1385,8 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1387,6 +1441,8 @@ export type CourierUpdateWithoutUsersInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1427,6 +1483,8 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1465,6 +1523,8 @@ export type CourierCreateWithoutLogoInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1505,6 +1565,8 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1559,6 +1621,8 @@ export type CourierUpdateWithoutLogoInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1599,6 +1663,8 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1637,6 +1703,8 @@ export type CourierCreateWithoutCustomersInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1677,6 +1745,8 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1731,6 +1801,8 @@ export type CourierUpdateWithoutCustomersInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1771,6 +1843,8 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1809,6 +1883,8 @@ export type CourierCreateWithoutQuotasInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1849,6 +1925,8 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -1903,6 +1981,8 @@ export type CourierUpdateWithoutQuotasInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1943,6 +2023,8 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1981,6 +2063,8 @@ export type CourierCreateWithoutPrealertsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2021,6 +2105,8 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2075,6 +2161,8 @@ export type CourierUpdateWithoutPrealertsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2115,6 +2203,8 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2153,6 +2243,8 @@ export type CourierCreateWithoutFlagsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2193,6 +2285,8 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2247,6 +2341,8 @@ export type CourierUpdateWithoutFlagsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2287,6 +2383,8 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2325,6 +2423,8 @@ export type CourierCreateWithoutPackagesInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2365,6 +2465,8 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2419,6 +2521,8 @@ export type CourierUpdateWithoutPackagesInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2459,6 +2563,8 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2497,6 +2603,8 @@ export type CourierCreateWithoutRateTiersInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2537,6 +2645,8 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2591,6 +2701,8 @@ export type CourierUpdateWithoutRateTiersInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2631,6 +2743,8 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2669,6 +2783,8 @@ export type CourierCreateWithoutBillsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2709,6 +2825,8 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2763,6 +2881,8 @@ export type CourierUpdateWithoutBillsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2803,6 +2923,8 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2841,6 +2963,8 @@ export type CourierCreateWithoutEndpointsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2881,6 +3005,8 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -2935,6 +3061,8 @@ export type CourierUpdateWithoutEndpointsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2975,6 +3103,8 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3013,6 +3143,8 @@ export type CourierCreateWithoutSyncRunsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -3053,6 +3185,8 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -3107,6 +3241,8 @@ export type CourierUpdateWithoutSyncRunsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3147,6 +3283,8 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3185,6 +3323,8 @@ export type CourierCreateManyTenantInput = {
   apiUrlGetCustomers?: string | null
   apiUrlAddPackage?: string | null
   apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
   apiTokenCipher?: string | null
   webhookSecretCipher?: string | null
   webhookPreviousSecretCipher?: string | null
@@ -3213,6 +3353,8 @@ export type CourierUpdateWithoutTenantInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3252,6 +3394,8 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3291,6 +3435,8 @@ export type CourierUncheckedUpdateManyWithoutTenantInput = {
   apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
   apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3432,6 +3578,8 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   apiUrlGetCustomers?: boolean
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
+  addPackageFormat?: boolean
+  updatePackageFormat?: boolean
   apiTokenCipher?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
@@ -3474,6 +3622,8 @@ export type CourierSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlGetCustomers?: boolean
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
+  addPackageFormat?: boolean
+  updatePackageFormat?: boolean
   apiTokenCipher?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
@@ -3504,6 +3654,8 @@ export type CourierSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   apiUrlGetCustomers?: boolean
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
+  addPackageFormat?: boolean
+  updatePackageFormat?: boolean
   apiTokenCipher?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
@@ -3534,6 +3686,8 @@ export type CourierSelectScalar = {
   apiUrlGetCustomers?: boolean
   apiUrlAddPackage?: boolean
   apiUrlUpdatePackage?: boolean
+  addPackageFormat?: boolean
+  updatePackageFormat?: boolean
   apiTokenCipher?: boolean
   webhookSecretCipher?: boolean
   webhookPreviousSecretCipher?: boolean
@@ -3543,7 +3697,7 @@ export type CourierSelectScalar = {
   updatedAt?: boolean
 }
 
-export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "apiTokenCipher" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
+export type CourierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "code" | "name" | "companyName" | "email" | "phoneNumber1" | "phoneNumber2" | "address1" | "address2" | "cityTown" | "parishProvince" | "houseColor" | "isActive" | "apiKeyHash" | "apiKeyCipher" | "apiUrlGetCustomers" | "apiUrlAddPackage" | "apiUrlUpdatePackage" | "addPackageFormat" | "updatePackageFormat" | "apiTokenCipher" | "webhookSecretCipher" | "webhookPreviousSecretCipher" | "webhookSecretRotatedAt" | "airFreightRate" | "createdAt" | "updatedAt", ExtArgs["result"]["courier"]>
 export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   users?: boolean | Prisma.Courier$usersArgs<ExtArgs>
@@ -3605,6 +3759,11 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     apiUrlGetCustomers: string | null
     apiUrlAddPackage: string | null
     apiUrlUpdatePackage: string | null
+    /**
+     * What is sent to the URL: `event` or `flat`.
+     */
+    addPackageFormat: string
+    updatePackageFormat: string
     apiTokenCipher: string | null
     /**
      * The secret that signs webhooks. After a rotation, the previous secret also signs for 24 hours.
@@ -4072,6 +4231,8 @@ export interface CourierFieldRefs {
   readonly apiUrlGetCustomers: Prisma.FieldRef<"Courier", 'String'>
   readonly apiUrlAddPackage: Prisma.FieldRef<"Courier", 'String'>
   readonly apiUrlUpdatePackage: Prisma.FieldRef<"Courier", 'String'>
+  readonly addPackageFormat: Prisma.FieldRef<"Courier", 'String'>
+  readonly updatePackageFormat: Prisma.FieldRef<"Courier", 'String'>
   readonly apiTokenCipher: Prisma.FieldRef<"Courier", 'String'>
   readonly webhookSecretCipher: Prisma.FieldRef<"Courier", 'String'>
   readonly webhookPreviousSecretCipher: Prisma.FieldRef<"Courier", 'String'>
