@@ -2427,6 +2427,8 @@ export interface components {
             /** @description Contents of the parcel. */
             Description?: string;
         };
+        /** @description One pre-alert as JSON per line. */
+        PrealertLines: string;
         /**
          * @description When the response was made, in whole seconds since 1970-01-01 00:00:00 UTC.
          * @example 1795249800
@@ -8957,7 +8959,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PrealertSubmission"];
-                "application/x-ndjson": string;
+                "application/x-ndjson": components["schemas"]["PrealertLines"];
             };
         };
         responses: {
@@ -9087,7 +9089,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PrealertSubmission"];
-                "application/x-ndjson": string;
+                "application/x-ndjson": components["schemas"]["PrealertLines"];
             };
         };
         responses: {

@@ -6,7 +6,7 @@ import { runScript } from './script.js';
 import type { Generator } from './sdk/generators/generator.js';
 import { GENERATORS } from './sdk/generators/generators.js';
 import { GENERATOR_STEPS } from './sdk/generators/steps.js';
-import { runScenario } from './sdk/scenario.js';
+import { runScenario } from './sdk/scenario/scenario.js';
 import { withService } from './sdk/service.js';
 
 const WORK = join(projectRoot, 'node_modules', '.cache', 'sdk-generators');

@@ -1,9 +1,9 @@
 import { runScript } from './script.js';
 import type { Language } from './sdk/language.js';
 import { chooseLanguages } from './sdk/languages.js';
-import { runScenario, type Result } from './sdk/scenario.js';
+import { runScenario, type Result } from './sdk/scenario/scenario.js';
 import { withService } from './sdk/service.js';
-import { STEPS } from './sdk/steps.js';
+import { STEPS } from './sdk/scenario/steps.js';
 
 type Row = { language: Language; skipped?: string; result?: Result };
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import type { Command, Toolchain } from './language.js';
 
 export type Finished = { code: number | null; output: string };
@@ -43,7 +44,8 @@ export async function findTools(...questions: [program: string, ...args: string[
       () => ({ code: null, output: '' }),
     );
     if (code !== 0) return { missing: `${program} is not installed` };
-    versions.push(output.trim().split('\n')[0] ?? program);
+    // Maven colours its answer.
+    versions.push(stripVTControlCharacters(output).trim().split('\n')[0] ?? program);
   }
   return { found: versions.join(', ') };
 }

@@ -29,8 +29,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   manageUsers: 20,
   recordPackageEvent: 20,
   manageCourierBills: 34,
-  // These render PDF files.
-  downloadCourierBill: 4,
+  // renders PDF files
   getPackageLabel: 4,
   // no input and a large response
   getContractJson: 0.5,
@@ -40,7 +39,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   getReadiness: 1,
 };
 
-const RESTORE_LOGOS = 'delete from courier_logos; insert into courier_logos select * from planted_logos';
+const RESTORE_LOGOS = 'insert into courier_logos select * from planted_logos on conflict do nothing';
 
 /** Statements to run after each request of an operation, so that requests of other operations can succeed. */
 const REPAIRS: Partial<Record<OperationId, string>> = {

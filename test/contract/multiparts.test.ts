@@ -53,7 +53,7 @@ const WORKERS = 8;
 async function sendDamaged(
   id: OperationId,
   count: number,
-  onStatus: (status: number) => void,
+  onStatus: (status: number, request: FuzzRequest) => void,
 ): Promise<void> {
   const damages = fc.array(DAMAGE, { minLength: 1, maxLength: 3 });
   const property = fc.asyncProperty(requestsTo(id), damages, async (whole, broken) => {
@@ -61,7 +61,7 @@ async function sendDamaged(
     const reply = await client.send(request);
     const problems = problemsOf(request, reply);
     if (problems.length > 0) throw new Error(`${problems.join('\n')}\nto ${describeRequest(request)}`);
-    onStatus(reply.status);
+    onStatus(reply.status, request);
   });
   const seed = SEED + operationIds.indexOf(id) * WORKERS;
   const seeds = Array.from({ length: WORKERS }, (_, worker) => seed + worker);
@@ -73,7 +73,12 @@ async function sendDamaged(
 test('operations without multipart reject a multipart body, whole or damaged, before they read it', async () => {
   const ids = withBody.filter((id) => !multipartIds.includes(id));
   for (const id of ids) {
-    await sendDamaged(id, rounds(8, 40), (status) => expect([400, 413, 415]).toContain(status));
+    const { bodyRequired } = operationOf(id);
+    await sendDamaged(id, rounds(8, 40), (status, { body }) => {
+      // PHP's curl sends a Content-Type without a body, so an optional body may be absent in any of them.
+      const isAbsent = !bodyRequired && body?.length === 0;
+      if (!isAbsent) expect([400, 413, 415]).toContain(status);
+    });
   }
 }, 120_000);
 

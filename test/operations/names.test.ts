@@ -6,7 +6,10 @@ import { projectRoot } from '../../src/config/project-root.js';
 // Names in documents and comments must exist, because a renamed file or a deleted function misleads the
 // reader. The changelog is excluded, because it describes the past.
 
-const ROOTS = ['docs', 'generated', 'openapi', 'prisma', 'scripts', 'src', 'test'];
+const ROOTS = ['docs', 'generated', 'openapi', 'prisma', 'scripts', 'sdk', 'src', 'test'];
+/** What the builds of the SDKs write beside their sources. */
+const BUILT =
+  /^sdk\/\w+\/(node_modules|dist|target|\.venv|vendor|build|bin|api|generated|src\/generated|crossdock_core|[\w.]+\.egg-info)\//;
 const files = [
   ...readdirSync(projectRoot, { withFileTypes: true }).filter((entry) => entry.isFile()),
   ...ROOTS.flatMap((folder) =>
@@ -14,7 +17,9 @@ const files = [
       entry.isFile(),
     ),
   ),
-].map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)));
+]
+  .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)))
+  .filter((path) => !BUILT.test(path));
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
@@ -46,8 +51,14 @@ function missing(pattern: RegExp, exists: (name: string) => boolean): string[] {
   );
 }
 
-// The names under which the service offers its contract for download, and files that the README's example creates.
+// The names under which the service offers its contract for download, files that examples create, and names that only look
+// like files.
 const NO_FILES = new Set([
+  'HOST/openapi.json',
+  'Node.js',
+  'highlight.js',
+  'raw.json',
+  'schema.d.ts',
   'crossdock.json',
   'crossdock.yaml',
   'openapi/paths/packages/count-packages.yaml',
@@ -64,6 +75,7 @@ const FOREIGN = new Set([
   'countPackages',
   'crossdock_login',
   'histogram_quantile',
+  'manageUsersRaw',
   'ignore_startup_parameters',
   'onResponse',
   'packageCount',
@@ -85,7 +97,10 @@ const METRIC = /^crossdock_(.*?)(?:_bucket)?$/;
 
 const words = new Set(
   files
-    .filter((path) => /\.(ts|mjs|js|sql|prisma|yaml|json|ini)$/.test(path) && path !== 'package-lock.json')
+    .filter(
+      (path) =>
+        /\.(ts|mjs|js|py|php|go|java|sql|prisma|yaml|json|ini)$/.test(path) && path !== 'package-lock.json',
+    )
     .flatMap((path) => {
       const isOurs = /\.(ts|mjs|js)$/.test(path) && !path.startsWith('generated/');
       return (isOurs ? read(path).replace(SCRIPT_COMMENT, '') : read(path)).match(/\w+/g) ?? [];
@@ -116,7 +131,7 @@ describe('documents, comments and the contract contain only names that exist', (
 
   test('every folder and path prefix exists', () => {
     const named =
-      /(?<![\w./@-])((?:docs|generated|openapi|prisma|scripts|src|test)\/[\w/-]*\w)(?![\w/.-]*\.\w)/g;
+      /(?<![\w./@-])((?:docs|generated|openapi|prisma|scripts|sdk|src|test)\/[\w/-]*\w)(?![\w/.-]*\.\w)/g;
     expect(missing(named, (name) => files.some((path) => path.startsWith(name)))).toEqual([]);
   });
 

@@ -1,19 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { projectRoot } from '../../src/config/project-root.js';
 
-const COPIED = ['generated', 'openapi', 'package.json', 'prisma', 'prisma.config.ts', 'scripts', 'src'];
+const COPIED = [
+  ...['CHANGELOG.md', 'docs/site', 'generated', 'openapi', 'package.json', 'prisma', 'prisma.config.ts'],
+  ...['scripts', 'src', 'test/security/authorization'],
+  ...readdirSync(join(projectRoot, 'sdk')).map((language) => `sdk/${language}/README.md`),
+];
 
 let copy: string;
 
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'crossdock-new-operation-'));
-  for (const name of [...COPIED, 'test/security/authorization'])
-    cpSync(join(projectRoot, name), join(copy, name), { recursive: true });
+  for (const name of COPIED) cpSync(join(projectRoot, name), join(copy, name), { recursive: true });
   symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'));
 });
 

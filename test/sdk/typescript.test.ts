@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Webhook } from 'standardwebhooks';
 import { typescript } from '../../scripts/sdk/typescript/language.js';
 import { readContract } from '../../scripts/sdk/contract.js';
-import { runScenario } from '../../scripts/sdk/scenario.js';
-import { STEPS } from '../../scripts/sdk/steps.js';
+import { runScenario } from '../../scripts/sdk/scenario/scenario.js';
+import { STEPS } from '../../scripts/sdk/scenario/steps.js';
 import { runProgram } from '../../scripts/sdk/tool.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';

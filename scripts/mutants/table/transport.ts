@@ -36,7 +36,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: a body that declares more than the limit is rejected unread',
     file: 'src/platform/http/request-hooks.ts',
-    find: 'if (mediaType !== MULTIPART && length > bodyBytesOf(operation)) throw bodyTooLarge(operation);',
+    find: 'if (mediaType !== MULTIPART && length > (maxLinesBytes ?? bodyBytesOf(operation)))\n    throw bodyTooLarge(operation);',
     replace: '',
     tests: [
       {

@@ -1,4 +1,4 @@
-import { differs, STEPS, type Step } from '../steps.js';
+import { differs, STEPS, type Step } from '../scenario/steps.js';
 
 /** The steps of generated clients: those of the SDKs, but a webhook's type instead of the features that only SDKs have. */
 export const GENERATOR_STEPS: Step[] = [

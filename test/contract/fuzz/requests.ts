@@ -132,7 +132,11 @@ function validPlan(
   };
   const bodies = Object.entries(requestBody?.content ?? {})
     .filter(([mediaType]) => wanted === undefined || mediaType === wanted)
-    .map(([mediaType, media]) => validBody(mediaType, media, operationId, pools));
+    .map(([mediaType, media]) =>
+      mediaType === NDJSON
+        ? validLines(requestBody?.content['application/json'] ?? media, operationId, pools)
+        : validBody(mediaType, media, operationId, pools),
+    );
   const isBare = bodies.length === 0 || (!bodyRequired && wanted === undefined);
   const none = isBare ? [fc.constant({})] : [];
   return fc
@@ -170,12 +174,22 @@ function validBody(
 ) {
   const made = validValue(schema, { field: '', operationId, pools });
   const documented =
-    mediaType === 'application/json' || mediaType === NDJSON
-      ? Object.values(examples).map(({ value }) => value)
-      : [];
+    mediaType === 'application/json' ? Object.values(examples).map(({ value }) => value) : [];
   const bodies =
     documented.length === 0
       ? made
       : fc.oneof({ weight: 9, arbitrary: made }, { weight: 1, arbitrary: fc.constantFrom(...documented) });
   return bodies.map((body) => ({ mediaType, body }));
+}
+
+/** Each line is a body of the operation's JSON form; the schema of the lines is only text. */
+function validLines(line: Media, operationId: OperationId, pools: Pools) {
+  const lines = fc.array(validBody('application/json', line, operationId, pools), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  return lines.map((bodies) => ({
+    mediaType: NDJSON,
+    body: bodies.map(({ body }) => JSON.stringify(body)).join('\n'),
+  }));
 }

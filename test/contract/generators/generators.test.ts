@@ -171,10 +171,10 @@ describe('the document for code generators', () => {
       .filter(([kind]) => kind !== 'securitySchemes')
       .flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`))
       .filter(($ref) => !used.has($ref));
-    expect(unused).toEqual(['#/components/schemas/WebhookTestEvent']);
     const payloads = Object.values(contract.webhooks ?? {}).map(
       ({ post }) => post.requestBody?.content['application/json']?.schema['$ref'],
     );
+    expect(unused.filter(($ref) => !payloads.includes($ref))).toEqual([]);
     const names = Object.keys(schemasOf(sdk)).map((name) => `#/components/schemas/${name}`);
     expect(payloads.filter(($ref) => !names.includes(String($ref)))).toEqual([]);
   });

@@ -10,13 +10,20 @@ import {
   MAX_FAILURES,
   passwordThrottle,
 } from './throttle.js';
+import type { LoginLimiter } from '../../../platform/access/login-limiter.js';
+import type { Secrets } from '../../../platform/access/secrets.js';
+import type { Passwords } from './passwords.js';
 import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';
-import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
+import type { SecurityEventFields, SecurityLog } from '../../../platform/logging/security-log.js';
 
 /** The dependencies of password and code attempts besides the context. */
-export type AttemptDeps = Pick<Deps, 'loginLimiter' | 'passwords' | 'secrets' | 'securityLog'>;
+export type AttemptDeps = {
+  loginLimiter: LoginLimiter;
+  passwords: Passwords;
+  secrets: Secrets;
+  securityLog: SecurityLog;
+};
 
 export type PasswordAttempt = { username: string; password: string; address: string };
 

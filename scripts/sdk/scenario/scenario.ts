@@ -1,10 +1,10 @@
-import { DEMO } from '../../src/development/demo/demo.js';
+import { DEMO } from '../../../src/development/demo/demo.js';
 import { startFaultyProxy } from './faulty-proxy.js';
 import { writeInputs, type Inputs } from './inputs.js';
-import type { Language } from './language.js';
+import type { Language } from '../language.js';
 import { openObserver } from './observer.js';
 import { STEPS, type Run, type Seen, type Step } from './steps.js';
-import { runProgram } from './tool.js';
+import { runProgram } from '../tool.js';
 
 /** The result of each step, in order: undefined if it is ok, otherwise what is wrong. */
 export type Result = (string | undefined)[];
