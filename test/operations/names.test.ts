@@ -55,6 +55,7 @@ function missing(pattern: RegExp, exists: (name: string) => boolean): string[] {
 // like files.
 const NO_FILES = new Set([
   'HOST/openapi.json',
+  'generated/OPERATIONS.md',
   'Node.js',
   'highlight.js',
   'raw.json',
@@ -74,10 +75,13 @@ const FOREIGN = new Set([
   'NODE_EXTRA_CA_CERTS',
   'countPackages',
   'crossdock_login',
+  'askForCode',
   'histogram_quantile',
   'manageUsersRaw',
   'ignore_startup_parameters',
   'onResponse',
+  'orderId',
+  'rawBody',
   'packageCount',
   'pg_basebackup',
   'pg_dump',
@@ -85,6 +89,7 @@ const FOREIGN = new Set([
   'reqId',
   'reschedule_jobs',
   'responseTime',
+  'sessionStorage',
 ]);
 
 // With a capital letter or an underscore inside, unlike English words.
@@ -132,7 +137,8 @@ describe('documents, comments and the contract contain only names that exist', (
   test('every folder and path prefix exists', () => {
     const named =
       /(?<![\w./@-])((?:docs|generated|openapi|prisma|scripts|sdk|src|test)\/[\w/-]*\w)(?![\w/.-]*\.\w)/g;
-    expect(missing(named, (name) => files.some((path) => path.startsWith(name)))).toEqual([]);
+    const exists = (name: string) => BUILT.test(`${name}/`) || files.some((path) => path.startsWith(name));
+    expect(missing(named, exists)).toEqual([]);
   });
 
   test('every path that a program joins from literals exists', () => {
