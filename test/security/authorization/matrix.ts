@@ -326,14 +326,15 @@ export const MATRIX = {
     'delete a carrier':                  ['200 200 404 404 400', S403,                  S403],
   },
   // after the cases that name a customer by code, because it creates customers with other couriers' codes
+  // Before uploadCustomers, which gives couriers the user codes of others.
+  uploadPrealerts: {
+    // a courier's target_courier_id is ignored
+    'uploadPrealerts for a courier':     ['200 200 404 404 400', '200 200 404 404 400', '200 400 400 400 400'],
+  },
   uploadCustomers: {
     // a courier's target_courier_id is ignored
     'uploadCustomers for a courier':     ['200 200 404 404 400', S403,                  '200 200 200 200 200'],
     'uploadCustomers with the code of a customer': [ALL,         S403,                  ALL],
-  },
-  uploadPrealerts: {
-    // a courier's target_courier_id is ignored
-    'uploadPrealerts for a courier':     ['200 200 404 404 400', '200 200 404 404 400', '200 400 400 400 400'],
   },
   getHealth: {
     'getHealth':                         forEverybody('200'),
