@@ -45,13 +45,16 @@ export async function startServer(): Promise<Server> {
         drop: () => dropDatabases(server.url, isOurs),
       };
     },
-    stop: () => removeServer(server, String(process.pid)),
+    stop: () => removeServer(server),
   };
 }
 
+/** A server with the folder that its removal deletes. */
+type TestServer = EmbeddedServer & { folder: string };
+
 type SetUp = {
-  startOwnServer(): Promise<EmbeddedServer>;
-  removeServer(server: EmbeddedServer, name: string): Promise<void>;
+  startOwnServer(): Promise<TestServer>;
+  removeServer(server: TestServer): Promise<void>;
   makeTemplates(adminUrl: string, prefix: string, config: unknown): Promise<void>;
   dropDatabases(adminUrl: string, isDoomed: (name: string) => boolean): Promise<void>;
 };

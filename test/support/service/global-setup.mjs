@@ -10,6 +10,7 @@ import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-po
 import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
 import { DEMO, seedDemo } from '../../../dist/src/development/demo/seed.js';
 import { projectRoot } from '../../../dist/src/config/project-root.js';
+import { chooseFolder, openFolders } from './server-folders.mjs';
 import { keepCluster, keyOfTemplates, restoreCluster } from '../jest/kept-cluster.mjs';
 
 export default async function globalSetup() {
@@ -30,7 +31,7 @@ export default async function globalSetup() {
   }
   const server = await startServerWithTemplates(config);
   useServer(server.url, KEPT_PREFIX);
-  globalThis.__endTestServer = () => removeServer(server, String(process.pid));
+  globalThis.__endTestServer = () => removeServer(server);
 }
 
 const PREFIX = 'crossdock_test_';
@@ -44,9 +45,7 @@ function useServer(adminUrl, prefix) {
 /** Starts a server on a copy of the cached cluster. Creates the cached cluster if there is none. */
 async function startServerWithTemplates(config) {
   const key = keyOfTemplates(config);
-  mkdirSync(SERVERS, { recursive: true });
-  await removeServersOfDeadRuns();
-  const dataDir = join(SERVERS, String(process.pid));
+  const dataDir = await openServerFolder();
   if (await restoreCluster(key, dataDir)) return startServer(dataDir);
   const server = await startServer(dataDir);
   await makeTemplates(server.url, KEPT_PREFIX, config);
@@ -66,26 +65,26 @@ async function makeConnectingCheap(url) {
   await client.end();
 }
 
-const SERVERS = join(projectRoot, '.data', 'test');
-
 /** Starts a server for this run only, so that the end of one run does not stop the server of another. */
 export async function startOwnServer() {
-  mkdirSync(SERVERS, { recursive: true });
-  await removeServersOfDeadRuns();
-  return startServer(join(SERVERS, String(process.pid)));
+  return startServer(await openServerFolder());
 }
 
-async function removeServersOfDeadRuns() {
-  for (const pid of readdirSync(SERVERS).filter((name) => !isAlive(Number(name)))) {
-    // The server may still run. Starting it again adopts it, so that it can be stopped.
-    await removeServer(await startServer(join(SERVERS, pid)), pid);
+/** Returns the folder for this run's server, after it has removed servers that dead runs left behind. */
+async function openServerFolder() {
+  for (const folder of openFolders()) {
+    for (const pid of readdirSync(folder).filter((name) => !isAlive(Number(name)))) {
+      // The server may still run. Starting it again adopts it, so that it can be stopped.
+      await removeServer(await startServer(join(folder, pid)));
+    }
   }
+  return join(chooseFolder(), String(process.pid));
 }
 
-export async function removeServer(server, name) {
+export async function removeServer(server) {
   await server.stop();
   // If root runs the tests, the data may be in another folder (decision 0003).
-  for (const folder of [dirname(server.dataDir), join(SERVERS, name)])
+  for (const folder of [dirname(server.dataDir), server.folder])
     rmSync(folder, { recursive: true, force: true });
 }
 
@@ -109,9 +108,9 @@ export async function dropDatabases(adminUrl, isDoomed) {
   await admin.end();
 }
 
-function startServer(dataDir) {
-  return startEmbeddedPostgres({
-    dataDir,
+async function startServer(folder) {
+  const server = await startEmbeddedPostgres({
+    dataDir: folder,
     database: 'postgres',
     log: () => {},
     // The data is deleted after the run, so durability is not needed.
@@ -127,6 +126,7 @@ function startServer(dataDir) {
       max_connections: '400',
     },
   });
+  return { ...server, folder };
 }
 
 export async function makeTemplates(adminUrl, prefix, config) {
