@@ -4,7 +4,7 @@ import { findAmbientState, findConnections } from '../support/architecture/datab
 import { findCrowdedFolders, findCycles, importsOf } from '../support/architecture/imports.js';
 import { findRowCasts } from '../support/architecture/row-casts.js';
 
-// The checks of architecture.test.ts, on planted violations.
+// The checks of architecture.test.ts, on inserted violations.
 
 const path = 'src/modules/parcels/list/list.ts';
 const CONTEXT = "import type { UserContext } from '../../../platform/context/request-context.js';\n";

@@ -7,14 +7,14 @@ import { operationOf } from '../support/service/contract.js';
 import { lastYear } from '../support/builders/bills.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { inputs, type Input } from '../support/builders/inputs.js';
-import { plantCouriers } from '../support/builders/register.js';
+import { insertCouriers } from '../support/builders/register.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
 let shared: Service;
 
 beforeAll(async () => {
   shared = await startService();
-  await plantCouriers(shared.owner);
+  await insertCouriers(shared.owner);
 });
 
 afterAll(async () => {

@@ -2,10 +2,10 @@ import type pg from 'pg';
 import { DEMO } from '../../src/development/demo/demo.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import type { Body } from '../support/service/contract.js';
-import { plantAuditLog } from '../support/builders/audit.js';
+import { insertAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
-import { plantDispatch, plantLog } from '../support/builders/deliveries.js';
-import { plantCouriers } from '../support/builders/register.js';
+import { insertDispatch, insertLog } from '../support/builders/deliveries.js';
+import { insertCouriers } from '../support/builders/register.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and the records that match it. */
@@ -44,7 +44,7 @@ async function nameOf(owner: pg.Pool, table: 'couriers' | 'carriers', id: string
 }
 
 /** Inserts finished synchronisations of both couriers. The demo has none. */
-async function plantSyncs(owner: pg.Pool): Promise<void> {
+async function insertSyncs(owner: pg.Pool): Promise<void> {
   await owner.query(
     `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, finished_at)
      select $1, new_id(), courier, 'schedule', status, now()
@@ -81,11 +81,11 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'searchCustomers courier_id': () => equals('courier_id', DEMO.couriers.HRB),
 
   'listCustomerSyncs courier_id': async (_all, owner) => {
-    await plantSyncs(owner);
+    await insertSyncs(owner);
     return equals('courier_id', DEMO.couriers.HRB);
   },
   'listCustomerSyncs status': async (_all, owner) => {
-    await plantSyncs(owner);
+    await insertSyncs(owner);
     return equals('status', 'failed');
   },
 
@@ -129,74 +129,74 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   },
 
   'listWebhookDeliveries courier_id': async (_all, owner) => {
-    await plantLog(owner);
+    await insertLog(owner);
     return equals('courier_id', DEMO.couriers.HRB);
   },
   'listWebhookDeliveries status': async (_all, owner) => {
-    await plantLog(owner);
+    await insertLog(owner);
     return equals('status', 'failed');
   },
   'listWebhookDeliveries endpoint': async (_all, owner) => {
-    await plantLog(owner);
+    await insertLog(owner);
     return equals('endpoint', 'add_package');
   },
   'listWebhookDeliveries type': async (_all, owner) => {
-    await plantLog(owner);
+    await insertLog(owner);
     return equals('type', 'package.status_changed');
   },
   'listWebhookDeliveries event_id': async (_all, owner) =>
-    equals('event_id', (await plantLog(owner)).eventId),
+    equals('event_id', (await insertLog(owner)).eventId),
   'listWebhookDeliveries package_id': async (_all, owner) =>
-    equals('package_id', (await plantLog(owner)).packageId),
+    equals('package_id', (await insertLog(owner)).packageId),
   // The day's first and last second are included.
   'listWebhookDeliveries from': async (_all, owner) => {
-    const { day } = await plantLog(owner);
+    const { day } = await insertLog(owner);
     return { value: day, matches: (record) => String(record['created_at']).slice(0, 10) >= day };
   },
   'listWebhookDeliveries to': async (_all, owner) => {
-    const { day } = await plantLog(owner);
+    const { day } = await insertLog(owner);
     return { value: day, matches: (record) => String(record['created_at']).slice(0, 10) <= day };
   },
 
   'listCouriers search': () => contains('harb', 'courier_code', 'courier_name', 'company_name'),
   'listCouriers is_active': async (_all, owner) => {
-    await plantCouriers(owner);
+    await insertCouriers(owner);
     return { value: false, matches: (record) => record['is_active'] === false };
   },
 
   'listEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
 
   'listDispatches dispatch_id': async (_all, owner) => {
-    await plantDispatch(owner);
-    return equals('dispatch_id', await plantDispatch(owner));
+    await insertDispatch(owner);
+    return equals('dispatch_id', await insertDispatch(owner));
   },
 
   'listAuditEntries actor_id': async (_all, owner) => {
-    await plantAuditLog(owner);
+    await insertAuditLog(owner);
     return equals('actor_id', DEMO.users.admin);
   },
   'listAuditEntries actor_kind': async (_all, owner) => {
-    await plantAuditLog(owner);
+    await insertAuditLog(owner);
     return equals('actor_kind', 'system');
   },
   'listAuditEntries entity': async (_all, owner) => {
-    await plantAuditLog(owner);
+    await insertAuditLog(owner);
     return equals('entity', 'manifest');
   },
   'listAuditEntries entity_id': async (_all, owner) =>
-    equals('entity_id', (await plantAuditLog(owner)).entityId),
+    equals('entity_id', (await insertAuditLog(owner)).entityId),
   'listAuditEntries action': async (_all, owner) => {
-    await plantAuditLog(owner);
+    await insertAuditLog(owner);
     return equals('action', 'package.received');
   },
   'listAuditEntries request_id': async (_all, owner) =>
-    equals('request_id', (await plantAuditLog(owner)).requestId),
+    equals('request_id', (await insertAuditLog(owner)).requestId),
   'listAuditEntries from': async (_all, owner) => {
-    const { day } = await plantAuditLog(owner);
+    const { day } = await insertAuditLog(owner);
     return { value: day, matches: (record) => String(record['at']).slice(0, 10) >= day };
   },
   'listAuditEntries to': async (_all, owner) => {
-    const { day } = await plantAuditLog(owner);
+    const { day } = await insertAuditLog(owner);
     return { value: day, matches: (record) => String(record['at']).slice(0, 10) <= day };
   },
 

@@ -6,10 +6,10 @@ import { problemsOf } from './fuzz/oracle.js';
 import { makeCourierScopes } from './fuzz/courier-scopes.js';
 import { requestsOf, describeRequest, type CourierScope } from './fuzz/requests.js';
 import { operationIds } from '../support/service/contract.js';
-import { plantDispatch, plantLog } from '../support/builders/deliveries.js';
+import { insertDispatch, insertLog } from '../support/builders/deliveries.js';
 import { rounds } from '../support/harness/effort.js';
 import { startService, type Service } from '../support/service/service.js';
-import { plantUsers } from '../support/builders/users.js';
+import { insertUsers } from '../support/builders/users.js';
 
 // npm run fuzz -- --requests 1000000 --seed 7
 const DEFAULT_REQUESTS = rounds(1_500, 20_000);
@@ -39,7 +39,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   getReadiness: 1,
 };
 
-const RESTORE_LOGOS = 'insert into courier_logos select * from planted_logos on conflict do nothing';
+const RESTORE_LOGOS = 'insert into courier_logos select * from saved_logos on conflict do nothing';
 
 /** Statements to run after each request of an operation, so that requests of other operations can succeed. */
 const REPAIRS: Partial<Record<OperationId, string>> = {
@@ -60,18 +60,18 @@ beforeAll(async () => {
   // All operations are fuzzed in parallel, and staff of one tenant get 80 % of the pool.
   service = await startService({ poolSize: 30 });
   client = makeFuzzClient(service);
-  await plantUsers(service.owner, 40);
+  await insertUsers(service.owner, 40);
   // manifests that can be deleted
   for (let count = 0; count < 40; count += 1) await service.call('createManifest', { as: 'admin', body: {} });
   // URLs for webhooks and customer synchronisation, and some sent webhooks
   await service.owner.query(`update couriers set api_url_add_package = 'https://partner.example/hooks',
     api_url_get_customers = 'https://partner.example/customers'`);
   for (let count = 0; count < 10; count += 1) {
-    await plantLog(service.owner);
-    await plantDispatch(service.owner);
+    await insertLog(service.owner);
+    await insertDispatch(service.owner);
   }
   const courierScopes = await makeCourierScopes(service.owner);
-  await service.owner.query('create table planted_logos as select * from courier_logos');
+  await service.owner.query('create table saved_logos as select * from courier_logos');
   const total = operationIds.reduce((sum, id) => sum + (SHARES[id] ?? 10), 0);
   // All operations run in parallel; each test waits for its own operation.
   for (const id of operationIds) {

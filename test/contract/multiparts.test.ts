@@ -10,7 +10,7 @@ import { encode, plansOf, describeRequest, type FuzzRequest, type CourierScope }
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { rounds } from '../support/harness/effort.js';
 import { startService, type Service } from '../support/service/service.js';
-import { plantUsers } from '../support/builders/users.js';
+import { insertUsers } from '../support/builders/users.js';
 
 const MULTIPARTS = rounds(1_000, 5_000);
 const SEED = 20_261_121;
@@ -22,7 +22,7 @@ let courierScopes: CourierScope[];
 beforeAll(async () => {
   service = await startService();
   client = makeFuzzClient(service);
-  await plantUsers(service.owner, 40);
+  await insertUsers(service.owner, 40);
   courierScopes = await makeCourierScopes(service.owner);
 });
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Body } from '../support/service/contract.js';
-import { plantCouriers } from '../support/builders/register.js';
+import { insertCouriers } from '../support/builders/register.js';
 import { startService, type Service } from '../support/service/service.js';
-import { plantUsers } from '../support/builders/users.js';
+import { insertUsers } from '../support/builders/users.js';
 import { lists, readAll } from './lists.js';
 
 let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-  await plantUsers(service.owner, 30);
-  await plantCouriers(service.owner);
+  await insertUsers(service.owner, 30);
+  await insertCouriers(service.owner);
 });
 
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { projectRoot } from '../../src/config/project-root.js';
-import { plantBill } from '../support/builders/bills.js';
+import { insertBill } from '../support/builders/bills.js';
 import { clone, freshNumber } from '../support/builders/couriers.js';
 import { startService, type Service } from '../support/service/service.js';
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
     env: { PATH: process.env['PATH'], DATABASE_URL },
     execArgv: [],
   });
-  const [[address]] = await Promise.all([once(child, 'message'), ...DAYS.map(plantDay)]);
+  const [[address]] = await Promise.all([once(child, 'message'), ...DAYS.map(insertDay)]);
   url = String(address);
 }, 60_000);
 
@@ -53,7 +53,7 @@ afterAll(async () => {
  * Inserts a package and a bill at each boundary of the day: its first and last moment, and the moments just
  * outside.
  */
-async function plantDay(day: string): Promise<void> {
+async function insertDay(day: string): Promise<void> {
   for (const [index, offset] of EDGES.entries()) {
     const moment = new Date(Date.parse(`${day}T00:00:00Z`) + offset).toISOString();
     const number = freshNumber();
@@ -62,7 +62,7 @@ async function plantDay(day: string): Promise<void> {
       ...{ tracking_number: number, tracking_key: number, house_number: number },
     });
     const bill = { courierId, start: day, end: day, amount: `${index + 1}.00`, publishedAt: moment };
-    await plantBill(service.owner, bill);
+    await insertBill(service.owner, bill);
   }
 }
 

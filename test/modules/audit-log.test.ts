@@ -10,7 +10,7 @@ import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { createTenant } from '../../src/modules/tenants/tenant.js';
 import { rounds } from '../support/harness/effort.js';
-import { plantEntry } from '../support/builders/audit.js';
+import { insertEntry } from '../support/builders/audit.js';
 import type { Body } from '../support/service/contract.js';
 import { freshNumber } from '../support/builders/couriers.js';
 import { startService, untilAdmitted, type Service } from '../support/service/service.js';
@@ -46,10 +46,12 @@ const appendEverything = (secrets: Secrets = service.app.secrets) =>
   appendAllToChains({ db: service.db, secrets, stopping: new AbortController().signal });
 
 /** Plants entries one second apart, oldest first, and appends them to the chain. Returns their ids. */
-async function plantChain(count: number): Promise<string[]> {
+async function insertChain(count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1)
-    ids.push(await plantEntry(service.owner, { at: new Date(Date.UTC(2026, 10, 1, 0, 0, n)).toISOString() }));
+    ids.push(
+      await insertEntry(service.owner, { at: new Date(Date.UTC(2026, 10, 1, 0, 0, n)).toISOString() }),
+    );
   await appendEverything();
   return ids;
 }
@@ -100,7 +102,7 @@ describe('audit log', () => {
     await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body });
     const own = { tracking_number: freshNumber(), user_code: 'IEX-1001', vendor: 'V' };
     expect((await service.call('createPrealert', { as: 'iex', body: own })).status).toBe(201);
-    await plantEntry(service.owner, { actorKind: 'system', actorId: null });
+    await insertEntry(service.owner, { actorKind: 'system', actorId: null });
     const { data } = (await log()).body;
     expect((data as Body[]).map(({ actor_kind, actor_name }) => [actor_kind, actor_name])).toEqual([
       ['system', null],
@@ -111,7 +113,7 @@ describe('audit log', () => {
   });
 
   test('is readable for administrators only, and only for their own tenant', async () => {
-    await plantChain(1);
+    await insertChain(1);
     for (const as of ['manager', 'warehouse', 'iex', 'disabled']) {
       expect(await log({}, as)).toMatchObject({ status: 403 });
       const body = { action: 'verify' };
@@ -126,7 +128,7 @@ describe('audit log', () => {
 
   test('pages newest first, 50 per page, and returns each entry once even if timestamps are equal', async () => {
     for (let n = 0; n < 120; n += 1)
-      await plantEntry(service.owner, { at: `2026-11-0${1 + Math.floor(n / 50)} 10:00Z` });
+      await insertEntry(service.owner, { at: `2026-11-0${1 + Math.floor(n / 50)} 10:00Z` });
     const seen: string[] = [];
     const pages: number[] = [];
     for (let before: string | null | undefined; before !== null;) {
@@ -141,7 +143,7 @@ describe('audit log', () => {
   });
 
   test('rejects a reversed date range, and reading and verifying write no entries', async () => {
-    await plantChain(2);
+    await insertChain(2);
     const wrong = await log({ from: '2026-11-02', to: '2026-11-01' });
     expect(wrong.body['errors']).toEqual([expect.objectContaining({ field: 'to', code: 'minimum' })]);
     await log();
@@ -160,7 +162,7 @@ describe('appending to the chain', () => {
        values ($1, new_id(), now() - interval '2 days', 'system', 'x', 'x', $2, 'late') returning id`,
       [DEMO.tenants.demo, randomUUID()],
     );
-    const others = await plantChain(3);
+    const others = await insertChain(3);
     expect(await chainOf()).toHaveLength(3);
     await late.query('commit');
     late.release();
@@ -216,7 +218,7 @@ describe('appending to the chain', () => {
       admin: { username: 'admin', fullName: 'Admin', password: 'a long password' },
     });
     client.release();
-    await plantEntry(service.owner, { tenantId: DEMO.tenants.two });
+    await insertEntry(service.owner, { tenantId: DEMO.tenants.two });
     await service.owner.query(
       `insert into audit_entries (tenant_id, id, at, actor_kind, action, entity, entity_id, request_id)
        select $1, new_id(), now() - n * interval '1 second', 'system', 'x', 'x', $1, 'many' from generate_series(1, 2100) n`,
@@ -243,7 +245,7 @@ describe('appending to the chain', () => {
   });
 
   test('no link can be changed or deleted, and couriers cannot read the log', async () => {
-    await plantChain(2);
+    await insertChain(2);
     for (const change of [
       'update audit_links set sequence = 9 where sequence = 2',
       'delete from audit_links',
@@ -286,7 +288,7 @@ describe('verification', () => {
   test.each(COLUMNS)(
     'reports an entry whose %s was set to %s and continues after it',
     async (column, value) => {
-      const ids = await plantChain(5);
+      const ids = await insertChain(5);
       await withoutTriggers(`update audit_entries set ${column} = ${value} where id = '${ids[2]}'`);
       const flaw = { sequence: 3, audit_id: ids[2], problem: 'altered' };
       expect(await verify()).toMatchObject({
@@ -400,29 +402,29 @@ describe('verification', () => {
   ];
 
   test.each(TAMPERINGS)('detects that $how', async ({ statements, flaw }) => {
-    const ids = await plantChain(5);
+    const ids = await insertChain(5);
     expect(await verify()).toMatchObject({ intact: true, verified: 5 });
     await withoutTriggers(...statements(ids));
     const found = await verify();
     expect(found['first_altered']).toEqual(flaw(ids));
     expect(found['intact']).toBe(false);
     // The service itself continues.
-    await plantEntry(service.owner);
+    await insertEntry(service.owner);
     expect(await log()).toMatchObject({ status: 200 });
     expect((await verify())['intact']).toBe(false);
   });
 
   test('an entry deleted before it was appended stays in the count of unsealed entries', async () => {
-    const id = await plantEntry(service.owner);
+    const id = await insertEntry(service.owner);
     await withoutTriggers(`delete from audit_entries where id = '${id}'`);
     expect(await verify()).toMatchObject({ verified: 0, unsealed: 1 });
   });
 
   test('detects a truncated chain by a known head, even after the chain has grown again', async () => {
-    const ids = await plantChain(5);
+    const ids = await insertChain(5);
     const { head: earlierHead } = await verify();
     const known = { known_head: earlierHead };
-    await plantEntry(service.owner);
+    await insertEntry(service.owner);
     expect(await verify(known)).toMatchObject({ intact: true, verified: 6 });
     await withoutTriggers(
       'delete from audit_links where sequence > 3',
@@ -432,13 +434,13 @@ describe('verification', () => {
     const cut = { sequence: 4, audit_id: null, problem: 'missing' };
     expect(await verify(known)).toMatchObject({ intact: false, verified: 3, first_altered: cut });
     expect(await verify({ after: 5 })).toMatchObject({ intact: false, first_altered: cut, next_after: null });
-    for (let n = 0; n < 3; n += 1) await plantEntry(service.owner);
+    for (let n = 0; n < 3; n += 1) await insertEntry(service.owner);
     const other = { sequence: 5, audit_id: null, problem: 'altered' };
     expect(await verify(known)).toMatchObject({ intact: false, verified: 6, first_altered: other });
   });
 
   test('detects a chain rebuilt without the key, and does not depend on the encryption key', async () => {
-    await plantChain(3);
+    await insertChain(3);
     const { head: earlierHead } = await verify();
     const others = openSecrets(readConfig({ LOOKUP_KEY: 'ee'.repeat(32) }).secrets);
     const rotated = openSecrets(readConfig({ ENCRYPTION_KEYS: `9:${'ee'.repeat(32)}` }).secrets);
@@ -462,7 +464,7 @@ describe('verification', () => {
   });
 
   test('verifies a long log in parts and reports every finding once', async () => {
-    const ids = await plantChain(25);
+    const ids = await insertChain(25);
     await withoutTriggers(
       `update audit_entries set remarks = 'x' where id = '${ids[4]}'`,
       `delete from audit_links where sequence = 12`,

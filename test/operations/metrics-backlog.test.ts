@@ -71,7 +71,7 @@ async function gauges(...prefixes: string[]): Promise<Record<string, number>> {
 
 const { tenants, couriers } = DEMO;
 
-async function plantDelivery(
+async function insertDelivery(
   tenantId: string,
   courierId: string,
   status: string,
@@ -113,11 +113,11 @@ describe('the backlog is counted over all tenants, and only numbers are exported
   });
 
   test('webhooks: the number of pending deliveries and the age of the most overdue one', async () => {
-    await plantDelivery(tenants.demo, couriers.IEX, 'pending', -90);
-    await plantDelivery(tenants.demo, couriers.HRB, 'pending', -5);
-    await plantDelivery(tenants.two, couriers.TWO, 'pending', 600);
-    await plantDelivery(tenants.demo, couriers.IEX, 'delivered', 0);
-    await plantDelivery(tenants.two, couriers.TWO, 'failed', 0);
+    await insertDelivery(tenants.demo, couriers.IEX, 'pending', -90);
+    await insertDelivery(tenants.demo, couriers.HRB, 'pending', -5);
+    await insertDelivery(tenants.two, couriers.TWO, 'pending', 600);
+    await insertDelivery(tenants.demo, couriers.IEX, 'delivered', 0);
+    await insertDelivery(tenants.two, couriers.TWO, 'failed', 0);
     const found = await gauges('webhook_deliveries_pending', 'webhook_oldest');
     expect(found['crossdock_webhook_deliveries_pending']).toBe(3);
     expect(found['crossdock_webhook_oldest_due_seconds']).toBeGreaterThanOrEqual(90);
@@ -125,7 +125,7 @@ describe('the backlog is counted over all tenants, and only numbers are exported
   });
 
   test('webhooks that are due later have an age of 0', async () => {
-    await plantDelivery(tenants.two, couriers.TWO, 'pending', 600);
+    await insertDelivery(tenants.two, couriers.TWO, 'pending', 600);
     expect(await gauges('webhook_deliveries_pending', 'webhook_oldest')).toEqual({
       crossdock_webhook_deliveries_pending: 1,
       crossdock_webhook_oldest_due_seconds: 0,
@@ -208,7 +208,7 @@ describe('the backlog is counted over all tenants, and only numbers are exported
   });
 
   test('the role that reads the metrics sees no rows', async () => {
-    await plantDelivery(tenants.demo, couriers.IEX, 'pending', -90);
+    await insertDelivery(tenants.demo, couriers.IEX, 'pending', -90);
     const probe = openProbe({ url: database.ownerUrl, assumeRole: APP_ROLE, onError: () => {} });
     try {
       for (const table of ['webhook_deliveries', 'webhook_endpoints', 'manifest_mails', 'customer_sync_runs'])
@@ -316,7 +316,7 @@ async function cachedScrapes(): Promise<void> {
   try {
     expect(await Promise.all(Array.from({ length: 100 }, pending))).toEqual(Array(100).fill(0));
     expect(acquired).toBe(1);
-    await plantDelivery(tenants.demo, couriers.IEX, 'pending', 0, copyOwner);
+    await insertDelivery(tenants.demo, couriers.IEX, 'pending', 0, copyOwner);
     await until(async () => (await pending()) === 1, 10_000);
     expect(performance.now() - began).toBeGreaterThanOrEqual(5_000);
     expect(acquired).toBe(2);

@@ -16,7 +16,7 @@ import {
   type FormShape,
 } from '../support/service/contract.js';
 import { newBillPayment, newDraftBill } from '../support/builders/couriers.js';
-import { plantDelivery, plantEvent } from '../support/builders/deliveries.js';
+import { insertDelivery, insertEvent } from '../support/builders/deliveries.js';
 import { rounds } from '../support/harness/effort.js';
 import { makeFirstOfSchema } from '../support/harness/first-of-schema.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
@@ -907,8 +907,8 @@ describe('mass assignment', () => {
       table: 'webhook_deliveries',
       async body() {
         await withUrls('https://partner.example/hooks');
-        const eventId = await plantEvent(service.owner);
-        return { action: 'redeliver', delivery_id: await plantDelivery(service.owner, { eventId }) };
+        const eventId = await insertEvent(service.owner);
+        return { action: 'redeliver', delivery_id: await insertDelivery(service.owner, { eventId }) };
       },
       rowOf: dataOf('delivery_id'),
       undo: withoutUrls,

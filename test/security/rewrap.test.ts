@@ -66,16 +66,16 @@ const secretsOf = (keys: string): Secrets => openSecrets(readConfig({ ENCRYPTION
 /**
  * Inserts couriers with an API key, a token and two webhook secrets each; enough for more than two batches.
  */
-async function plantCouriers(): Promise<{ id: string; key: string; token: string }[]> {
+async function insertCouriers(): Promise<{ id: string; key: string; token: string }[]> {
   const secrets = secretsOf(OLD);
   const encrypt = (text: string, rowId: string, field: EncryptionContext['field']) =>
     secrets.encrypt(text, { tenantId: DEMO.tenants.demo, rowId, field });
-  const planted = Array.from({ length: MANY }, (_, n) => ({
+  const inserted = Array.from({ length: MANY }, (_, n) => ({
     id: newId(),
     key: `key-${n}`,
     token: `token-${n}`,
   }));
-  const rows = planted.map(({ id, key, token }) => ({
+  const rows = inserted.map(({ id, key, token }) => ({
     tenant_id: DEMO.tenants.demo,
     id,
     code: id,
@@ -92,7 +92,7 @@ async function plantCouriers(): Promise<{ id: string; key: string; token: string
     `insert into couriers (${columns}) select ${columns} from jsonb_populate_recordset(null::couriers, $1)`,
     [JSON.stringify(rows)],
   );
-  return planted;
+  return inserted;
 }
 
 async function versions(): Promise<Record<string, number>> {
@@ -115,7 +115,7 @@ async function settingsOf(base: string, token: string, id: string) {
 }
 
 test('all secrets can be decrypted with the new key alone after a rewrap that runs while API keys are regenerated', async () => {
-  const planted = await plantCouriers();
+  const inserted = await insertCouriers();
   const pending = {
     tenantId: DEMO.tenants.demo,
     rowId: DEMO.users.warehouse,
@@ -162,13 +162,13 @@ test('all secrets can be decrypted with the new key alone after a rewrap that ru
   const rotated = await startReplica(NEW);
   closing.push(rotated.stop);
   const staff = await logIn(rotated.url);
-  await expectSigners(rotated.app.secrets, planted);
+  await expectSigners(rotated.app.secrets, inserted);
   const { rows: stored } = await owner.query(
     'select totp_pending_secret as cipher from users where id = $1',
     [pending.rowId],
   );
   expect(rotated.app.secrets.decrypt(stored[0].cipher, pending)).toBe('PENDING');
-  const some = planted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
+  const some = inserted.filter((_, n) => n % 100 === 0 || n === MANY - 1);
   for (const { id, key, token: expected } of some)
     expect(await settingsOf(rotated.url, staff, id)).toMatchObject({ api_key: key, api_token: expected });
   // The last regenerated key is stored and works.
@@ -184,8 +184,8 @@ test('all secrets can be decrypted with the new key alone after a rewrap that ru
 });
 
 /** Asserts that the webhook signing secrets are unchanged and can be decrypted with the new key alone. */
-async function expectSigners(secrets: Secrets, planted: { id: string; token: string }[]): Promise<void> {
-  const tokens = new Map(planted.map(({ id, token }) => [id, token]));
+async function expectSigners(secrets: Secrets, inserted: { id: string; token: string }[]): Promise<void> {
+  const tokens = new Map(inserted.map(({ id, token }) => [id, token]));
   const { rows } = await owner.query<SigningRow>(
     `select tenant_id as "tenantId", id, webhook_secret_cipher as "webhookSecretCipher",
        webhook_previous_secret_cipher as "webhookPreviousSecretCipher",
@@ -193,7 +193,7 @@ async function expectSigners(secrets: Secrets, planted: { id: string; token: str
      from couriers where id = any($1)`,
     [[...tokens.keys()]],
   );
-  expect(rows).toHaveLength(planted.length);
+  expect(rows).toHaveLength(inserted.length);
   for (const row of rows) {
     const token = String(tokens.get(row.id));
     expect(signingSecrets(secrets, row, new Date())).toEqual([`new-${token}`, `old-${token}`]);
@@ -228,7 +228,7 @@ test('a second run changes nothing, because the first one rewrapped the secrets 
 });
 
 test('an interrupted run is resumed by the next one', async () => {
-  const last = (await plantCouriers()).at(-1)?.id;
+  const last = (await insertCouriers()).at(-1)?.id;
   const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: BOTH };
   const holder = await owner.connect();
   try {

@@ -59,7 +59,7 @@ function conditionOf(table: string, has: (column: string) => boolean): string {
   return has('courier_id') ? `${isOfTenant} and coalesce(courier_id, $1) = $1` : isOfTenant;
 }
 
-/** Limits users to the planted ones, because requests may disable them or change their role or password. */
+/** Limits users to the inserted ones, because requests may disable them or change their role or password. */
 const isNameable = (table: string, column: string) =>
   table === 'users' && column === 'id' ? "username like 'spare-%' and username !~ '^spare-[12]$'" : 'true';
 

@@ -62,7 +62,7 @@ type Plan = {
 };
 
 /** Plants a bill of IEX as a draft and publishes it if asked. Lines without a kind are adjustments. */
-async function plantBill({ status = 'published', lines = [], columns = {} }: Plan): Promise<string> {
+async function insertBill({ status = 'published', lines = [], columns = {} }: Plan): Promise<string> {
   const id = randomUUID();
   const own = { tenant_id: DEMO.tenants.demo, courier_id: IEX };
   const cents = lines.reduce((sum, { amount_usd: amount }) => sum + Math.round(Number(amount ?? 1) * 100), 0);
@@ -196,7 +196,7 @@ describe('PDF download', () => {
   });
 
   test('is an attachment named after the invoice number and is byte-identical until a payment is recorded', async () => {
-    const billId = await plantBill({ lines: await packageLines(2) });
+    const billId = await insertBill({ lines: await packageLines(2) });
     const first = await download('admin', billId);
     expect(first.headers.get('content-disposition')).toBe(
       `attachment; filename="INV-T-${billId.slice(-8)}.pdf"`,
@@ -215,7 +215,7 @@ describe('PDF download', () => {
       description: `Item ${index + 1}.`,
       amount_usd: '1000.10',
     }));
-    const pages = await pagesOf(await pdfOf('manager', await plantBill({ lines })));
+    const pages = await pagesOf(await pdfOf('manager', await insertBill({ lines })));
     expect(pages.length).toBeGreaterThan(5);
     pages.forEach((text, index) => {
       expect(text).toContain(HEADINGS);
@@ -232,7 +232,7 @@ describe('PDF download', () => {
 
   test('shows air freight, adjustments, packages outside all tiers and voided payments', async () => {
     const [parcel = {}] = await packageLines(1);
-    const billId = await plantBill({
+    const billId = await insertBill({
       lines: [
         { ...parcel, weight_lb: '250.125', tier: null, amount_usd: '0.00' },
         { kind: 'air_freight', weight_lb: '250.125', rate_usd: '1.75', amount_usd: '437.72' },
@@ -261,7 +261,7 @@ describe('PDF download', () => {
 
   test('renders a bill without lines, payments or addresses', async () => {
     const party = { name: 'Bare', address: [], phone: null, email: null };
-    const text = await textOf('admin', await plantBill({ columns: { bill_from: party, bill_to: party } }));
+    const text = await textOf('admin', await insertBill({ columns: { bill_from: party, bill_to: party } }));
     expect(text).toContain('Balance due (USD) 0.00');
     expect(text).not.toContain('Payments');
     expect(text).toContain('Page 1 of 1');
@@ -287,7 +287,7 @@ describe('draft download', () => {
 
   test('marks every page as a draft for staff and shows no invoice number', async () => {
     const lines = Array.from({ length: 80 }, () => ({ amount_usd: '1.00' }));
-    const billId = await plantBill({ status: 'draft', lines });
+    const billId = await insertBill({ status: 'draft', lines });
     const reply = await download('manager', billId);
     const name = `DRAFT-${billId.slice(-8)}`;
     expect(reply.headers.get('content-disposition')).toBe(`attachment; filename="${name}.pdf"`);
@@ -301,7 +301,7 @@ describe('draft download', () => {
     }
     expect(pages[0]).toContain('Not issued');
     const grey = (bytes: Buffer) => pixelsOf(bytes, [0xe9, 0xec, 0xf0]);
-    const published = await pdfOf('manager', await plantBill({ lines }));
+    const published = await pdfOf('manager', await insertBill({ lines }));
     expect((await grey(reply.bytes)) - (await grey(published))).toBeGreaterThan(10_000);
     const [, line] = await cellsOf('manager', billId);
     expect(line?.[0]).toBe('DRAFT');
@@ -311,7 +311,7 @@ describe('draft download', () => {
 describe('package of an unknown customer', () => {
   test('masks the tracking number for couriers and shows it in full to staff', async () => {
     const [parcel = {}] = await packageLines(1);
-    const billId = await plantBill({
+    const billId = await insertBill({
       lines: [{ ...parcel, tracking_number: 'SECRET987654', user_code: null }],
     });
     for (const as of ['iex', 'manager']) {
@@ -327,7 +327,7 @@ describe('package of an unknown customer', () => {
 describe('texts in the PDF', () => {
   test('prints Latin, Greek and Cyrillic, and replaces unsupported and invisible characters with their code points', async () => {
     const party = (name: string) => ({ name, address: [], phone: null, email: null });
-    const billId = await plantBill({
+    const billId = await insertBill({
       lines: [{ description: 'Hidden\u202e\u200b bell\u0007 break\r\nend' }],
       columns: {
         bill_from: party('José Zoë Ñandú Łódź'),
@@ -350,7 +350,7 @@ describe('texts in the PDF', () => {
     const number = Array.from({ length: 51 }, (_, n) => `T${1000 + n}`).join('');
     expect(number).toHaveLength(255);
     const long = { tracking_number: number, user_code: word, tier: '1234567.123-99999999.999 lb' };
-    const billId = await plantBill({
+    const billId = await insertBill({
       lines: [
         { ...parcel, ...long, weight_lb: '99999999999.999', amount_usd: '9999999999.99' },
         { description: words, amount_usd: '-9999999999.99' },
@@ -462,7 +462,7 @@ describe('CSV download', () => {
 
   test('writes numbers unchanged and prefixes formulas so that spreadsheets read them as text', async () => {
     const [parcel = {}] = await packageLines(1);
-    const billId = await plantBill({
+    const billId = await insertBill({
       lines: [
         { ...parcel, user_code: '=1+1', house_number: '@h', tracking_number: '-5', tier: '+t' },
         {
@@ -484,7 +484,7 @@ describe('CSV download', () => {
   });
 
   test('contains all 10,001 lines of a bill that is too long for a PDF', async () => {
-    const billId = await plantBill({ status: 'draft' });
+    const billId = await insertBill({ status: 'draft' });
     await service.owner.query(
       `insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, description, amount_usd)
        select $1, gen_random_uuid(), $2, $3, n, 'adjustment', 'Item ' || n, 0.01 from generate_series(1, 10001) n`,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { lastYear, plantBill, type PlantedBill } from '../../support/builders/bills.js';
+import { lastYear, insertBill, type InsertedBill } from '../../support/builders/bills.js';
 import { clone, freshNumber } from '../../support/builders/couriers.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
@@ -49,8 +49,8 @@ const receive = (courierId: string | null, weight: string, receivedAt = '2024-05
   });
 };
 
-const bill = (courierId: string, rest: Partial<PlantedBill>) =>
-  plantBill(service.owner, { courierId, ...MAY_BILL, ...rest });
+const bill = (courierId: string, rest: Partial<InsertedBill>) =>
+  insertBill(service.owner, { courierId, ...MAY_BILL, ...rest });
 
 const change = (table: string, id: string, set: string) =>
   service.owner.query(`update ${table} set ${set} where id = $1`, [id]);

@@ -10,7 +10,7 @@ const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-  await plant(service);
+  await insertRows(service);
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -44,7 +44,7 @@ const PLANTED: (Planted & { id: string })[] = [
   ...{ id: randomUUID(), tenant, courier, status, start, end, createdAt },
 }));
 
-async function plant(target: Service): Promise<void> {
+async function insertRows(target: Service): Promise<void> {
   for (const { id, tenant, courier, status, start, end, createdAt } of PLANTED) {
     await target.owner.query(
       `insert into bills (tenant_id, id, invoice_number, courier_id, service_type, start_date, end_date, total_packages,
@@ -128,7 +128,7 @@ describe.each([
   test("couriers see their own bills without drafts, and staff see their tenant's bills", async () => {
     const target = await startService(options);
     try {
-      await plant(target);
+      await insertRows(target);
       for (const [as, condition, tenant] of [
         ['iex', `courier_id = '${IEX}' and status <> 'draft'`, DEMO.tenants.demo],
         ['hrb', `courier_id = '${HRB}' and status <> 'draft'`, DEMO.tenants.demo],

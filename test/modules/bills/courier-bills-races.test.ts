@@ -27,7 +27,7 @@ const callAtOnce = (call: (caller: number) => Promise<Reply>): Promise<Reply[]> 
   Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
 
 /** Plants drafts with one adjustment each. */
-async function plantDrafts(many: number, courierId: string): Promise<string[]> {
+async function insertDrafts(many: number, courierId: string): Promise<string[]> {
   const own = [DEMO.tenants.demo, courierId, many];
   const made = await billing.rows<{ id: string }>(
     `with drafted as (
@@ -109,7 +109,7 @@ test(`${CALLERS} drafts of overlapping periods, some deleted again, put each pac
 });
 
 test(`${CALLERS} simultaneous publications get ${CALLERS} consecutive numbers in the order of publication`, async () => {
-  const drafts = await plantDrafts(CALLERS, await billing.newCourier());
+  const drafts = await insertDrafts(CALLERS, await billing.newCourier());
   const lastBefore = await lastNumber();
   const replies = await callAtOnce((caller) => billing.publish(drafts[caller] ?? ''));
   expect(tally(replies)).toEqual({ '200': CALLERS });
@@ -119,7 +119,7 @@ test(`${CALLERS} simultaneous publications get ${CALLERS} consecutive numbers in
 });
 
 test(`publishes a draft once for ${CALLERS} simultaneous callers and uses one number`, async () => {
-  const [draft = ''] = await plantDrafts(1, await billing.newCourier());
+  const [draft = ''] = await insertDrafts(1, await billing.newCourier());
   const lastBefore = await lastNumber();
   const replies = await callAtOnce(() => billing.publish(draft));
   expect(tally(replies)).toEqual({ '200': 1, '400 bill_not_draft': CALLERS - 1 });
@@ -132,7 +132,7 @@ test(`publishes a draft once for ${CALLERS} simultaneous callers and uses one nu
 });
 
 test('connections killed after they took an invoice number leave no gap in the numbers', async () => {
-  const drafts = await plantDrafts(20, await billing.newCourier());
+  const drafts = await insertDrafts(20, await billing.newCourier());
   const lastBefore = await lastNumber();
   const blocker = await service.owner.connect();
   try {

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { plantBill, type PlantedBill } from '../../support/builders/bills.js';
+import { insertBill, type InsertedBill } from '../../support/builders/bills.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
@@ -28,8 +28,8 @@ async function newCourier(): Promise<string> {
   return id;
 }
 
-const plant = (courierId: string, bill: Omit<PlantedBill, 'courierId' | 'start' | 'end'>) =>
-  plantBill(service.owner, { courierId, start: '2024-01-01', end: '2024-01-31', ...bill });
+const insertRows = (courierId: string, bill: Omit<InsertedBill, 'courierId' | 'start' | 'end'>) =>
+  insertBill(service.owner, { courierId, start: '2024-01-01', end: '2024-01-31', ...bill });
 
 function expectError(reply: Reply, status: number, code: string, field?: string) {
   expect([reply.status, reply.body['code']]).toEqual([status, code]);
@@ -40,15 +40,15 @@ describe('courier statement', () => {
   let courierId: string;
   beforeAll(async () => {
     courierId = await newCourier();
-    await plant(courierId, {
+    await insertRows(courierId, {
       ...{ amount: '100.00', taxRate: '7.5', publishedAt: '2024-02-01T09:00:00Z' },
       payments: [
         { amount: '50.00', receivedOn: '2024-02-10', reference: 'TRF-1' },
         { amount: '7.50', receivedOn: '2024-02-11', voidedAt: '2024-03-05T10:00:00Z' },
       ],
     });
-    await plant(courierId, { amount: '20.10', publishedAt: '2024-03-02T09:00:00Z' });
-    await plant(courierId, { amount: '999.99' });
+    await insertRows(courierId, { amount: '20.10', publishedAt: '2024-03-02T09:00:00Z' });
+    await insertRows(courierId, { amount: '999.99' });
   });
 
   const statementOf = async (from: string, to: string) =>
@@ -113,8 +113,8 @@ describe('courier statement', () => {
 test("payments received before their bill's publication count as credit until then", async () => {
   const courierId = await newCourier();
   const payments = [{ amount: '40.00', receivedOn: '2024-02-20', recordedAt: '2024-03-02T00:00:00Z' }];
-  await plant(courierId, { amount: '100.00', publishedAt: '2024-03-01T00:00:00Z', payments });
-  await plant(courierId, { amount: '30.00', publishedAt: '2024-02-01T00:00:00Z' });
+  await insertRows(courierId, { amount: '100.00', publishedAt: '2024-03-01T00:00:00Z', payments });
+  await insertRows(courierId, { amount: '30.00', publishedAt: '2024-02-01T00:00:00Z' });
   const on = async (to: string) =>
     (await read('admin', { courier_id: courierId, from: '2024-02-01', to })).body['data'];
   const before = await on('2024-02-29');
@@ -130,7 +130,7 @@ test('statement days are whole UTC days, both ends inclusive', async () => {
     ...['2024-02-29T23:59:59.999Z', '2024-03-01T00:00:00Z'],
   ];
   for (const [index, publishedAt] of moments.entries())
-    await plant(courierId, { amount: `${10 ** index}.00`, publishedAt });
+    await insertRows(courierId, { amount: `${10 ** index}.00`, publishedAt });
   const day = '2024-02-29';
   const { data } = (await read('admin', { courier_id: courierId, from: day, to: day })).body;
   expect([data.opening_balance, data.billed, data.closing_balance]).toEqual([1, 110, 111]);
@@ -139,7 +139,7 @@ test('statement days are whole UTC days, both ends inclusive', async () => {
 
 test('bills without a recorded publication time count from their creation', async () => {
   const courierId = await newCourier();
-  const { id } = await plant(courierId, { amount: '5.00' });
+  const { id } = await insertRows(courierId, { amount: '5.00' });
   const update = `update bills set status = 'published', created_at = '2024-04-04T10:00:00Z' where id = $1`;
   await service.owner.query(update, [id]);
   const { data } = (await read('admin', { courier_id: courierId, ...ALWAYS })).body;
@@ -151,7 +151,7 @@ test('bills without a recorded publication time count from their creation', asyn
 type KnownMovement = { bill: number; day: number; cents: bigint };
 
 /** Plants 40 bills with up to four payments each, some before publication and some voided. */
-async function plantHistory(courierId: string): Promise<KnownMovement[]> {
+async function insertHistory(courierId: string): Promise<KnownMovement[]> {
   const known: KnownMovement[] = [];
   const dayOf = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10);
   for (let bill = 0; bill < 40; bill += 1) {
@@ -173,7 +173,11 @@ async function plantHistory(courierId: string): Promise<KnownMovement[]> {
         ...(isVoided ? { voidedAt: `${dayOf(voided)}T14:00:00Z` } : {}),
       };
     });
-    await plant(courierId, { amount: usd(total), publishedAt: `${dayOf(published)}T12:00:00Z`, payments });
+    await insertRows(courierId, {
+      amount: usd(total),
+      publishedAt: `${dayOf(published)}T12:00:00Z`,
+      payments,
+    });
   }
   return known;
 }
@@ -187,7 +191,7 @@ describe('statement of a random history', () => {
   let known: KnownMovement[];
   beforeAll(async () => {
     courierId = await newCourier();
-    known = await plantHistory(courierId);
+    known = await insertHistory(courierId);
   }, 60_000);
 
   const isoDay = (n: number) => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10);

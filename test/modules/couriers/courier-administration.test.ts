@@ -8,7 +8,7 @@ import { openDb } from '../../../src/platform/db/open-database.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
-import { plantCouriers } from '../../support/builders/register.js';
+import { insertCouriers } from '../../support/builders/register.js';
 import {
   startService,
   untilAdmitted,
@@ -90,7 +90,7 @@ describe('list of couriers', () => {
   });
 
   test('pages contain each courier once, and a page past the last is empty', async () => {
-    await plantCouriers(service.owner);
+    await insertCouriers(service.owner);
     const all = (await list({ limit: 500 })).body['data'] as Row[];
     expect(all).toHaveLength(26);
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 10 })));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeLogoDrawer } from '../../../src/modules/couriers/logo/logo-drawer.js';
 import { logoRow } from '../../../src/development/demo/logo.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { plantBill } from '../../support/builders/bills.js';
+import { insertBill } from '../../support/builders/bills.js';
 import { rounds } from '../../support/harness/effort.js';
 import { pixelsOf } from '../../support/readers/pdf.js';
 import { jpeg, png, PNG_SIGNATURE, pngChunk, svg } from '../../support/readers/pictures.js';
@@ -40,7 +40,7 @@ let billOfHrb: string;
 beforeAll(async () => {
   service = await startService();
   const bill = { courierId: HRB, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
-  billOfHrb = (await plantBill(service.owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z' })).id;
+  billOfHrb = (await insertBill(service.owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z' })).id;
 });
 
 afterAll(() => service.stop());
@@ -74,7 +74,7 @@ async function storedRendering(courierId = IEX): Promise<StoredRendering | undef
 }
 
 /** Stores a logo as an earlier version would have done: not yet rendered. */
-async function plant(content: Buffer | string, mediaType = 'image/svg+xml'): Promise<void> {
+async function insertRows(content: Buffer | string, mediaType = 'image/svg+xml'): Promise<void> {
   const bytes = Buffer.from(content);
   await service.owner.query(
     `update courier_logos set media_type = $2, content = $3, content_hash = $4, raster = null, raster_failed_at = null
@@ -105,7 +105,7 @@ describe('reported filter attack', () => {
   });
 
   test('stored by an earlier version is rendered once without its filter', async () => {
-    await plant(ATTACK);
+    await insertRows(ATTACK);
     const other = timed(download('hrb', billOfHrb));
     const own = await timed(download('iex', DEMO.bills.published));
     expect([own.reply.status, (await other).reply.status]).toEqual([200, 200]);
@@ -136,7 +136,7 @@ describe('endless rendering', () => {
   );
 
   test('of a stored logo is tried once, then omitted from the bill, and delays no other courier', async () => {
-    await plant(STROKE_BOMB);
+    await insertRows(STROKE_BOMB);
     const own = timed(download('iex', DEMO.bills.published));
     const others = await Promise.all([
       timed(download('hrb', billOfHrb)),
@@ -234,7 +234,7 @@ test("the demo logo's PNG equals the service's rendering of its SVG", async () =
 describe('bill rendering limit per courier', () => {
   test("twelve long bills requested by two users of one courier do not delay another courier's bill", async () => {
     const lines = rounds(400, 3_000);
-    const bill = await plantBill(service.owner, {
+    const bill = await insertBill(service.owner, {
       courierId: IEX,
       start: '2024-07-01',
       end: '2024-07-31',

@@ -198,7 +198,7 @@ describe('rotation of the webhook secret', () => {
 });
 
 describe('state of webhook URLs', () => {
-  const plant = (endpoint: string, columns: Record<string, string | number | null>) =>
+  const insertRows = (endpoint: string, columns: Record<string, string | number | null>) =>
     service.owner.query(
       `insert into webhook_endpoints select (jsonb_populate_record(null::webhook_endpoints, $1)).*`,
       [JSON.stringify({ tenant_id: DEMO.tenants.demo, courier_id: IEX, endpoint, failures: 0, ...columns })],
@@ -220,8 +220,8 @@ describe('state of webhook URLs', () => {
       add_package: { state: 'active', ...UNTRIED },
       update_package: { state: 'active', ...UNTRIED },
     });
-    await plant('add_package', { last_success_at: '2026-11-21T08:12:44.9Z' });
-    await plant('update_package', {
+    await insertRows('add_package', { last_success_at: '2026-11-21T08:12:44.9Z' });
+    await insertRows('update_package', {
       failing_since: '2026-11-19T07:55:02Z',
       last_success_at: '2026-11-19T07:40:18Z',
       last_failure_at: '2026-11-21T08:00:31Z',
@@ -254,8 +254,8 @@ describe('state of webhook URLs', () => {
   test('a new URL resets its state and ends a pause, but other settings do not', async () => {
     await set(SET);
     const paused = { failing_since: '2026-11-19T07:55:02Z', paused_at: '2026-11-21T08:00:31Z', failures: 9 };
-    await plant('add_package', paused);
-    await plant('update_package', paused);
+    await insertRows('add_package', paused);
+    await insertRows('update_package', paused);
     await set({ ...SET, address2: 'elsewhere' });
     const states = async () => Object.values(await health()).map(({ state }) => state);
     expect(await states()).toEqual(['paused', 'paused']);

@@ -186,7 +186,7 @@ describe('requesting a synchronisation', () => {
 
 describe('list of synchronisations', () => {
   /** Inserts finished runs of a courier and returns their ids, oldest first. */
-  async function plant(
+  async function insertRows(
     count: number,
     courierId: string,
     tenantId: string = DEMO.tenants.demo,
@@ -204,7 +204,7 @@ describe('list of synchronisations', () => {
     reply.body['data'].map((run: { run_id: string }) => run.run_id);
 
   test('is paged newest first and ends', async () => {
-    const newestFirst = (await plant(45, IEX)).reverse();
+    const newestFirst = (await insertRows(45, IEX)).reverse();
     const first = await log();
     expect([idsOf(first), first.body['meta']]).toEqual([
       newestFirst.slice(0, 20),
@@ -222,8 +222,8 @@ describe('list of synchronisations', () => {
   });
 
   test('staff see the runs of all couriers or one, couriers only their own', async () => {
-    const [iex, hrb] = [await plant(3, IEX), await plant(2, HRB)];
-    await plant(1, TWO, DEMO.tenants.two);
+    const [iex, hrb] = [await insertRows(3, IEX), await insertRows(2, HRB)];
+    await insertRows(1, TWO, DEMO.tenants.two);
     for (const as of ['admin', 'manager', 'warehouse']) {
       expect(idsOf(await log({}, as)).sort()).toEqual([...iex, ...hrb].sort());
       expect(idsOf(await log({ courier_id: HRB }, as)).sort()).toEqual(hrb);
@@ -233,7 +233,7 @@ describe('list of synchronisations', () => {
   });
 
   test('filters by status and rejects invalid parameters', async () => {
-    await plant(4, IEX);
+    await insertRows(4, IEX);
     const failed = await log({ status: 'failed' });
     expect(failed.body['data'].map(({ status }: { status: string }) => status)).toEqual(['failed', 'failed']);
     const refused: Record<string, string | number>[] = [

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { plantDispatch } from '../../support/builders/deliveries.js';
+import { insertDispatch } from '../../support/builders/deliveries.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -105,9 +105,9 @@ test('staff see all dispatches of their tenant, couriers only those of their own
 });
 
 test('lists dispatches newest first, 20 per page, each once with keyset pagination', async () => {
-  const planted: string[] = [];
-  for (let count = 0; count < 45; count += 1) planted.push(await plantDispatch(service.owner));
-  const inOrder = planted.sort().reverse();
+  const inserted: string[] = [];
+  for (let count = 0; count < 45; count += 1) inserted.push(await insertDispatch(service.owner));
+  const inOrder = inserted.sort().reverse();
   const first = await list('admin');
   const second = await list('admin', { before: first.body['meta'].next_before });
   const third = await list('admin', { before: second.body['meta'].next_before });

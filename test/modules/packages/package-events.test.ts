@@ -58,7 +58,11 @@ async function receive(fields: object = { user_code: 'IEX-1001' }): Promise<stri
 }
 
 /** Inserts packages directly: received an hour ago, now in the given status. */
-async function plant(count: number, status: PackageStatus = 'received', courierId = IEX): Promise<string[]> {
+async function insertRows(
+  count: number,
+  status: PackageStatus = 'received',
+  courierId = IEX,
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   await service.owner.query(
     `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, status,
@@ -77,7 +81,7 @@ async function plant(count: number, status: PackageStatus = 'received', courierI
   return ids;
 }
 
-const one = async (status?: PackageStatus) => (await plant(1, status))[0] ?? '';
+const one = async (status?: PackageStatus) => (await insertRows(1, status))[0] ?? '';
 const pair = async (status?: PackageStatus) => [await one(status), await one(status)] as const;
 const statusOf = async (id: string) => (await select('select status from packages where id = $1', [id]))[0];
 const auditOf = (ids: string[]) =>
@@ -352,7 +356,7 @@ describe('recording an event', () => {
 
 describe('events and manifests', () => {
   test('a manifest ships received packages and delivers those on their way, and leaves other recorded statuses', async () => {
-    const ids = await plant(7);
+    const ids = await insertRows(7);
     const [, onHold, customs, lost, returned, gone, freed] = ids;
     const manifest = await newManifest(ids);
     for (const [id, status] of [
@@ -388,7 +392,7 @@ describe('events and manifests', () => {
   });
 
   test('histories stay consistent when a manifest ships while its packages are recorded as lost', async () => {
-    const ids = await plant(40);
+    const ids = await insertRows(40);
     const manifest = await newManifest(ids);
     await step(manifest, 'ready');
     const [shipped, ...losses] = await Promise.all([
@@ -447,7 +451,7 @@ describe('concurrent events', () => {
   });
 
   test('batches of the same 30 packages of two couriers in opposite orders cause no deadlock error', async () => {
-    const ids = [...(await plant(15)), ...(await plant(15, 'received', HRB))];
+    const ids = [...(await insertRows(15)), ...(await insertRows(15, 'received', HRB))];
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, index) => {
         const package_ids = index % 2 === 0 ? ids : [...ids].reverse();

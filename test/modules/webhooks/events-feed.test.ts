@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { plantEvent } from '../../support/builders/deliveries.js';
+import { insertEvent } from '../../support/builders/deliveries.js';
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
@@ -84,7 +84,7 @@ describe('content of the feed', () => {
   });
 
   test('numbers the events of each courier separately', async () => {
-    for (const courierId of [IEX, HRB, IEX, IEX, HRB]) await plantEvent(service.owner, { courierId });
+    for (const courierId of [IEX, HRB, IEX, IEX, HRB]) await insertEvent(service.owner, { courierId });
     expect(sequences((await page('iex')).events)).toEqual([1, 2, 3]);
     expect(sequences((await page('hrb')).events)).toEqual([1, 2]);
   });
@@ -92,7 +92,7 @@ describe('content of the feed', () => {
 
 describe('paging the feed', () => {
   test('returns each event once and in order, and then nothing new', async () => {
-    for (let count = 0; count < 7; count += 1) await plantEvent(service.owner);
+    for (let count = 0; count < 7; count += 1) await insertEvent(service.owner);
     const first = await page('iex', { limit: 3 });
     expect([sequences(first.events), first.meta]).toEqual([
       [1, 2, 3],
@@ -124,7 +124,7 @@ describe('paging the feed', () => {
   });
 
   test('reports deleted old events in first_sequence and continues the numbers', async () => {
-    for (let count = 0; count < 5; count += 1) await plantEvent(service.owner);
+    for (let count = 0; count < 5; count += 1) await insertEvent(service.owner);
     await service.owner.query('delete from events where sequence <= 3');
     const { events, meta } = await page('iex', { after: 1 });
     expect([sequences(events), meta['first_sequence'], meta['last_sequence']]).toEqual([[4, 5], 4, 5]);
@@ -135,8 +135,8 @@ describe('paging the feed', () => {
 
 describe('access to the feed', () => {
   test('a courier reads its own feed whatever courier_id it sends, and staff name one of their tenant', async () => {
-    await plantEvent(service.owner, { courierId: IEX });
-    const ofHrb = await plantEvent(service.owner, { courierId: HRB });
+    await insertEvent(service.owner, { courierId: IEX });
+    const ofHrb = await insertEvent(service.owner, { courierId: HRB });
     const named: Record<string, string>[] = [
       {},
       { courier_id: HRB },

@@ -474,11 +474,11 @@ describe('isolation of webhook tables', () => {
   let alone: Service;
   beforeAll(async () => {
     alone = await startService({ applicationFilters: false });
-    for (const [tenantId, courierId] of OWNERS) await plant(alone, tenantId, courierId);
+    for (const [tenantId, courierId] of OWNERS) await insertRows(alone, tenantId, courierId);
   }, 60_000);
   afterAll(() => alone.stop(), 60_000);
 
-  async function plant({ owner }: Service, tenantId: string, courierId: string | null): Promise<void> {
+  async function insertRows({ owner }: Service, tenantId: string, courierId: string | null): Promise<void> {
     await owner.query(
       `insert into dispatches (tenant_id, id, courier_id, requested_by, selected, queued)
        values ($1, gen_random_uuid(), $2, gen_random_uuid(), 1, 1)`,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { bundle } from '../../support/service/contract.js';
-import { plantDelivery, plantEvent } from '../../support/builders/deliveries.js';
+import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { refuse, startReceiver, verified, type Receiver } from '../../support/receivers/receiver.js';
 import {
   FLAT_FIELDS,
@@ -308,8 +308,8 @@ describe('the format of a URL', () => {
   });
 
   test('a package that was removed from the database fails the delivery at once', async () => {
-    const eventId = await plantEvent(service.owner);
-    const deliveryId = await plantDelivery(service.owner, { eventId, status: 'pending' });
+    const eventId = await insertEvent(service.owner);
+    const deliveryId = await insertDelivery(service.owner, { eventId, status: 'pending' });
     await redeliver(deliveryId);
     const query = { event_id: eventId };
     const log = async () =>

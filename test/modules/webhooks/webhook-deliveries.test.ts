@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { plantDelivery, plantEvent } from '../../support/builders/deliveries.js';
+import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
@@ -37,14 +37,14 @@ const list = (as: string, query: Record<string, string | number> = {}) =>
   service.call('listWebhookDeliveries', { as, query });
 const manage = (as: string, body: object) => service.call('manageWebhookDeliveries', { as, body });
 
-const plantFor = (courierId: string, type: 'package.created' | 'package.updated' = 'package.created') =>
-  plantEvent(service.owner, {
+const insertFor = (courierId: string, type: 'package.created' | 'package.updated' = 'package.created') =>
+  insertEvent(service.owner, {
     courierId,
     type,
     tenantId: courierId === TWO ? DEMO.tenants.two : DEMO.tenants.demo,
   });
-const plantSent = async (courierId: string, planted: object = {}) =>
-  plantDelivery(service.owner, { eventId: await plantFor(courierId), ...planted });
+const insertSent = async (courierId: string, inserted: object = {}) =>
+  insertDelivery(service.owner, { eventId: await insertFor(courierId), ...inserted });
 
 const pause = (courierId: string, endpoint: string) =>
   service.owner.query(
@@ -84,8 +84,8 @@ const idsIn = ({ body }: Reply) =>
 describe('delivery log', () => {
   test("shows a delivery's event, target, status and every attempt", async () => {
     const packageId = randomUUID();
-    const eventId = await plantEvent(service.owner, { packageId });
-    const id = await plantDelivery(service.owner, { eventId, status: 'failed', attempts: 2 });
+    const eventId = await insertEvent(service.owner, { packageId });
+    const id = await insertDelivery(service.owner, { eventId, status: 'failed', attempts: 2 });
     await service.owner.query(
       `update webhook_deliveries set created_at = '2026-11-21 15:04:09.9Z', settled_at = '2026-11-21 16:00Z',
          last_http_status = 500 where id = $1`,
@@ -144,12 +144,12 @@ describe('delivery log', () => {
   });
 
   test('contains neither URLs nor secrets', async () => {
-    await plantSent(IEX);
+    await insertSent(IEX);
     expect(JSON.stringify((await list('admin')).body)).not.toMatch(/partner\.example|whsec_/);
   });
 
   test("a courier reads its own log whatever courier_id it sends, and staff read all of their tenant or one courier's", async () => {
-    const [iex, hrb, two] = [await plantSent(IEX), await plantSent(HRB), await plantSent(TWO)];
+    const [iex, hrb, two] = [await insertSent(IEX), await insertSent(HRB), await insertSent(TWO)];
     const named: Record<string, string>[] = [{}, { courier_id: HRB }, { courier_id: TWO }];
     for (const query of named) expect(idsIn(await list('iex', query))).toEqual([iex]);
     expect(idsIn(await list('admin')).sort()).toEqual([iex, hrb].sort());
@@ -159,8 +159,8 @@ describe('delivery log', () => {
   });
 
   test('pages newest first, 50 per page, and returns each delivery once while more are added', async () => {
-    const eventId = await plantFor(IEX);
-    for (let count = 0; count < 120; count += 1) await plantDelivery(service.owner, { eventId });
+    const eventId = await insertFor(IEX);
+    for (let count = 0; count < 120; count += 1) await insertDelivery(service.owner, { eventId });
     // Many deliveries share a timestamp, as after a recovery.
     await service.owner.query("update webhook_deliveries set created_at = date_trunc('second', created_at)");
     const inOrder = (
@@ -169,7 +169,7 @@ describe('delivery log', () => {
     expect(inOrder).toHaveLength(120);
     const first = await list('iex');
     expect(idsIn(first)).toEqual(inOrder.slice(0, 50));
-    await plantDelivery(service.owner, { eventId });
+    await insertDelivery(service.owner, { eventId });
     const second = await list('iex', { before: first.body['meta'].next_before });
     expect(idsIn(second)).toEqual(inOrder.slice(50, 100));
     const third = await list('iex', { before: second.body['meta'].next_before });
@@ -180,8 +180,8 @@ describe('delivery log', () => {
   });
 
   test('date filters include whole days, and a reversed range is rejected with 400', async () => {
-    const eventId = await plantFor(IEX);
-    const at = (createdAt: string) => plantDelivery(service.owner, { eventId, createdAt });
+    const eventId = await insertFor(IEX);
+    const at = (createdAt: string) => insertDelivery(service.owner, { eventId, createdAt });
     await at('2026-11-18 23:59:59.999Z');
     const inside = [await at('2026-11-19 00:00Z'), await at('2026-11-19 23:59:59.999Z')];
     await at('2026-11-20 00:00Z');
@@ -195,13 +195,13 @@ describe('delivery log', () => {
 
   test('all filters apply together', async () => {
     const packageId = randomUUID();
-    const eventId = await plantEvent(service.owner, { packageId, type: 'package.updated' });
-    const id = await plantDelivery(service.owner, {
+    const eventId = await insertEvent(service.owner, { packageId, type: 'package.updated' });
+    const id = await insertDelivery(service.owner, {
       eventId,
       status: 'failed',
       createdAt: '2026-11-19 12:00Z',
     });
-    await plantDelivery(service.owner, { eventId, status: 'delivered', createdAt: '2026-11-19 12:00Z' });
+    await insertDelivery(service.owner, { eventId, status: 'delivered', createdAt: '2026-11-19 12:00Z' });
     const query = {
       ...{ courier_id: IEX, status: 'failed', endpoint: 'update_package', type: 'package.updated' },
       ...{ event_id: eventId, package_id: packageId, from: '2026-11-19', to: '2026-11-19' },
@@ -220,7 +220,7 @@ describe('redeliver', () => {
   test.each(['failed', 'delivered'] as const)(
     'leaves a %s delivery unchanged and sends the event in a new one',
     async (status) => {
-      const id = await plantSent(IEX, { status, attempts: 1 });
+      const id = await insertSent(IEX, { status, attempts: 1 });
       const [before] = await select<Row>('select * from webhook_deliveries where id = $1', [id]);
       const reply = await manage('iex', { action: 'redeliver', delivery_id: id });
       const created = String(reply.body['data'].delivery_id);
@@ -246,7 +246,7 @@ describe('redeliver', () => {
   );
 
   test('sends a pending delivery now without creating a second one', async () => {
-    const id = await plantSent(IEX, { status: 'pending', attempts: 3 });
+    const id = await insertSent(IEX, { status: 'pending', attempts: 3 });
     const reply = await manage('admin', { action: 'redeliver', delivery_id: id });
     expect(reply.body['data']).toMatchObject({ delivery_id: id, created: false });
     expect(
@@ -256,7 +256,7 @@ describe('redeliver', () => {
   });
 
   test(`${CALLERS} concurrent callers create one delivery, and all responses name it`, async () => {
-    const id = await plantSent(IEX, { status: 'failed' });
+    const id = await insertSent(IEX, { status: 'failed' });
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, () =>
         untilAdmitted(() => manage('iex', { action: 'redeliver', delivery_id: id })),
@@ -271,7 +271,7 @@ describe('redeliver', () => {
   test('takes over the synchronisation of a failed delivery, but not of a delivered one', async () => {
     const jobs = { failed: randomUUID(), delivered: randomUUID() };
     for (const status of ['failed', 'delivered'] as const) {
-      const id = await plantSent(IEX, { status, syncJobId: jobs[status] });
+      const id = await insertSent(IEX, { status, syncJobId: jobs[status] });
       const { body } = await manage('iex', { action: 'redeliver', delivery_id: id });
       expect(
         await select('select sync_job_id from webhook_deliveries where id = $1', [body['data'].delivery_id]),
@@ -280,7 +280,7 @@ describe('redeliver', () => {
   });
 
   test('is rejected without a URL, for a disabled courier and for a paused URL, and writes nothing', async () => {
-    const id = await plantSent(HRB, { status: 'failed' });
+    const id = await insertSent(HRB, { status: 'failed' });
     const refused = async (code: string) => {
       const before = await fingerprint(service.owner);
       const reply = await manage('admin', { action: 'redeliver', delivery_id: id });
@@ -318,7 +318,7 @@ describe('redeliver', () => {
   });
 
   test('responds 404 identically to unknown, sibling and foreign deliveries', async () => {
-    for (const id of [randomUUID(), await plantSent(HRB), await plantSent(TWO)])
+    for (const id of [randomUUID(), await insertSent(HRB), await insertSent(TWO)])
       expect(await manage('iex', { action: 'redeliver', delivery_id: id })).toMatchObject({
         status: 404,
         body: { code: 'delivery_not_found', message: 'Delivery not found. Check delivery_id.' },
@@ -337,20 +337,20 @@ describe('recover_since', () => {
     ).map(({ event_id: id }) => id);
 
   test('sends exactly the events without a delivery or with failed ones only', async () => {
-    const missed = [await plantFor(IEX), await plantFor(IEX), await plantFor(IEX, 'package.updated')];
-    await plantDelivery(service.owner, { eventId: String(missed[1]), status: 'failed' });
-    await plantDelivery(service.owner, {
+    const missed = [await insertFor(IEX), await insertFor(IEX), await insertFor(IEX, 'package.updated')];
+    await insertDelivery(service.owner, { eventId: String(missed[1]), status: 'failed' });
+    await insertDelivery(service.owner, {
       eventId: String(missed[1]),
       status: 'failed',
       origin: 'redelivery',
     });
-    const taken = await plantFor(IEX);
-    await plantDelivery(service.owner, { eventId: taken, status: 'failed' });
-    await plantDelivery(service.owner, { eventId: taken, status: 'delivered', origin: 'redelivery' });
-    await plantDelivery(service.owner, { eventId: await plantFor(IEX), status: 'pending' });
-    await plantEvent(service.owner, { age: '400 days' });
+    const taken = await insertFor(IEX);
+    await insertDelivery(service.owner, { eventId: taken, status: 'failed' });
+    await insertDelivery(service.owner, { eventId: taken, status: 'delivered', origin: 'redelivery' });
+    await insertDelivery(service.owner, { eventId: await insertFor(IEX), status: 'pending' });
+    await insertEvent(service.owner, { age: '400 days' });
     await manage('iex', { action: 'send_test', endpoint: 'add_package' });
-    const others = [await plantFor(HRB), await plantFor(TWO)];
+    const others = [await insertFor(HRB), await insertFor(TWO)];
     const reply = await recover('iex');
     expect(reply.body).toMatchObject({
       message: '3 events were queued again.',
@@ -385,9 +385,9 @@ describe('recover_since', () => {
         'update events set occurred_at = $1 where sequence = (select max(sequence) from events)',
         [time],
       );
-    await plantFor(IEX);
+    await insertFor(IEX);
     await at('2026-11-19 11:59:59.999Z');
-    const inside = await plantFor(IEX);
+    const inside = await insertFor(IEX);
     await at('2026-11-19 12:00:00Z');
     await recover('iex', { since: '2026-11-19 12:00:00' });
     expect(await queuedFor()).toEqual([inside]);
@@ -395,7 +395,7 @@ describe('recover_since', () => {
 
   test(`repeated and ${CALLERS} concurrent calls queue each event once`, async () => {
     const events: string[] = [];
-    for (let count = 0; count < 30; count += 1) events.push(await plantFor(IEX));
+    for (let count = 0; count < 30; count += 1) events.push(await insertFor(IEX));
     const replies = await Promise.all(
       Array.from({ length: CALLERS }, (_, n) =>
         untilAdmitted(() => (n % 2 ? recover('iex') : recover('admin', { courier_id: IEX }))),
@@ -410,8 +410,8 @@ describe('recover_since', () => {
   }, 60_000);
 
   test('skips and names a paused or missing URL and sends to the other', async () => {
-    await plantFor(IEX);
-    await plantFor(IEX, 'package.updated');
+    await insertFor(IEX);
+    await insertFor(IEX, 'package.updated');
     await pause(IEX, 'update_package');
     const paused = await recover('iex');
     expect(paused.body).toMatchObject({
@@ -432,9 +432,9 @@ describe('recover_since', () => {
   });
 
   test('takes over the synchronisation of a failed delivery', async () => {
-    const eventId = await plantFor(IEX, 'package.updated');
+    const eventId = await insertFor(IEX, 'package.updated');
     const syncJobId = randomUUID();
-    await plantDelivery(service.owner, { eventId, status: 'failed', syncJobId });
+    await insertDelivery(service.owner, { eventId, status: 'failed', syncJobId });
     await recover('iex');
     expect(await select("select sync_job_id from webhook_deliveries where origin = 'recovery'")).toEqual([
       { sync_job_id: syncJobId },
@@ -483,7 +483,7 @@ describe('send_test', () => {
     manage(as, { action: 'send_test', endpoint: 'update_package', ...body });
 
   test('creates an event outside the feed and a delivery to the named URL', async () => {
-    await plantFor(IEX);
+    await insertFor(IEX);
     const { body } = await sendTest('iex');
     expect(body).toMatchObject({
       message: 'A test was queued for update_package.',
@@ -539,7 +539,7 @@ describe('access to webhook management', () => {
   test.each(['recover_since', 'send_test'])(
     '%s: staff must name the courier, and a courier always uses its own account',
     async (action) => {
-      await plantFor(IEX);
+      await insertFor(IEX);
       const body = { action, endpoint: 'add_package', since: '2026-01-01 00:00:00' };
       expect(await manage('manager', body)).toMatchObject({
         status: 400,
@@ -558,7 +558,7 @@ describe('access to webhook management', () => {
   );
 
   test('denies the warehouse role and anonymous callers', async () => {
-    const id = await plantSent(IEX, { status: 'failed' });
+    const id = await insertSent(IEX, { status: 'failed' });
     const body = { action: 'redeliver', delivery_id: id };
     for (const reply of [await list('warehouse'), await manage('warehouse', body)])
       expect(reply).toMatchObject({ status: 403, body: { code: 'permission_denied' } });

@@ -6,7 +6,7 @@ import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
 import { validateUrl } from '../../../src/platform/outbound/urls.js';
 import { makeCustomerSync } from '../../../src/modules/customers/sync/sync.js';
 import { formatDateTime } from '../../../src/platform/values/time.js';
-import { plantEvent } from '../../support/builders/deliveries.js';
+import { insertEvent } from '../../support/builders/deliveries.js';
 import { setSyncUrl } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
@@ -71,7 +71,7 @@ describe('the rate limit per address', () => {
     ];
     for (const courier of couriers) {
       await setEndpoints(keys(), courier);
-      for (let n = 0; n < EVENTS; n += 1) await plantEvent(service.owner, courier);
+      for (let n = 0; n < EVENTS; n += 1) await insertEvent(service.owner, courier);
     }
     const since = formatDateTime(new Date(Date.now() - 3_600_000));
     for (const { as } of couriers)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/demo.js';
 
-export type PlantedEntry = {
+export type InsertedEntry = {
   tenantId?: string;
   actorKind?: 'user' | 'api_key' | 'system';
   actorId?: string | null;
@@ -16,7 +16,7 @@ export type PlantedEntry = {
 };
 
 /** Plants an audit entry, by default of an API key. Returns its id. */
-export async function plantEntry(owner: pg.Pool, planted: PlantedEntry = {}): Promise<string> {
+export async function insertEntry(owner: pg.Pool, inserted: InsertedEntry = {}): Promise<string> {
   const {
     tenantId = DEMO.tenants.demo,
     actorKind = 'api_key',
@@ -27,7 +27,7 @@ export async function plantEntry(owner: pg.Pool, planted: PlantedEntry = {}): Pr
     requestId = randomUUID(),
     remarks = null,
     at = 'now',
-  } = planted;
+  } = inserted;
   const { rows } = await owner.query<{ id: string }>(
     `insert into audit_entries (tenant_id, id, at, actor_kind, actor_id, action, entity, entity_id, before, after, remarks,
        request_id)
@@ -38,26 +38,26 @@ export async function plantEntry(owner: pg.Pool, planted: PlantedEntry = {}): Pr
 }
 
 /** Plants entries with different actors, entities, actions and days. Returns values that only some of them have. */
-export async function plantAuditLog(
+export async function insertAuditLog(
   owner: pg.Pool,
 ): Promise<{ entityId: string; requestId: string; day: string }> {
   const [entityId, requestId] = [randomUUID(), randomUUID()];
   const user = { actorKind: 'user', actorId: DEMO.users.admin } as const;
-  await plantEntry(owner, { at: '2026-11-18 23:59:59.999Z', entityId });
-  await plantEntry(owner, {
+  await insertEntry(owner, { at: '2026-11-18 23:59:59.999Z', entityId });
+  await insertEntry(owner, {
     ...user,
     at: '2026-11-19 00:00Z',
     entityId,
     action: 'package.received',
     requestId,
   });
-  await plantEntry(owner, {
+  await insertEntry(owner, {
     ...user,
     at: '2026-11-19 23:59:59.999Z',
     entity: 'manifest',
     action: 'manifest.created',
   });
-  await plantEntry(owner, { actorKind: 'system', actorId: null, at: '2026-11-20 00:00Z', requestId });
-  await plantEntry(owner, { tenantId: DEMO.tenants.two });
+  await insertEntry(owner, { actorKind: 'system', actorId: null, at: '2026-11-20 00:00Z', requestId });
+  await insertEntry(owner, { tenantId: DEMO.tenants.two });
   return { entityId, requestId, day: '2026-11-19' };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/demo.js';
 
-export type PlantedPayment = {
+export type InsertedPayment = {
   amount: string;
   receivedOn: string;
   recordedAt?: string;
@@ -11,9 +11,9 @@ export type PlantedPayment = {
 };
 
 /** A package on a bill. Weight and courier default to those of the package. */
-export type PlantedLine = { packageId: string; amount: string; tier?: string | null; weight?: string };
+export type InsertedLine = { packageId: string; amount: string; tier?: string | null; weight?: string };
 
-export type PlantedBill = {
+export type InsertedBill = {
   courierId: string;
   tenantId?: string;
   start: string;
@@ -21,10 +21,10 @@ export type PlantedBill = {
   /** A bill without this time stays a draft. */
   publishedAt?: string;
   taxRate?: string;
-  lines?: PlantedLine[];
+  lines?: InsertedLine[];
   /** The amount of an adjustment, the only charge of a bill without packages. */
   amount?: string;
-  payments?: PlantedPayment[];
+  payments?: InsertedPayment[];
 };
 
 let serial = 0;
@@ -33,9 +33,9 @@ let serial = 0;
  * Plants a consistent bill. It starts as a draft, because a published bill accepts no lines. Returns its id and its
  * payment ids.
  */
-export async function plantBill(
+export async function insertBill(
   owner: pg.Pool,
-  bill: PlantedBill,
+  bill: InsertedBill,
 ): Promise<{ id: string; paymentIds: string[] }> {
   const { courierId, tenantId = DEMO.tenants.demo, lines = [], payments = [], taxRate = '0' } = bill;
   const id = randomUUID();
@@ -82,7 +82,7 @@ async function publish(owner: pg.Pool, billId: string, publishedAt: string): Pro
 }
 
 /** Adds a payment to a published bill and updates its paid amount and status. */
-async function pay(owner: pg.Pool, billId: string, payment: PlantedPayment): Promise<string> {
+async function pay(owner: pg.Pool, billId: string, payment: InsertedPayment): Promise<string> {
   const id = randomUUID();
   const { amount, receivedOn, recordedAt = `${receivedOn}T12:00:00Z`, voidedAt = null } = payment;
   await owner.query(

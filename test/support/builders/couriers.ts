@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { plantEntry } from './audit.js';
-import { plantBill } from './bills.js';
-import { eventPackage, plantDelivery, plantEvent } from './deliveries.js';
+import { insertEntry } from './audit.js';
+import { insertBill } from './bills.js';
+import { eventPackage, insertDelivery, insertEvent } from './deliveries.js';
 import { png } from '../readers/pictures.js';
 
 /** Ids and codes of the records of one courier, or of no courier. */
@@ -55,8 +55,8 @@ export async function makeCouriers(owner: pg.Pool): Promise<Record<CourierCode, 
     TWO: await makeBelongings(owner, 'TWO', DEMO.tenants.two, DEMO.couriers.TWO),
     TWX: await makeBelongings(owner, 'TWX', DEMO.tenants.two, twx),
   };
-  await plantAccounts(owner);
-  await plantCanaries(owner);
+  await insertAccounts(owner);
+  await insertCanaries(owner);
   return couriers;
 }
 
@@ -136,7 +136,7 @@ async function makeBelongings(
     const number = freshNumber();
     return { ...own, tracking_number: number, tracking_key: number };
   };
-  await plantSync(owner, tenantId, courierId);
+  await insertSync(owner, tenantId, courierId);
   const prealertId = await clone(owner, 'prealerts', DEMO.prealerts.pending.IEX[0] ?? '', parcel());
   const packageId = await clone(owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
     ...parcel(),
@@ -146,7 +146,7 @@ async function makeBelongings(
     manifest_id: manifestId,
     prealert_id: null,
   });
-  await plantHistory(owner, { code, tenantId, courierId, packageId });
+  await insertHistory(owner, { code, tenantId, courierId, packageId });
   return {
     code,
     courierId,
@@ -157,28 +157,28 @@ async function makeBelongings(
     manifestId,
     warehouseId,
     carrierId,
-    rateId: await plantTier(owner, own),
-    ...(await plantBills(owner, { code, tenantId, courierId })),
-    logoFile: await plantLogo(owner, tenantId, courierId),
-    userId: await plantUser(owner, tenantId, courierId),
-    auditId: await plantEntry(owner, {
+    rateId: await insertTier(owner, own),
+    ...(await insertBills(owner, { code, tenantId, courierId })),
+    logoFile: await insertLogo(owner, tenantId, courierId),
+    userId: await insertUser(owner, tenantId, courierId),
+    auditId: await insertEntry(owner, {
       tenantId,
       actorId: courierId,
       entityId: packageId,
       remarks: `canary:${code}`,
     }),
-    ...(await plantWebhook(owner, { code, tenantId, courierId, packageId })),
+    ...(await insertWebhook(owner, { code, tenantId, courierId, packageId })),
   };
 }
 
 /** Plants an event with a delivery that failed once with a reason, and a dispatch. */
-async function plantWebhook(
+async function insertWebhook(
   owner: pg.Pool,
   own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
 ): Promise<Pick<Belongings, 'deliveryId' | 'eventId' | 'dispatchId'>> {
   const data = { ...eventPackage(own.packageId), description: `canary:${own.code}` };
-  const eventId = await plantEvent(owner, { ...own, type: 'package.updated', data });
-  const deliveryId = await plantDelivery(owner, { eventId, status: 'failed', attempts: 1 });
+  const eventId = await insertEvent(owner, { ...own, type: 'package.updated', data });
+  const deliveryId = await insertDelivery(owner, { eventId, status: 'failed', attempts: 1 });
   const dispatchId = randomUUID();
   await owner.query(
     'insert into dispatches (tenant_id, id, courier_id, requested_by, selected, queued) values ($1, $2, $3, $2, 1, 0)',
@@ -188,7 +188,7 @@ async function plantWebhook(
 }
 
 /** Plants a bill of each status with an adjustment. The published one has a payment. */
-async function plantBills(
+async function insertBills(
   owner: pg.Pool,
   { code, tenantId, courierId }: { code: CourierCode; tenantId: string; courierId: string },
 ): Promise<Pick<Belongings, 'billId' | 'draftBillId'>> {
@@ -243,7 +243,7 @@ export async function newBillPayment(owner: pg.Pool, billId: string): Promise<st
  * Plants the package's receipt by the tenant's administrator. Package events are append-only, so the canaries are
  * inserted with them.
  */
-async function plantHistory(
+async function insertHistory(
   owner: pg.Pool,
   own: { code: CourierCode; tenantId: string; courierId: string; packageId: string },
 ): Promise<void> {
@@ -255,7 +255,7 @@ async function plantHistory(
 }
 
 /** Plants a tier above all others of the courier. Returns its id. */
-async function plantTier(
+async function insertTier(
   owner: pg.Pool,
   { tenant_id: tenantId, courier_id: courierId }: { tenant_id: string; courier_id: string },
 ): Promise<number> {
@@ -268,7 +268,7 @@ async function plantTier(
 }
 
 /** Plants a draft and an account with every kind of movement for each courier. */
-async function plantAccounts(owner: pg.Pool): Promise<void> {
+async function insertAccounts(owner: pg.Pool): Promise<void> {
   const { rows } = await owner.query<{ tenantId: string; courierId: string }>(
     'select tenant_id as "tenantId", id as "courierId" from couriers',
   );
@@ -278,13 +278,13 @@ async function plantAccounts(owner: pg.Pool): Promise<void> {
   ];
   for (const courier of rows) {
     const bill = { ...courier, start: '2024-05-01', end: '2024-05-31', amount: '5.00' };
-    await plantBill(owner, bill);
-    await plantBill(owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z', payments });
+    await insertBill(owner, bill);
+    await insertBill(owner, { ...bill, publishedAt: '2024-06-01T10:00:00Z', payments });
   }
 }
 
 /** Plants a logo that differs from every other courier's. Returns its file name. */
-async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+async function insertLogo(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
   const content = png(2, 2, [], [...randomBytes(3)]);
   const hash = createHash('sha256').update(content).digest('hex');
   await owner.query('delete from courier_logos where courier_id = $1', [courierId]);
@@ -297,7 +297,7 @@ async function plantLogo(owner: pg.Pool, tenantId: string, courierId: string): P
 }
 
 /** Plants a user with the password of the demo users. Returns its id. */
-async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
+async function insertUser(owner: pg.Pool, tenantId: string, courierId: string): Promise<string> {
   const id = randomUUID();
   await owner.query(
     `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
@@ -308,7 +308,7 @@ async function plantUser(owner: pg.Pool, tenantId: string, courierId: string): P
 }
 
 /** Plants a failed synchronisation of its customers. */
-async function plantSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
+async function insertSync(owner: pg.Pool, tenantId: string, courierId: string): Promise<void> {
   await owner.query(
     `insert into customer_sync_runs (tenant_id, id, courier_id, origin, status, error, started_at, finished_at)
      values ($1, new_id(), $2, 'schedule', 'failed', 'No answer.', now(), now())`,
@@ -333,7 +333,7 @@ const UNCHANGEABLE = ['audit_entries', 'package_events', 'customer_tallies'];
  * Appends `canary:<reader>` to every free text. The reader is the courier's code, or the tenant's slug without a
  * courier.
  */
-async function plantCanaries(owner: pg.Pool): Promise<void> {
+async function insertCanaries(owner: pg.Pool): Promise<void> {
   const { rows } = await owner.query<{ table_name: string; columns: string[] | null; has_courier: boolean }>(
     `select table_name, array_agg(column_name::text) filter (where data_type = 'text') as columns,
        bool_or(column_name = 'courier_id') as has_courier

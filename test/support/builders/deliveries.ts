@@ -46,17 +46,17 @@ export type Planted = {
 };
 
 /** Plants an event with its courier's next sequence number. Returns its id. */
-export async function plantEvent(owner: pg.Pool, planted: Planted = {}): Promise<string> {
+export async function insertEvent(owner: pg.Pool, inserted: Planted = {}): Promise<string> {
   const {
     tenantId = DEMO.tenants.demo,
     courierId = DEMO.couriers.IEX,
     packageId = randomUUID(),
     type = 'package.created',
     age = '0',
-  } = planted;
+  } = inserted;
   const isChange = type === 'package.status_changed';
   const data =
-    planted.data ?? (isChange ? { ...STATUS_CHANGE, package_id: packageId } : eventPackage(packageId));
+    inserted.data ?? (isChange ? { ...STATUS_CHANGE, package_id: packageId } : eventPackage(packageId));
   const { rows } = await owner.query<{ id: string }>(
     `with counted as (
        insert into event_counters as k (tenant_id, courier_id, last_sequence) values ($1, $2, 1)
@@ -69,7 +69,7 @@ export async function plantEvent(owner: pg.Pool, planted: Planted = {}): Promise
   return rows[0]?.id ?? '';
 }
 
-export type PlantedDelivery = {
+export type InsertedDelivery = {
   eventId: string;
   status?: 'pending' | 'delivered' | 'failed';
   origin?: 'event' | 'redelivery' | 'recovery' | 'test';
@@ -79,8 +79,8 @@ export type PlantedDelivery = {
 };
 
 /** Plants a delivery to the URL of the event's type, by default a delivered one. Returns its id. */
-export async function plantDelivery(owner: pg.Pool, planted: PlantedDelivery): Promise<string> {
-  const { eventId, status = 'delivered', origin = 'event', attempts = 0, syncJobId, createdAt } = planted;
+export async function insertDelivery(owner: pg.Pool, inserted: InsertedDelivery): Promise<string> {
+  const { eventId, status = 'delivered', origin = 'event', attempts = 0, syncJobId, createdAt } = inserted;
   const { rows } = await owner.query<{ id: string }>(
     `insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, status, attempt_count,
        next_attempt_at, settled_at, sync_job_id, created_at)
@@ -103,29 +103,31 @@ export async function plantDelivery(owner: pg.Pool, planted: PlantedDelivery): P
 /**
  * Plants deliveries with different couriers, types, statuses and days. Returns values that only some of them have.
  */
-export async function plantLog(owner: pg.Pool): Promise<{ eventId: string; packageId: string; day: string }> {
+export async function insertLog(
+  owner: pg.Pool,
+): Promise<{ eventId: string; packageId: string; day: string }> {
   const packageId = randomUUID();
-  const created = await plantEvent(owner, { packageId });
-  const changed = await plantEvent(owner, { type: 'package.status_changed' });
+  const created = await insertEvent(owner, { packageId });
+  const changed = await insertEvent(owner, { type: 'package.status_changed' });
   const { HRB, TWO } = DEMO.couriers;
   const others = [
-    await plantEvent(owner, { courierId: HRB, type: 'package.updated' }),
-    await plantEvent(owner, { courierId: TWO, tenantId: DEMO.tenants.two }),
+    await insertEvent(owner, { courierId: HRB, type: 'package.updated' }),
+    await insertEvent(owner, { courierId: TWO, tenantId: DEMO.tenants.two }),
   ];
-  await plantDelivery(owner, {
+  await insertDelivery(owner, {
     eventId: created,
     status: 'failed',
     attempts: 2,
     createdAt: '2026-11-18 12:00Z',
   });
-  await plantDelivery(owner, { eventId: created, origin: 'redelivery', createdAt: '2026-11-19 00:00Z' });
-  await plantDelivery(owner, { eventId: changed, status: 'pending', createdAt: '2026-11-19 23:59:59.9Z' });
-  for (const eventId of others) await plantDelivery(owner, { eventId, createdAt: '2026-11-20 00:00Z' });
+  await insertDelivery(owner, { eventId: created, origin: 'redelivery', createdAt: '2026-11-19 00:00Z' });
+  await insertDelivery(owner, { eventId: changed, status: 'pending', createdAt: '2026-11-19 23:59:59.9Z' });
+  for (const eventId of others) await insertDelivery(owner, { eventId, createdAt: '2026-11-20 00:00Z' });
   return { eventId: created, packageId, day: '2026-11-19' };
 }
 
 /** Plants a dispatch by staff that selected no packages. Returns its id. */
-export async function plantDispatch(owner: pg.Pool): Promise<string> {
+export async function insertDispatch(owner: pg.Pool): Promise<string> {
   const { rows } = await owner.query<{ id: string }>(
     `insert into dispatches (tenant_id, id, requested_by, selected, queued) values ($1, new_id(), $2, 0, 0) returning id`,
     [DEMO.tenants.demo, DEMO.users.admin],

@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from '../../../dist/src/development/embedded-po
 import { migrate } from '../../../dist/src/platform/db/migrations/migrate.js';
 import { DEMO, seedDemo } from '../../../dist/src/development/demo/seed.js';
 import { projectRoot } from '../../../dist/src/config/project-root.js';
-import { chooseFolder, openFolders } from './server-folders.mjs';
+import { chooseFolder, openFolders } from '../jest/server-folders.mjs';
 import { keepCluster, keyOfTemplates, restoreCluster } from '../jest/kept-cluster.mjs';
 
 export default async function globalSetup() {
