@@ -155,6 +155,10 @@ const unaccentedAndEdited: Misspelling = (name, dice) => {
   return full(plain) === full(name) ? null : once(dice.pick(Object.values(edits)))(plain, dice);
 };
 
+/** Both names as one word, with one edit. */
+const unspaced: Misspelling = (name, dice) =>
+  once(dice.pick(Object.values(edits)))(name, dice)?.replaceAll(' ', '') ?? null;
+
 export const KINDS = {
   substitution: once(edits.substitution),
   deletion: once(edits.deletion),
@@ -168,6 +172,7 @@ export const KINDS = {
   'accent added': accented,
   'punctuation left out': unpunctuated,
   partial,
+  'space left out, edited': unspaced,
   'swapped, edited': swappedAndEdited,
   'sound-alike, edited': soundAlikeAndEdited,
   'accents left out, edited': unaccentedAndEdited,

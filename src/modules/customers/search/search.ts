@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { substringMatches, exactNameMatches, similarMatches, type MatchRow } from './queries.js';
+import { substringMatches, exactNameMatches, similarMatches, splitNames, type MatchRow } from './queries.js';
 
 /**
  * Returns the customers that match a text, best match first. Inactive ones are included, because a parcel at
@@ -16,12 +16,33 @@ export async function searchCustomers(
   return rows;
 }
 
+/** Below this score a text of one word may be two names without their space. */
+const JOINED_BELOW = 85;
+
+/** Names that were found by splitting the text come after names that are as similar to the text itself. */
+const SPLIT_FACTOR = 0.9;
+
 async function searchSimilar(ctx: UserContext, query: QueryOf<'searchCustomers'>): Promise<MatchRow[]> {
-  const [similar, named] = await ctx.read([similarMatches(ctx, query), exactNameMatches(ctx, query)]);
-  const found = new Set(similar.map(({ id }) => id));
-  const others = named.filter(({ id }) => !found.has(id));
-  // The sort is stable: with equal scores, similar matches stay first and in order.
-  return [...similar, ...others]
-    .sort((one, other) => (other.matchScore ?? 0) - (one.matchScore ?? 0))
-    .slice(0, query.limit);
+  const [similar, named, splits] = await ctx.read([
+    similarMatches(ctx, query),
+    exactNameMatches(ctx, query),
+    splitNames(ctx, query),
+  ]);
+  const similarIds = new Set(similar.map(({ id }) => id));
+  const others = named.filter(({ id }) => !similarIds.has(id));
+  const rows = merge(similar, others, query.limit);
+  if (splits.length === 0 || (rows[0]?.matchScore ?? 0) >= JOINED_BELOW) return rows;
+  const found = await ctx.read(splits.map(({ text }) => similarMatches(ctx, { ...query, q: text })));
+  const joined = found.flat().map((row) => ({ ...row, matchScore: splitScore(row.matchScore ?? 0) }));
+  return merge(rows, joined, query.limit);
+}
+
+const splitScore = (score: number) => Math.round(score * SPLIT_FACTOR * 100) / 100;
+
+/** Returns the best rows of two lists. A customer that is in both has its higher score. */
+function merge(some: MatchRow[], others: MatchRow[], limit: number): MatchRow[] {
+  // The sort is stable: with equal scores, the rows of the first list stay first and in order.
+  const ranked = [...some, ...others].sort((one, other) => (other.matchScore ?? 0) - (one.matchScore ?? 0));
+  const seen = new Set<string>();
+  return ranked.filter(({ id }) => !seen.has(id) && seen.add(id)).slice(0, limit);
 }
