@@ -22,7 +22,7 @@ export default {
   ],
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   testTimeout: 30_000,
-  maxWorkers: 3,
+  maxWorkers: 2,
   // A worker that is restarted loads everything again; one of 3 GB spends its time on garbage collection.
   workerIdleMemoryLimit: '1.5GB',
 };
