@@ -340,6 +340,18 @@ describe('access to search', () => {
     expect((await search({ q: 'ca' }, 'disabled')).status).toBe(403);
   });
 
+  test.each(['ZebedeQuarshie', 'QuarshieZebedee', 'zebedeequarshy', 'Zebedee QuarshieFeather'])(
+    'finds "%s", which lacks a space',
+    async (q) => {
+      await addCustomers(IEX, [
+        { first: 'Zebedee', last: 'Quarshie' },
+        { first: 'Zebedee', last: 'Quarshie Feather' },
+      ]);
+      const [best] = await similar(q);
+      expect(best).toMatchObject({ first_name: 'Zebedee', last_name: expect.stringMatching(/^Quarshie/) });
+    },
+  );
+
   test("customers of siblings and other tenants do not change one byte of a courier's response", async () => {
     const queries = [
       'Zebedae Quarshi',
@@ -348,6 +360,8 @@ describe('access to search', () => {
       'Feather',
       'nobody likethis',
       'cam',
+      'ZebedaeQuarshi',
+      'JonSmyht',
     ].flatMap((q) => [
       { q, limit: 50, advanced: false },
       { q, limit: 50, advanced: true },

@@ -24,7 +24,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service.stop(), 60_000);
 
-test('at least 97 % of 300 misspelt names are among the first 15 results', () => {
+test('at least 97 % of 320 misspelt names are among the first 15 results', () => {
   expect(measured.ours).toHaveLength(Object.keys(KINDS).length * PER_KIND);
   expect(recallAt(15, measured.ours)).toBeGreaterThanOrEqual(0.97);
   expect(recallAt(1, measured.ours)).toBeGreaterThanOrEqual(0.9);

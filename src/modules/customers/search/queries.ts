@@ -52,7 +52,7 @@ export function exactNameMatches(ctx: UserContext, query: Query): Sql<MatchRow> 
     order by cu.last_name, cu.first_name, cu.id`;
 }
 
-/** Selects the texts of two names that a text without a space may have been meant for, the likeliest first, at most four. */
+/** Selects texts with a space that the text may lack, the likeliest first, at most four. */
 export const splitNames = (ctx: UserContext, query: Query): Sql<{ text: string }> =>
   sql`select split as "text" from split_names(${query.q}, ${courierOf(ctx, query)}::uuid) split`;
 

@@ -16,22 +16,20 @@ export async function searchCustomers(
   return rows;
 }
 
-/** Below this score a text of one word may be two names without their space. */
+/** Below this score a text may contain two names without the space between them. */
 const JOINED_BELOW = 85;
 
 /** Names that were found by splitting the text come after names that are as similar to the text itself. */
 const SPLIT_FACTOR = 0.9;
 
 async function searchSimilar(ctx: UserContext, query: QueryOf<'searchCustomers'>): Promise<MatchRow[]> {
-  const [similar, named, splits] = await ctx.read([
-    similarMatches(ctx, query),
-    exactNameMatches(ctx, query),
-    splitNames(ctx, query),
-  ]);
+  const [similar, named] = await ctx.read([similarMatches(ctx, query), exactNameMatches(ctx, query)]);
   const similarIds = new Set(similar.map(({ id }) => id));
   const others = named.filter(({ id }) => !similarIds.has(id));
   const rows = merge(similar, others, query.limit);
-  if (splits.length === 0 || (rows[0]?.matchScore ?? 0) >= JOINED_BELOW) return rows;
+  if ((rows[0]?.matchScore ?? 0) >= JOINED_BELOW) return rows;
+  const [splits] = await ctx.read([splitNames(ctx, query)]);
+  if (splits.length === 0) return rows;
   const found = await ctx.read(splits.map(({ text }) => similarMatches(ctx, { ...query, q: text })));
   const joined = found.flat().map((row) => ({ ...row, matchScore: splitScore(row.matchScore ?? 0) }));
   return merge(rows, joined, query.limit);
