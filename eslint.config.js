@@ -109,7 +109,7 @@ export default tseslint.config(
         [
           ...['document', 'location', 'localStorage', 'navigator', 'matchMedia', 'getSelection'],
           ...['scrollBy', 'addEventListener', 'requestAnimationFrame', 'MutationObserver', 'NodeFilter'],
-          ...['CustomEvent', 'fetch', 'crypto', 'setTimeout', 'Buffer', 'Scalar'],
+          ...['CustomEvent', 'fetch', 'crypto', 'AbortSignal', 'setTimeout', 'Buffer', 'Scalar'],
         ].map((name) => [name, 'readonly']),
       ),
     },

@@ -37,11 +37,20 @@ export interface paths {
          *     a rate limit, a body of lines counts as one request for every 10 lines. It is accepted while one request is left.
          *
          *     ```php
-         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($prealert, JSON_THROW_ON_ERROR));
-         *     $body = json_decode(curl_exec($curl), true);
+         *     $prealert = ['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784', 'Vendor' => 'Example Books'];
+         *     $curl = curl_init('https://demo.crossdock.example/api/Prealert.php');
+         *     curl_setopt_array($curl, [
+         *         CURLOPT_POST => true,
+         *         CURLOPT_RETURNTRANSFER => true,
+         *         CURLOPT_TIMEOUT => 30,
+         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey],
+         *         CURLOPT_POSTFIELDS => json_encode($prealert, JSON_THROW_ON_ERROR),
+         *     ]);
+         *     $response = curl_exec($curl);
+         *     $body = is_string($response) ? json_decode($response, true) : null;
          *     $http = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-         *     $isAnnounced = $http === 201 || $http === 409;
+         *     // Other codes with 409 mean that nothing was stored.
+         *     $isAnnounced = $http === 201 || ($body['code'] ?? '') === 'duplicate_tracking_number';
          *     ```
          */
         post: operations["submitPrealert"];
@@ -87,11 +96,20 @@ export interface paths {
          *     a rate limit, a body of lines counts as one request for every 10 lines. It is accepted while one request is left.
          *
          *     ```php
-         *     curl_setopt($curl, CURLOPT_HTTPHEADER, ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey]);
-         *     curl_setopt($curl, CURLOPT_POSTFIELDS, json_encode($prealert, JSON_THROW_ON_ERROR));
-         *     $body = json_decode(curl_exec($curl), true);
+         *     $prealert = ['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784', 'Vendor' => 'Example Books'];
+         *     $curl = curl_init('https://demo.crossdock.example/api/Prealert.php');
+         *     curl_setopt_array($curl, [
+         *         CURLOPT_POST => true,
+         *         CURLOPT_RETURNTRANSFER => true,
+         *         CURLOPT_TIMEOUT => 30,
+         *         CURLOPT_HTTPHEADER => ['Content-Type: application/json', 'X-API-KEY: ' . $apiKey],
+         *         CURLOPT_POSTFIELDS => json_encode($prealert, JSON_THROW_ON_ERROR),
+         *     ]);
+         *     $response = curl_exec($curl);
+         *     $body = is_string($response) ? json_decode($response, true) : null;
          *     $http = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-         *     $isAnnounced = $http === 201 || $http === 409;
+         *     // Other codes with 409 mean that nothing was stored.
+         *     $isAnnounced = $http === 201 || ($body['code'] ?? '') === 'duplicate_tracking_number';
          *     ```
          */
         post: operations["submitPrealertWithoutSuffix"];

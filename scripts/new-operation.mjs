@@ -72,7 +72,7 @@ function addOperation(operation) {
     `import { ${id}Handlers } from './${handler.slice(4, -3)}.js';\n`,
   );
   insert('src/handlers.ts', /^ {2}return \{\n/m, `    ...${id}Handlers(),\n`);
-  insert('test/security/authorization/matrix.ts', /^export const MATRIX = \{\n/m, matrixRow(operation));
+  insert('test/security/authorization/matrix.ts', /^export const MATRIX = \{\n.*\n/m, matrixRow(operation));
   insert(
     'test/security/authorization/calls.ts',
     /^export const CALLS.*\{\n/m,

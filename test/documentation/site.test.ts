@@ -137,7 +137,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     authentication: [201, 200, 200, 401],
     'bulk-prealerts': [200],
     idempotency: [200],
-    pagination: [200, 200],
+    pagination: [200, 200, 200],
     files: [200, 200, 200],
     webhooks: [200, 200, 200, 200, 200],
     'flat-packages': [200],

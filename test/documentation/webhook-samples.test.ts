@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +36,12 @@ const CASES: Case[] = [
   ['a timestamp that is no number', [SECRET, id, 'now', signature, BODY], false],
   ['no signature', [SECRET, id, timestamp, '', BODY], false],
 ];
+
+for (const secret of ['', 'whsec_']) {
+  // Anyone can sign with an empty key.
+  const hash = createHmac('sha256', '').update(`${id}.${timestamp}.${BODY}`).digest('base64');
+  CASES.push([`the secret "${secret}", which is empty`, [secret, id, timestamp, `v1,${hash}`, BODY], false]);
+}
 
 let folder: string;
 

@@ -2,7 +2,12 @@ import { Logger } from 'graphile-worker';
 
 export type QueueLine = { level: 'error' | 'warning' | 'info' | 'debug'; text: string };
 
+/** The library's advice to have a connection per job. Jobs use another pool than the queue, so it does not apply. */
+const POOL_SIZE_ADVICE = 'smaller than concurrency';
+
 /** Returns a logger for graphile-worker that passes its lines to `write`. */
 export function queueLogger(write: (line: QueueLine) => void): Logger {
-  return new Logger(() => (level, text) => write({ level, text }));
+  return new Logger(() => (level, text) => {
+    if (!text.includes(POOL_SIZE_ADVICE)) write({ level, text });
+  });
 }

@@ -1,8 +1,10 @@
-/** Sends a request with an Idempotency-Key, and repeats it until it has a final response. */
+/** Sends a request with an Idempotency-Key until it has a final response. Returns null if the last attempt got none. */
 export async function sendSafely(url, options, attempts = 6) {
   const headers = { ...options.headers, 'Idempotency-Key': crypto.randomUUID() };
   for (let attempt = 1; ; attempt += 1) {
-    const response = await fetch(url, { ...options, headers }).catch(() => null);
+    const response = await fetch(url, { signal: AbortSignal.timeout(30_000), ...options, headers }).catch(
+      () => null,
+    );
     const body = await response
       ?.clone()
       .json()

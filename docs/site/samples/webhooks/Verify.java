@@ -11,6 +11,10 @@ public final class Verify {
     public static boolean isFromCrossdock(
             String secret, String id, String timestamp, String signatures, byte[] body)
             throws GeneralSecurityException {
+        // A missing setting must not become an empty key, with which anyone can sign.
+        if (!secret.matches("whsec_.+")) {
+            return false;
+        }
         if (!timestamp.matches("[0-9]{1,12}")
                 || Math.abs(Instant.now().getEpochSecond() - Long.parseLong(timestamp)) > 300) {
             return false;

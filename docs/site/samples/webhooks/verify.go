@@ -17,8 +17,9 @@ func IsFromCrossdock(secret string, header http.Header, body []byte) bool {
 	if err != nil || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
 		return false
 	}
+	// A missing setting must not become an empty key, with which anyone can sign.
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil {
+	if err != nil || len(key) == 0 {
 		return false
 	}
 	mac := hmac.New(sha256.New, key)

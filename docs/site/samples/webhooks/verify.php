@@ -6,7 +6,11 @@ function isFromCrossdock(string $secret, string $id, string $timestamp, string $
     if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
         return false;
     }
-    $key = base64_decode(substr($secret, strlen('whsec_')));
+    // A missing setting must not become an empty key, with which anyone can sign.
+    $key = base64_decode(substr($secret, strlen('whsec_')), true);
+    if ($key === false || $key === '') {
+        return false;
+    }
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
     foreach (explode(' ', $signatures) as $signature) {
         if (hash_equals($expected, $signature)) {
