@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../src/config/project-root.js';
@@ -108,7 +109,7 @@ describe('in a browser', () => {
 
       await page.keyboard.press('Tab');
       expect(await focused()).toBe('Skip to the content');
-      expect(await page.locator('.skip').boundingBox()).toMatchObject({ y: 8 });
+      await expectSoon(async () => (await page.locator('.skip').boundingBox())?.y, 8);
       await page.keyboard.press('Enter');
       expect(await page.evaluate('document.activeElement.id')).toBe('content');
 
@@ -150,9 +151,14 @@ describe('in a browser', () => {
   );
 });
 
-/** Waits until the value is as expected, because the reference corrects its elements after they appear. */
+/**
+ * Waits at most two seconds until the value is as expected, because the reference corrects its elements after they appear, and
+ * others move into place.
+ */
 async function expectSoon(read: () => Promise<unknown>, expected: unknown): Promise<void> {
-  for (let attempt = 1; attempt < 5; attempt += 1)
+  for (let attempt = 1; attempt < 20; attempt += 1) {
     if (JSON.stringify(await read()) === JSON.stringify(expected)) return;
+    await sleep(100);
+  }
   expect(await read()).toEqual(expected);
 }

@@ -59,5 +59,6 @@ function correctRoles() {
     button.removeAttribute('aria-selected');
   }
   container.querySelector('button[role="search"]')?.removeAttribute('role');
-  for (const scrollable of container.querySelectorAll('pre > code, ul.endpoints, .markdown table')) scrollable.tabIndex = 0;
+  for (const scrollable of container.querySelectorAll('pre > code, ul.endpoints, .markdown table'))
+    scrollable.tabIndex = 0;
 }
