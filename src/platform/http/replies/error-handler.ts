@@ -12,7 +12,6 @@ const FRAMEWORK_CODES: Record<string, PlainCode> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
   FST_ERR_BAD_URL: 'malformed_request',
   FST_ERR_MAX_PARAM_LENGTH: 'route_not_found',
-  ECONNRESET: 'malformed_request',
 };
 
 /** The variants for requests that match no operation. */
@@ -62,9 +61,13 @@ export function toApiError(error: FastifyError, operation?: Operation): ApiError
   return code ? new ApiError(code) : (apiErrorOfViolation(error) ?? new ApiError('internal_error'));
 }
 
-/** Like toApiError, but a body without Content-Length that is too large gets the message with the operation's own limit. */
-function toRequestError(error: FastifyError, { operation }: FastifyRequest): ApiError {
+/**
+ * Like toApiError, but knows the request: a body without Content-Length that is too large gets the message with the operation's
+ * own limit, and a reset connection is the client's only if its own body broke off. Otherwise it is the database's.
+ */
+function toRequestError(error: FastifyError, { operation, raw }: FastifyRequest): ApiError {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE' && operation) return bodyTooLarge(operation);
+  if (error.code === 'ECONNRESET' && raw.errored) return new ApiError('malformed_request');
   return toApiError(error, operation);
 }
 

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { DEMO } from '../../src/development/demo/seed.js';
+import {
+  ask,
+  isServed,
+  isUnavailable,
+  listOf,
+  logIn,
+  prealertOf,
+  type Question,
+} from '../support/service/client.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+import { endProcesses, startReplica, until, type Replica } from '../support/service/processes.js';
+
+// The network between the service and PostgreSQL resets the connections while requests wait for the database. Node reports this
+// with the same code, ECONNRESET, as a client that disconnects while it sends its body.
+
+const LIMIT_MS = 60_000;
+let database: TestDatabase;
+let owner: pg.Client;
+let network: Network;
+let replica: Replica;
+let token: string;
+
+beforeAll(async () => {
+  database = await demoDatabase();
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  network = await startNetwork(new URL(database.ownerUrl));
+  replica = await startReplica({ DATABASE_URL: network.url });
+}, LIMIT_MS);
+
+afterAll(async () => {
+  await endProcesses();
+  await network.close();
+  await owner.end();
+  await database.drop();
+}, LIMIT_MS);
+
+beforeEach(async () => {
+  token = await logIn(replica.url);
+});
+
+afterEach(() => owner.query('rollback'));
+
+const manage = (path: string, body: object): Question => ({
+  method: 'POST',
+  path,
+  headers: { authorization: `Bearer ${token}` },
+  body,
+});
+const courier = { courier_id: DEMO.couriers.IEX, user_code: 'IEX-1001' };
+const countOf = (table: string, column: string, value: string) => async (): Promise<number> => {
+  const { rows } = await owner.query<{ n: number }>(
+    `select count(*)::int as n from ${table} where ${column} = $1`,
+    [value],
+  );
+  return rows[0]?.n ?? 0;
+};
+
+/** One request of each way to the database. `table` is the table whose lock it waits for. */
+const REQUESTS: { what: string; table: string; question: () => Question; count?: () => Promise<number> }[] = [
+  {
+    what: 'a pipelined write',
+    table: 'prealerts',
+    question: () => prealertOf('RESET-0'),
+    count: countOf('prealerts', 'tracking_number', 'RESET-0'),
+  },
+  {
+    what: 'a write in a transaction',
+    table: 'prealerts',
+    question: () =>
+      manage('/api/ManagePrealerts.php', { tracking_number: 'RESET-1', vendor: 'Example', ...courier }),
+    count: countOf('prealerts', 'tracking_number', 'RESET-1'),
+  },
+  {
+    what: 'an intake',
+    table: 'packages',
+    question: () =>
+      manage('/api/ReceivePackage.php', { tracking_number: 'RESET-2', weight: 1.5, ...courier }),
+    count: countOf('packages', 'tracking_number', 'RESET-2'),
+  },
+  {
+    what: 'a write with a model',
+    table: 'carriers',
+    question: () => manage('/api/ManageCarriers.php', { action: 'create', name: 'Reset Cargo' }),
+    count: countOf('carriers', 'name', 'Reset Cargo'),
+  },
+  { what: 'a page', table: 'prealerts', question: () => listOf(token) },
+];
+
+test.each(REQUESTS)(
+  '$what that needs a new connection, which is reset, gets 503',
+  async ({ question }) => {
+    network.resetAll();
+    network.isBroken = true;
+    const responses = await Promise.all(Array.from({ length: 20 }, () => ask(replica.url, question())));
+    network.isBroken = false;
+    const others = responses.map((response) => (isUnavailable(response) ? '503' : response.text));
+    expect(others.filter((other) => other !== '503')).toEqual([]);
+    await until(async () => isServed(await ask(replica.url, listOf(token))), 10_000);
+  },
+  LIMIT_MS,
+);
+
+test.each(REQUESTS)(
+  '$what whose database connection is reset gets 503, and its repetition with the same key is executed once',
+  async ({ table, question, count }) => {
+    const key = { 'idempotency-key': randomUUID() };
+    const send = () => {
+      const asked = question();
+      return ask(replica.url, count ? { ...asked, headers: { ...asked.headers, ...key } } : asked);
+    };
+    await owner.query(`begin; lock table ${table} in access exclusive mode`);
+    const response = send();
+    await until(async () => {
+      const { rows } = await owner.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    network.resetAll();
+    const interrupted = await response;
+    await owner.query('rollback');
+    expect({ ...interrupted, isUnavailable: isUnavailable(interrupted) }).toMatchObject({
+      status: 503,
+      isUnavailable: true,
+    });
+
+    await until(async () => isServed(await send()), 10_000);
+    if (count) expect(await count()).toBe(1);
+  },
+  LIMIT_MS,
+);
+
+type Network = {
+  url: string;
+  /** Whether new connections are reset. */
+  isBroken: boolean;
+  resetAll(): void;
+  close(): Promise<void>;
+};
+
+/** Forwards TCP connections to PostgreSQL, and resets them on request. */
+async function startNetwork(target: URL): Promise<Network> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    if (network.isBroken) {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+    near.pipe(far);
+    far.pipe(near);
+    near.on('close', () => {
+      sockets.delete(near);
+      far.destroy();
+    });
+    far.on('close', () => near.destroy());
+    sockets.add(near);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const network: Network = {
+    url: url.href,
+    isBroken: false,
+    resetAll() {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return network;
+}
