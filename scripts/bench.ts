@@ -1,29 +1,52 @@
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config/config.js';
 import { createServiceLogin } from '../src/platform/db/connections/roles.js';
 import { projectRoot } from '../src/config/project-root.js';
+import { compareRuns, lastRecorded, lineOfComparison } from './bench/compare.js';
+import { makeCpuMeter } from './bench/cpu.js';
 import { openBenchDatabase } from './bench/database.js';
 import type { Bench, Row } from './bench/measure.js';
+import {
+  describeYardsticks,
+  entryOf,
+  growthOf,
+  HEADINGS,
+  lineOf,
+  type HistoryEntry,
+} from './bench/report.js';
 import { planRows, type PlannedRow } from './bench/rows/rows.js';
-import { FULL, rowCount, SMOKE, type Scale } from './bench/scale.js';
+import { FULL, rowCount, SMOKE } from './bench/scale.js';
 import { startBenchService } from './bench/service.js';
+import { measureYardsticks, type Yardsticks } from './bench/yardsticks.js';
 import { runScript } from './script.js';
 
 const HISTORY = join(projectRoot, 'docs', 'bench-history.jsonl');
 
-// npm run bench: measures the hot paths as ratios to plain PostgreSQL, both in the same run. Rates should
-// have a high ratio, times a low one. `npm run bench -- list export` measures only rows whose names contain
-// one of these words. `npm run bench -- --smoke` runs every row once on little data and writes no history.
+type Print = (line: string) => void;
+
+// npm run bench: measures what users wait for, in rates and CPU time, beside PostgreSQL alone in the same run, and adds a line
+// to docs/bench-history.jsonl. `npm run bench -- list export` measures only rows whose names contain one of these words.
+// `--compare` compares with the last line of the history instead of adding one, and fails if a cost grew by more than a quarter.
+// `--smoke` runs every row once on little data.
 await runScript(async (print) => {
   const { values, positionals: words } = parseArgs({
-    options: { smoke: { type: 'boolean', default: false } },
+    options: { smoke: { type: 'boolean', default: false }, compare: { type: 'boolean', default: false } },
     allowPositionals: true,
   });
-  const scale = values.smoke ? SMOKE : FULL;
+  const before = values.compare ? lastRecorded(HISTORY) : undefined;
+  if (values.compare && !before)
+    throw new Error('The history has no run to compare with. Run npm run bench first.');
+  const entry = await run(values.smoke, words, print);
+  if (before) reportComparison(before, entry, print);
+  else if (!values.smoke) appendFileSync(HISTORY, `${JSON.stringify(entry, roundFigures)}\n`);
+});
+
+/** Prepares the data, starts the service and measures the rows. */
+async function run(isSmoke: boolean, words: string[], print: Print): Promise<HistoryEntry> {
+  const scale = isSmoke ? SMOKE : FULL;
   const config = readConfig();
   const database = await openBenchDatabase(config, scale, print);
   try {
@@ -31,31 +54,40 @@ await runScript(async (print) => {
     const servingUrl = await createServiceLogin(database.ownerUrl, password);
     const service = await startBenchService(servingUrl, database.ownerUrl);
     try {
-      const bench: Bench = { ...database, servingUrl, port: service.port, scale };
+      const meter = await makeCpuMeter(service.pid, database.ownerUrl);
+      if (!meter)
+        print('The CPU times of PostgreSQL are not visible here. Only rates and times are measured.');
+      const yardsticks = await measureYardsticks(database.ownerUrl, scale);
+      const bench: Bench = { ...database, servingUrl, port: service.port, scale, meter };
       const planned = planRows(config, bench, print).filter(
         ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
       );
-      const rows = await measure(planned, print);
-      if (scale.name === 'full') report(rows, scale, print);
+      const rows = await measure(planned, yardsticks, print);
+      const ends = [scale.small, scale.large].map((size) => `, ${rowCount(size)} rows`) as [string, string];
+      for (const [list, growth] of growthOf(rows, ends))
+        print(
+          `${list}: CPU at ${rowCount(scale.large)} rows over ${rowCount(scale.small)} ${growth.toFixed(2)}`,
+        );
+      return entryOf(rows, yardsticks);
     } finally {
       await service.stop();
     }
   } finally {
     await database.stop();
   }
-});
+}
 
 /** Runs every planned row, even after a failed one. @throws with the names of the failed rows */
-async function measure(planned: PlannedRow[], print: (line: string) => void): Promise<Row[]> {
+async function measure(planned: PlannedRow[], yardsticks: Yardsticks, print: Print): Promise<Row[]> {
   const rows: Row[] = [];
   const failed: string[] = [];
-  for (const { name, run } of planned) {
+  for (const line of [describeYardsticks(yardsticks), ...HEADINGS]) print(line);
+  for (const { name, run: measureRow } of planned) {
     try {
-      const row = await run();
+      const row = await measureRow();
       // On little data the start of psql may take longer than its work, which makes the result negative.
-      if (!(row.measured > 0 && Number.isFinite(row.reference)))
-        throw new Error('The measurement is not positive.');
-      show(row, print);
+      if (!(row.measured > 0)) throw new Error('The measurement is not positive.');
+      print(lineOf(row, yardsticks));
       rows.push(row);
     } catch (error) {
       print(`${name.padEnd(34)} FAILED: ${error instanceof Error ? error.message : String(error)}`);
@@ -66,37 +98,15 @@ async function measure(planned: PlannedRow[], print: (line: string) => void): Pr
   return rows;
 }
 
-function show({ name, measured, reference, unit, against, ratio }: Row, print: (line: string) => void): void {
-  print(
-    `${name.padEnd(34)} ${figure(measured)} ${unit}  against ${figure(reference)} ${unit}  ratio ${ratio.toFixed(2)}  (${against})`,
-  );
+/** @throws with the names of the rows whose cost grew by more than a quarter */
+function reportComparison(before: HistoryEntry, now: HistoryEntry, print: Print): void {
+  const comparisons = compareRuns(before, now);
+  print(`Costs in multiples of the bare minimum, ${before.at} and now:`);
+  for (const comparison of comparisons) print(lineOfComparison(comparison));
+  const worse = [...new Set(comparisons.filter(({ isWorse }) => isWorse).map(({ name }) => name))];
+  if (worse.length > 0)
+    throw new Error(`Rows that became more than a quarter more expensive: ${worse.join(', ')}.`);
 }
 
-/** Prints how each list grows with its size, and adds a line to the history. */
-function report(rows: Row[], scale: Scale, print: (line: string) => void): void {
-  const growth: Record<string, number> = {};
-  const [smallEnd, largeEnd] = [scale.small, scale.large].map((size) => `, ${rowCount(size)} rows`);
-  if (!smallEnd || !largeEnd) return;
-  for (const small of rows.filter(({ name }) => name.endsWith(smallEnd))) {
-    const list = small.name.replace(smallEnd, '');
-    const large = rows.find(({ name }) => name === `${list}${largeEnd}`);
-    if (!large) continue;
-    growth[list] = Number((large.measured / small.measured).toFixed(3));
-    print(
-      `${`${list}: 1 M rows over 10 k`.padEnd(48)} ratio ${(large.measured / small.measured).toFixed(2)}`,
-    );
-  }
-  const figures = Object.fromEntries(rows.map(({ name, ratio }) => [name, Number(ratio.toFixed(3))]));
-  const entry = {
-    at: new Date().toISOString(),
-    node: process.version,
-    cores: cpus().length,
-    growth,
-    ...figures,
-  };
-  appendFileSync(HISTORY, `${JSON.stringify(entry)}\n`);
-}
-
-function figure(value: number): string {
-  return value.toFixed(value < 100 ? 2 : 0).padStart(8);
-}
+const roundFigures = (_key: string, value: unknown): unknown =>
+  typeof value === 'number' ? Number(value.toPrecision(4)) : value;

@@ -2,8 +2,16 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
 import type { Sql } from '../../src/platform/db/statements.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
+import type { CpuMeter } from './cpu.js';
+import type { Scale } from './scale.js';
+
+/** The connections of the service's pool. */
+const CLIENTS = 10;
 
 /** Returns a statement with its values inlined, for psql and pgbench. */
 export function inline(statement: Sql, expressions: Record<string, string> = {}): string {
@@ -59,20 +67,24 @@ function timeWithPsql(psql: string, url: string, statements: string[], times: nu
   return (run(times) - run(1)) / (times - 1);
 }
 
-/**
- * Returns the milliseconds that psql's COPY needs to load a CSV file into a table, then rolls back. @throws
- * without psql
- */
-export function timeCopyFrom(url: string, file: string, table: string): number {
-  const psql = findProgram('psql');
-  if (!psql) throw new Error('This row needs psql.');
-  const started = performance.now();
-  execFileSync(psql, ['-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', url], {
-    input: `begin;\n\\copy ${table} from '${file}' (format csv)\nrollback;\n`,
+/** Returns the milliseconds that COPY needs to load these CSV lines into a table. The rows are rolled back. */
+export async function timeCopyFrom(url: string, lines: string[], table: string): Promise<number> {
+  return withClient(url, async (client) => {
+    await client.query('begin');
+    const startedMs = performance.now();
+    const stream = client.query(copyFrom(`copy ${table} from stdin (format csv)`));
+    await pipeline(Readable.from(chunksOf(lines, 1_000)), stream);
+    const tookMs = performance.now() - startedMs;
+    await client.query('rollback');
+    return tookMs;
   });
-  rmSync(file);
-  return performance.now() - started;
 }
+
+const chunksOf = (lines: string[], size: number): string[] =>
+  Array.from(
+    { length: Math.ceil(lines.length / size) },
+    (_, n) => `${lines.slice(n * size, (n + 1) * size).join('\n')}\n`,
+  );
 
 async function timeWithDriver(url: string, statements: string[], times: number): Promise<number> {
   return withClient(url, async (client) => {
@@ -84,63 +96,77 @@ async function timeWithDriver(url: string, statements: string[], times: number):
   });
 }
 
+/** `postgresMs` is PostgreSQL's CPU time per transaction. */
+export type TransactionCost = { rate: number; postgresMs: number | undefined; client: string };
+
+/** How long each client repeats the transaction. */
+type Amount = { seconds: number } | { transactions: number };
+
 /**
- * Returns the transactions per second that pgbench reaches with these statements, pipelined as the service
- * sends them.
+ * Measures a transaction of these statements as the service would send it: prepared, and pipelined if pgbench is installed.
+ * `:n` becomes a new number in each transaction. The cost of the connections is measured apart and subtracted.
  */
-export function ratePgbench(
-  pgbench: string,
+export async function costOfTransaction(
   url: string,
   statements: string[],
-  clients: number,
-  seconds: number,
-): number {
+  { name, seconds }: Scale,
+  meter: CpuMeter | undefined,
+): Promise<TransactionCost> {
+  const pgbench = findProgram('pgbench');
+  const run = (amount: Amount) =>
+    pgbench ? runPgbench(pgbench, url, statements, amount) : runDriver(url, statements, amount);
+  const startMs = meter?.().postgresMs;
+  const first = await run({ transactions: 1 });
+  const middleMs = meter?.().postgresMs;
+  const whole = await run(name === 'smoke' ? { transactions: 5 } : { seconds });
+  const endMs = meter?.().postgresMs;
+  const isKnown = startMs !== undefined && middleMs !== undefined && endMs !== undefined;
+  const usedMs = isKnown ? endMs - middleMs - (middleMs - startMs) : undefined;
+  return {
+    rate: whole.count / whole.seconds,
+    postgresMs: usedMs && Math.max(0, usedMs / (whole.count - first.count)),
+    client: pgbench ? 'pgbench' : 'node-postgres',
+  };
+}
+
+type Transactions = { count: number; seconds: number };
+
+function runPgbench(pgbench: string, url: string, statements: string[], amount: Amount): Transactions {
   const folder = mkdtempSync(join(tmpdir(), 'crossdock-bench-'));
   const script = join(folder, 'script.sql');
   const lines = statements.map((statement) => `${statement.replace(/\s+/g, ' ')};`);
-  writeFileSync(
-    script,
-    [
-      '\\set n random(1, 1000000000000)',
-      '\\startpipeline',
-      'begin;',
-      ...lines,
-      'commit;',
-      '\\endpipeline',
-    ].join('\n'),
-  );
+  const numbered = ['\\set n random(1, 1000000000000)', '\\startpipeline', 'begin;', ...lines, 'commit;'];
+  writeFileSync(script, [...numbered, '\\endpipeline'].join('\n'));
+  const limit = 'seconds' in amount ? ['-T', String(amount.seconds)] : ['-t', String(amount.transactions)];
+  const args = ['-n', '-M', 'prepared', '-c', String(CLIENTS), ...limit, '-f', script, url];
   try {
-    const { stdout, stderr } = spawnSync(
-      pgbench,
-      ['-n', '-M', 'prepared', '-c', String(clients), '-T', String(seconds), '-f', script, url],
-      { encoding: 'utf8' },
-    );
-    const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
-    if (!rate || !/number of failed transactions: 0 /.test(stdout))
+    const startedMs = performance.now();
+    const { stdout, stderr } = spawnSync(pgbench, args, { encoding: 'utf8' });
+    const [, count] = /^number of transactions actually processed: (\d+)/m.exec(stdout) ?? [];
+    if (!count || !/number of failed transactions: 0 /.test(stdout))
       throw new Error(`pgbench failed: ${stderr}${stdout}`);
-    return Number(rate);
+    return { count: Number(count), seconds: (performance.now() - startedMs) / 1000 };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Returns the same rate with bare node-postgres, for machines without pgbench. */
-export async function rateDriver(
-  url: string,
-  statements: (n: number) => string[],
-  clients: number,
-  seconds: number,
-): Promise<number> {
-  const until = performance.now() + seconds * 1000;
-  let done = 0;
+async function runDriver(url: string, statements: string[], amount: Amount): Promise<Transactions> {
+  const startedMs = performance.now();
+  let count = 0;
+  const isOver = (done: number) =>
+    'seconds' in amount
+      ? performance.now() >= startedMs + amount.seconds * 1000
+      : done >= amount.transactions;
   const work = () =>
     withClient(url, async (client) => {
-      while (performance.now() < until) {
-        const sent = statements(Math.floor(Math.random() * 1e12)).map((statement) => client.query(statement));
-        await Promise.all(sent);
-        done += 1;
+      for (let done = 0; !isOver(done); done += 1) {
+        const n = String(Math.floor(Math.random() * 1e12));
+        const filled = statements.map((statement) => statement.replaceAll(':n', n));
+        await Promise.all(['begin', ...filled, 'commit'].map((statement) => client.query(statement)));
+        count += 1;
       }
     });
-  await Promise.all(Array.from({ length: clients }, work));
-  return done / seconds;
+  await Promise.all(Array.from({ length: CLIENTS }, work));
+  return { count, seconds: (performance.now() - startedMs) / 1000 };
 }

@@ -11,6 +11,10 @@ export type Scale = {
   times(usual: number): number;
   /** The duration of a rate measurement. */
   seconds: number;
+  /** The size of one load: it ends after this time, or after `requests`. */
+  load: { seconds: number; requests?: number };
+  /** The packages of one event call and of one bill. */
+  eventPackages: number;
   exported: number;
   added: number;
   uploaded: number;
@@ -25,7 +29,9 @@ export const FULL: Scale = {
   manifestPackages: 2_000,
   rounds: 3,
   times: (usual) => usual,
-  seconds: 4,
+  seconds: 3,
+  load: { seconds: 3 },
+  eventPackages: 1_000,
   exported: 10_000,
   added: 10_000,
   uploaded: 100_000,
@@ -43,6 +49,8 @@ export const SMOKE: Scale = {
   // With psql, a measurement is the difference between one call and several.
   times: (usual) => Math.min(usual, 5),
   seconds: 1,
+  load: { seconds: 5, requests: 20 },
+  eventPackages: 50,
   exported: 1_000,
   added: 500,
   uploaded: 1_000,

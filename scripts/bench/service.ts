@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { projectRoot } from '../../src/config/project-root.js';
 
-export type BenchService = { port: number; stop(): Promise<void> };
+export type BenchService = { port: number; pid: number; stop(): Promise<void> };
 
 /** The port of the service that the run measures. */
 let servicePort = 0;
@@ -30,6 +30,7 @@ export async function startBenchService(databaseUrl: string, ownerUrl: string): 
   await waitUntilReady(child);
   return {
     port: servicePort,
+    pid: child.pid ?? 0,
     async stop() {
       child.kill('SIGTERM');
       await exited;

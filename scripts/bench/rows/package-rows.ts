@@ -1,32 +1,93 @@
 import { withClient } from '../../../src/platform/db/connections/roles.js';
-import { previewStatements } from '../../../src/modules/invoices/queries.js';
 import { exportPackages, listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
 import { enterScope } from '../../../src/platform/db/admission.js';
 import type { BenchTenant } from '../database.js';
 import {
+  administrator,
   adminOf,
-  compare,
+  callRow,
   contextOf,
-  filters,
+  rateRow,
   readRow,
-  timeCalls,
+  templateOf,
   type Bench,
   type Row,
 } from '../measure.js';
 import { inline, timeTransaction } from '../postgres.js';
 import { digits, rowCount } from '../scale.js';
-import { exchange, fetchBytes, logIn } from '../service.js';
+import { fetchBytes, logIn } from '../service.js';
 
 export const listPackagesRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
   readRow(bench, tenant, {
     name: `list packages, ${rowCount(tenant.size)} rows`,
-    times: 100,
     call: { method: 'POST', path: '/api/RetrievePackages.php', body: {} },
     statements: (caller) => [
       listPackages(contextOf(caller), {}, { page: 1, limit: 25 }),
       totalPackages(contextOf(caller), {}),
     ],
   });
+
+/** An intake of a parcel whose customer is known. */
+export async function receiveRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const body = { tracking_number: 'IN-{n}', weight: 1.5, courier_id: tenant.courierId, user_code: 'C0-10' };
+  const template = await templateOf(tenant, { method: 'POST', path: '/api/ReceivePackage.php', body });
+  return rateRow(bench, { name: 'receive a package', template, bare: 'bareInsertMs' });
+}
+
+/** The packages that the rows of single writes change, one after another. */
+const CHANGED = 20_000;
+
+export async function updateRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const values = await freePackages(bench, tenant, CHANGED);
+  const body = { package_id: '{value}', description: 'Changed {n}' };
+  const template = await templateOf(tenant, { method: 'POST', path: '/api/UpdatePackage.php', body, values });
+  return rateRow(bench, { name: 'update a package', template, bare: 'bareInsertMs' });
+}
+
+/** Each event puts another package on hold. */
+export async function recordEventRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const values = await freePackages(bench, tenant, CHANGED);
+  const body = { package_id: '{value}', status: 'on_hold' };
+  const call = { method: 'POST', path: '/api/RecordPackageEvent.php', body, values };
+  return rateRow(bench, {
+    name: 'record a package event',
+    template: await templateOf(tenant, call),
+    bare: 'bareInsertMs',
+  });
+}
+
+export async function recordEventsRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const package_ids = await freePackages(bench, tenant, bench.scale.eventPackages);
+  const ask = await administrator(tenant);
+  const record = (status: string) => ask('POST', '/api/RecordPackageEvent.php', { package_ids, status });
+  return callRow(bench, {
+    name: `record events, ${digits(package_ids.length)} packages`,
+    call: () => record('customs_hold'),
+    undo: () => record('released'),
+    bare: 'bareCopyMs',
+  });
+}
+
+export async function labelRow(bench: Bench, tenant: BenchTenant, format: 'pdf' | 'zpl'): Promise<Row> {
+  const values = await freePackages(bench, tenant, 1_000);
+  const path = `/api/PackageLabel.php?package_id={value}&format=${format}`;
+  return rateRow(bench, {
+    name: `label, ${format}`,
+    template: await templateOf(tenant, { method: 'GET', path, values }),
+    bare: 'bareSelectMs',
+  });
+}
+
+/** The history of one package. */
+export async function packageEventsRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const values = await freePackages(bench, tenant, 1_000);
+  const path = '/api/PackageEvents.php?package_id={value}';
+  return rateRow(bench, {
+    name: 'list the events of a package',
+    template: await templateOf(tenant, { method: 'GET', path, values }),
+    bare: 'bareSelectMs',
+  });
+}
 
 /** An export of a page as a file, compared with COPY TO of the same rows. */
 export async function exportRow(bench: Bench, tenant: BenchTenant, format: 'csv' | 'xlsx'): Promise<Row> {
@@ -38,86 +99,35 @@ export async function exportRow(bench: Bench, tenant: BenchTenant, format: 'csv'
     fetchBytes({ method: 'POST', path: '/api/RetrievePackages.php', host: tenant.host, headers, body });
   const rows = inline(exportPackages(contextOf(caller), {}, { page: 1, limit: exported }));
   const statements = [inline(enterScope(caller)), `copy (${rows}) to stdout (format csv)`];
-  await timeCalls(download, 2);
-  const compared = await compare(
-    bench.scale,
-    () => timeCalls(download, times(3)),
-    async () => (await timeTransaction(bench.servingUrl, statements, times(5))).ms,
-  );
-  return {
+  await download();
+  return callRow(bench, {
     name: `export ${digits(exported)} rows, ${format}`,
-    ...compared,
-    unit: 'ms',
-    against: 'psql, COPY TO of the same rows',
-  };
-}
-
-/** An invoice preview for a year of one courier. */
-export const previewRow = (bench: Bench, tenant: BenchTenant): Promise<Row> => {
-  const period = { courierId: tenant.courierId, startDate: '2000-01-01', endDate: '2099-12-31' };
-  return readRow(bench, tenant, {
-    name: `invoice preview, ${digits(tenant.size / 10)} packages`,
-    times: 5,
-    call: {
-      method: 'POST',
-      path: '/api/GenerateCourierInvoice.php',
-      body: { courier_id: period.courierId, start_date: period.startDate, end_date: period.endDate },
+    call: download,
+    times: times(3),
+    against: {
+      what: 'psql, COPY TO of the same rows',
+      run: async () => (await timeTransaction(bench.servingUrl, statements, times(5))).ms,
     },
-    statements: (caller) => previewStatements({ ...filters, caller }, period),
+    bare: 'bareCopyMs',
   });
-};
-
-/**
- * Adds packages to a manifest in one call and removes them unmeasured, compared with the same UPDATE, rolled
- * back.
- */
-export async function addPackagesRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
-  const { ids, manifestId } = await pickPackages(bench, tenant);
-  const headers = { authorization: `Bearer ${await logIn(tenant.host)}` };
-  const manage = (action: string) =>
-    exchange({
-      method: 'POST',
-      path: '/api/ManageManifest.php',
-      host: tenant.host,
-      headers,
-      body: { action, manifest_id: manifestId, package_ids: ids },
-    });
-  const caller = await adminOf(tenant, bench.ownerUrl);
-  const list = ids.map((id) => `'${id}'`).join(',');
-  const update = `update packages set manifest_id = '${manifestId}', updated_at = now()
-    where tenant_id = '${tenant.id}' and id = any(array[${list}]::uuid[]) and manifest_id is null`;
-  const compared = await compare(
-    bench.scale,
-    async () => {
-      const took = await timeCalls(() => manage('add_packages'), 1);
-      await manage('remove_packages');
-      return took;
-    },
-    async () =>
-      (await timeTransaction(bench.servingUrl, [inline(enterScope(caller)), update, 'rollback', 'begin'], 3))
-        .ms,
-  );
-  return {
-    name: `add ${digits(ids.length)} packages`,
-    ...compared,
-    unit: 'ms',
-    against: 'psql, the same UPDATE',
-  };
 }
 
-async function pickPackages(
-  { ownerUrl, scale }: Bench,
+/** Returns received packages that are on no manifest. Those that an earlier run put on hold are released first. */
+export async function freePackages(
+  { ownerUrl }: Bench,
   { id }: BenchTenant,
-): Promise<{ ids: string[]; manifestId: string }> {
+  count: number,
+): Promise<string[]> {
   return withClient(ownerUrl, async (client) => {
-    const packages = await client.query<{ id: string }>(
-      'select id from packages where tenant_id = $1 and manifest_id is null order by id limit $2',
-      [id, scale.added],
-    );
-    const manifests = await client.query<{ id: string }>(
-      "select id from manifests where tenant_id = $1 and manifest_number = 'MAN-20260101-0002'",
+    await client.query(
+      "update packages set status = 'received' where tenant_id = $1 and status in ('on_hold', 'customs_hold')",
       [id],
     );
-    return { ids: packages.rows.map((row) => row.id), manifestId: manifests.rows[0]?.id ?? '' };
+    const { rows } = await client.query<{ id: string }>(
+      `select id from packages where tenant_id = $1 and manifest_id is null and status = 'received'
+       order by id limit $2`,
+      [id, count],
+    );
+    return rows.map((row) => row.id);
   });
 }

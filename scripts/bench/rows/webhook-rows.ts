@@ -4,17 +4,15 @@ import { Worker } from 'node:worker_threads';
 import { Agent, request } from 'undici';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import type { BenchTenant } from '../database.js';
-import { compare, type Bench, type Row } from '../measure.js';
+import type { CpuTime } from '../cpu.js';
+import { cpuSince, median, medianCpu, type Bench, type Row } from '../measure.js';
 
 /** Far more than the slowest machine needed. Without the limit a lost delivery would hang the run. */
 const DELIVERY_LIMIT_MS = 60_000;
 /** The maximum concurrency of deliveries to the ten couriers of a bench tenant. */
 const CONNECTIONS = 160;
 
-/**
- * Webhooks of ten couriers to a receiver on loopback, compared with the HTTP client alone and the same
- * receiver.
- */
+/** Webhooks of ten couriers to a receiver on loopback, compared with the HTTP client alone and the same receiver. */
 export async function deliverRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
   const receiver = new Worker(new URL('../webhook-receiver.js', import.meta.url));
   try {
@@ -25,12 +23,22 @@ export async function deliverRow(bench: Bench, tenant: BenchTenant): Promise<Row
       client.query('update couriers set api_url_update_package = $2 where tenant_id = $1', [tenant.id, url]),
     );
     const { delivered } = bench.scale;
-    const rates = await compare(
-      bench.scale,
-      () => deliveredPerSecond(bench.ownerUrl, tenant.id, receiver, delivered),
-      () => postedPerSecond(url, delivered),
-    );
-    return { name: 'deliver webhooks', ...rates, unit: '/s', against: 'undici alone, the same receiver' };
+    const posted: number[] = [];
+    const rounds: { rate: number; cpu: CpuTime | undefined }[] = [];
+    for (let round = 0; round < bench.scale.rounds; round += 1) {
+      posted.push(await postedPerSecond(url, delivered));
+      const before = bench.meter?.();
+      const rate = await deliveredPerSecond(bench.ownerUrl, tenant.id, receiver, delivered);
+      rounds.push({ rate, cpu: cpuSince(bench.meter, before, delivered) });
+    }
+    return {
+      name: 'deliver webhooks',
+      measured: median(rounds.map(({ rate }) => rate)),
+      unit: '/s',
+      cpu: medianCpu(rounds.map(({ cpu }) => cpu)),
+      against: { what: 'undici alone, the same receiver', measured: median(posted) },
+      bare: 'bareInsertMs',
+    };
   } finally {
     await receiver.terminate();
   }
