@@ -48,7 +48,8 @@ export function postponeDeliveries(ctx: SystemContext, postponed: Postponed[]): 
     update webhook_deliveries d
     set claimed_until = null, next_attempt_at = now() + make_interval(secs => later.after_ms / 1000.0)
     from jsonb_to_recordset(${JSON.stringify(postponed)}::jsonb) as later (delivery_id uuid, after_ms integer)
-    where ${tenantRows(ctx, 'd')} and d.id = later.delivery_id and d.status = 'pending'`;
+    where ${tenantRows(ctx, 'd')} and d.id = any(${postponed.map((each) => each.delivery_id)}::uuid[])
+      and d.id = later.delivery_id and d.status = 'pending'`;
 }
 
 /** Settles the deliveries or schedules their retries, and updates the synchronisations they belong to. */
@@ -62,7 +63,9 @@ export function settleDeliveries(ctx: SystemContext, results: AttemptResult[]): 
         next_attempt_at = case when result.outcome <> 'delivered' then now() + make_interval(secs => result.retry_after_s) end,
         settled_at = case when result.outcome = 'delivered' or result.retry_after_s is null then now() end
       from ${resultsTable(results)}
-      where ${tenantRows(ctx, 'd')} and d.id = result.delivery_id and d.status = 'pending'
+      -- The ids again, because PostgreSQL does not know how few rows a JSON array has, and would read all pending deliveries.
+      where ${tenantRows(ctx, 'd')} and d.id = any(${results.map((each) => each.delivery_id)}::uuid[])
+        and d.id = result.delivery_id and d.status = 'pending'
       returning d.sync_job_id, d.status
     )
     update package_syncs s
