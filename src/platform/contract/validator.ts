@@ -107,6 +107,7 @@ export function makeAjv(): Ajv2020 {
     code: { optimize: false },
     // The contract's lint and test/contract/examples.test.ts validate the schemas themselves.
     validateSchema: false,
+    meta: false,
   });
   ajv.removeKeyword('multipleOf');
   ajv.addKeyword({ keyword: 'multipleOf', type: 'number', schemaType: 'number', validate: isMultipleOf });
