@@ -8,7 +8,10 @@ import { fingerprint, hashOf, isEqual } from './fingerprint.mjs';
 const SOURCES = ['src', 'scripts', 'generated'];
 const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts/build.mjs'];
 /** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
-const SERVICES = ['src/main.ts', 'src/worker.ts'];
+const PROGRAMS = [
+  ...['src/main.ts', 'src/worker.ts'],
+  ...['scripts/migrate.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts'],
+];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
   ...[
@@ -103,7 +106,7 @@ function compile(root) {
     write: false,
     logLevel: 'silent',
   };
-  const modules = sourcesIn(root).filter((path) => path.endsWith('.ts') && !SERVICES.includes(path));
+  const modules = sourcesIn(root).filter((path) => path.endsWith('.ts') && !PROGRAMS.includes(path));
   const bundle = {
     bundle: true,
     splitting: true,
@@ -115,7 +118,7 @@ function compile(root) {
     },
   };
   const { outputFiles: compiled } = buildSync({ ...options, entryPoints: modules });
-  const { outputFiles: bundled } = buildSync({ ...options, ...bundle, entryPoints: SERVICES });
+  const { outputFiles: bundled } = buildSync({ ...options, ...bundle, entryPoints: PROGRAMS });
   return new Map(
     [...compiled, ...bundled].map(({ path, contents }) => [
       relative(join(root, 'dist'), path).replaceAll('\\', '/'),
