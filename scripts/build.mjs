@@ -44,8 +44,8 @@ const NOT_BUNDLED = [
 
 /** Builds the project in `root` unless its build is current. Returns whether it built. */
 export function build(root) {
-  const dist = join(root, 'dist');
-  const record = join(dist, '.built');
+  const record = join(root, 'dist', '.built');
+  const dist = dirname(record);
   const last = readRecord(record);
   const sources = fingerprint(root, sourcesIn(root), last.sources);
   const isCurrent =
@@ -55,7 +55,7 @@ export function build(root) {
   if (isCurrent) return false;
 
   process.stderr.write('Building ...\n');
-  const compiled = compile(root);
+  const compiled = compile(root, dist);
   for (const [path, contents] of compiled) replace(join(dist, path), contents);
   for (const path of outputsIn(dist)) if (!compiled.has(path)) rmSync(join(dist, path));
   const outputs = fingerprint(dist, [...compiled.keys()], {});
@@ -91,13 +91,13 @@ function filesIn(root, folder = '') {
  * Returns the contents of dist/ by path. Each file is compiled on its own, as `isolatedModules` in tsconfig.json allows.
  * `npm run types` checks the types.
  */
-function compile(root) {
+function compile(root, dist) {
   // Loaded only now, because a fresh clone has no dependencies yet and most runs compile nothing.
   const { buildSync } = createRequire(import.meta.url)('esbuild');
   const options = {
     absWorkingDir: root,
     outbase: root,
-    outdir: 'dist',
+    outdir: dist,
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
@@ -121,7 +121,7 @@ function compile(root) {
   const { outputFiles: bundled } = buildSync({ ...options, ...bundle, entryPoints: PROGRAMS });
   return new Map(
     [...compiled, ...bundled].map(({ path, contents }) => [
-      relative(join(root, 'dist'), path).replaceAll('\\', '/'),
+      relative(dist, path).replaceAll('\\', '/'),
       contents,
     ]),
   );

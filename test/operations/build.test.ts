@@ -16,6 +16,9 @@ const FILES = {
   'src/value.ts': 'export const value: string = "first";\n',
   'src/main.ts': 'import { value } from "./value.js";\nprocess.stdout.write(value);\n',
   'src/worker.ts': 'import { value } from "./value.js";\nprocess.stdout.write(`worker ${value}`);\n',
+  'scripts/migrate.ts': 'export {};\n',
+  'scripts/rewrap.ts': 'export {};\n',
+  'scripts/tenant-create.ts': 'export {};\n',
   'generated/table.ts': 'export const table = 1;\n',
   'openapi/openapi.yaml': 'openapi: 3.1.0\n',
   'docs/site/pages/index.md': '# Start\n',
@@ -28,7 +31,7 @@ beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'crossdock-build-'));
   cpSync(join(projectRoot, 'scripts'), join(copy, 'scripts'), {
     recursive: true,
-    // Its TypeScript programs import sources that the copy does not have.
+    // The TypeScript programs import sources that the copy does not have.
     filter: (path) => !path.endsWith('.ts'),
   });
   symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'));
