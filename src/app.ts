@@ -4,7 +4,7 @@ import { makeLoginLimiter } from './platform/access/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import type { Bundle } from './platform/contract/bundle.js';
-import { readContract } from './platform/contract/bundle.js';
+import { readContract, readRoutes } from './platform/contract/bundle.js';
 import { validateResponses, type ObservedResponse } from './platform/contract/response-validator.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
@@ -44,8 +44,6 @@ export type AppOptions = {
 /** Creates the server and connects all of its parts. The order of registration is the order of a request's hooks. */
 export async function createApp({ config, db, timeouts, metrics, onReply }: AppOptions): Promise<App> {
   const contract = await readContract();
-  // Our generator wrote this file.
-  const bundle = JSON.parse(contract.json) as Bundle;
   const { app: server, unread } = await makeServer(config, timeouts, metrics);
   const secrets = openSecrets(config.secrets, (context) =>
     server.log.error({ ...context }, 'cannot decrypt a secret'),
@@ -53,17 +51,18 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   const tokens = await registerTokens(server, config.tokens);
 
   sendRateLimits(server);
-  if (onReply) validateResponses(server, bundle, onReply);
+  // Our generator wrote this file.
+  if (onReply) validateResponses(server, JSON.parse(contract.json.toString()) as Bundle, onReply);
   sliceReplies(server, unread);
   rejectWhileClosing(server);
   const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
-  const documents = await registerDocumentation(server, bundle);
-  await registerRoutes(
+  const documents = await registerDocumentation(server);
+  registerRoutes(
     server,
-    bundle,
+    await readRoutes(),
     makeHandlers({
       db,
       secrets,

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import ts from 'typescript';
+import { pathToFileURL } from 'node:url';
 import { projectRoot } from '../../src/config/project-root.js';
 import { withoutGuard, type SourceMutant } from './mutant.js';
 
@@ -38,22 +38,11 @@ export async function openWorkingCopy(): Promise<WorkingCopy> {
   };
 }
 
-/** Writes a source file and its build output, which tests start in separate processes. */
+/** Writes a source file and builds, because tests start the build in separate processes. */
 async function write(folder: string, file: string, text: string): Promise<void> {
-  // Without type checks, because removing a guard may cause compile errors.
-  const { outputText, diagnostics = [] } = ts.transpileModule(text, {
-    fileName: file,
-    reportDiagnostics: true,
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      isolatedModules: true,
-    },
-  });
-  const [error] = diagnostics;
-  if (error)
-    throw new Error(`${file} cannot be parsed: ${ts.flattenDiagnosticMessageText(error.messageText, ' ')}`);
   await writeFile(join(folder, file), text);
-  await writeFile(join(folder, 'dist', file.replace(/\.ts$/, '.js')), outputText);
+  const { href } = pathToFileURL(join(projectRoot, 'scripts', 'build.mjs'));
+  // A plain JavaScript file, which exports this function.
+  const { build } = (await import(href)) as { build(root: string): boolean };
+  build(folder);
 }

@@ -38,16 +38,27 @@ export async function buildSite({ root, out, bundle, errors }) {
     write('reference.html', referenceHtml(reference)),
     write('reference.md', reference.text),
     write('postman.json', `${JSON.stringify(buildPostmanCollection(bundle), null, 1)}\n`),
-    writeFile(join(out, 'code-samples.json'), `${JSON.stringify(samplesOf(bundle), null, 1)}\n`),
+    writeFile(join(out, 'reference.json'), `${JSON.stringify(referenceDocument(bundle), null, 1)}\n`),
     write('llms.txt', llmsText(site, index, reference)),
   ]);
 }
 
-/** Returns `x-codeSamples` of each operation, which /docs/json adds to the contract. */
-const samplesOf = (bundle) =>
-  Object.fromEntries(
-    Object.entries(codeSamples(bundle)).map(([id, requests]) => [id, toCodeSamples(requests)]),
-  );
+/**
+ * Returns the document of the reference: the contract with samples in several languages. The instance is its only server,
+ * because the content security policy allows the reference to call no other.
+ */
+function referenceDocument(bundle) {
+  const samples = codeSamples(bundle);
+  const withSamples = (operation) => {
+    const requests = samples[operation.operationId];
+    return requests ? { ...operation, 'x-codeSamples': toCodeSamples(requests) } : operation;
+  };
+  const paths = mapValues(bundle.paths, (item) => mapValues(item, withSamples));
+  return { ...bundle, servers: [{ url: '/', description: 'This instance' }], paths };
+}
+
+const mapValues = (record, map) =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
 function referencePage(bundle) {
   const text = referenceMarkdown(bundle);

@@ -1,7 +1,7 @@
 import type { LoginLimiter } from '../platform/access/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
-import type { ContractTexts } from '../platform/contract/bundle.js';
+import type { ContractFiles } from '../platform/contract/bundle.js';
 import type { KeyedLimiter } from '../platform/concurrency/keyed-limiter.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { Passwords } from './auth/public.js';
@@ -22,7 +22,7 @@ export type Deps = {
   outbound: OutboundRules;
   securityLog: SecurityLog;
   /** The published OpenAPI contract. */
-  contract: Record<keyof ContractTexts, StaticDocument>;
+  contract: Record<keyof ContractFiles, StaticDocument>;
   /** The names of the migrations that this build contains. */
   migrations: string[];
   customerChangesPerDay: number;

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import Fastify from 'fastify';
 import type { Handlers } from '../../generated/handlers.js';
 import { operations } from '../../generated/operations.js';
-import { readContract, type Bundle } from '../../src/platform/contract/bundle.js';
+import { readRoutes } from '../../src/platform/contract/bundle.js';
 import { byAction, type BodyOf } from '../../src/platform/contract/types.js';
 import { registerRoutes } from '../../src/platform/http/routes.js';
 
@@ -33,14 +33,14 @@ test('an action table without one of the actions does not compile', () => {
 });
 
 test('the service does not start if an operation has no handler', async () => {
-  const bundle = JSON.parse((await readContract()).json) as Bundle;
+  const routes = await readRoutes();
   const { login: missing, ...rest } = Object.fromEntries(
     Object.keys(operations).map((id) => [id, async () => ({ statusCode: 200, message: '' })]),
   );
   expect(missing).toBeDefined();
   const boot = async (handlers: unknown) => {
     const app = Fastify();
-    await registerRoutes(app, bundle, handlers as Handlers, {} as Parameters<typeof registerRoutes>[3], []);
+    registerRoutes(app, routes, handlers as Handlers, {} as Parameters<typeof registerRoutes>[3], []);
     await app.ready();
     await app.close();
   };

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { readConfig } from '../../src/config/config.js';
 import {
@@ -21,11 +21,20 @@ const LIMIT_MS = 60_000;
 const servers: EmbeddedServer[] = [];
 const children: ChildProcess[] = [];
 const folders: string[] = [];
+/** A data folder whose cluster several tests start and stop one after another, because initdb takes seconds. */
+let shared: string;
+
+beforeAll(async () => {
+  shared = await makeFolder(0o755);
+});
 
 afterEach(async () => {
   for (const child of children.splice(0)) await kill(child);
   for (const server of servers.splice(0)) await server.stop();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+}, LIMIT_MS);
+
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
 }, LIMIT_MS);
 
 async function makeFolder(mode: number): Promise<string> {
@@ -91,11 +100,10 @@ async function stopChild(child: ChildProcess): Promise<void> {
 
 describe('startEmbeddedPostgres', () => {
   test('initialises a cluster and serves the database', async () => {
-    const folder = await makeFolder(0o755);
-    const server = await start(folder);
+    const server = await start(shared);
 
-    expect(server).toMatchObject({ started: true, dataDir: join(folder, 'postgres') });
-    expect((await stat(join(folder, 'postgres.password'))).mode & 0o777).toBe(0o600);
+    expect(server).toMatchObject({ started: true, dataDir: join(shared, 'postgres') });
+    expect((await stat(join(shared, 'postgres.password'))).mode & 0o777).toBe(0o600);
     const [version, database, lower, encoding, workMem, sockets] = await query(
       server.url,
       `select current_setting('server_version_num')::int / 10000, current_database(), lower('É'),
@@ -115,33 +123,30 @@ describe('startEmbeddedPostgres', () => {
   }, 60_000);
 
   test('stopping ends the server, and a second start keeps the data', async () => {
-    const folder = await makeFolder(0o755);
-    const first = await start(folder);
+    const first = await start(shared);
     await query(first.url, 'create table kept as select 42 as answer');
     await Promise.all([first.stop(), first.stop()]);
     await expect(query(first.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 
-    const second = await start(folder);
+    const second = await start(shared);
     expect(second.started).toBe(true);
     expect(await query(second.url, 'select answer from kept')).toEqual([42]);
   }, 60_000);
 
   test('the server of a killed process is adopted and stopped by the process that adopted it', async () => {
-    const folder = await makeFolder(0o755);
-    const { child, server: orphan } = await startInChild(folder);
+    const { child, server: orphan } = await startInChild(shared);
     await kill(child);
 
-    const adopted = await start(folder);
+    const adopted = await start(shared);
     expect(adopted).toMatchObject({ started: false, url: orphan.url });
     await adopted.stop();
     await expect(query(orphan.url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   }, 60_000);
 
   test('stopping does not stop the server of another running process', async () => {
-    const folder = await makeFolder(0o755);
-    const { child, server: owned } = await startInChild(folder);
+    const { child, server: owned } = await startInChild(shared);
 
-    const guest = await start(folder);
+    const guest = await start(shared);
     expect(guest).toMatchObject({ started: false, url: owned.url });
     await guest.stop();
     expect(await query(owned.url, 'select 1')).toEqual([1]);
@@ -150,22 +155,21 @@ describe('startEmbeddedPostgres', () => {
   }, 60_000);
 
   test('a stale lock, a stale postmaster.pid and an incomplete cluster do not prevent a start', async () => {
-    const folder = await makeFolder(0o755);
-    const first = await start(folder);
+    const first = await start(shared);
     await first.stop();
     // This process's id with another start time, as a restarted container leaves behind.
-    await writeFile(join(folder, 'start.lock'), `${process.pid} 1`);
-    await writeFile(join(folder, 'owner.pid'), `${process.pid} 1`);
+    await writeFile(join(shared, 'start.lock'), `${process.pid} 1`);
+    await writeFile(join(shared, 'owner.pid'), `${process.pid} 1`);
     await writeFile(
-      join(folder, 'postgres', 'postmaster.pid'),
-      `${process.pid}\n${folder}\n1\n${first.port}\n\n\n`,
+      join(shared, 'postgres', 'postmaster.pid'),
+      `${process.pid}\n${shared}\n1\n${first.port}\n\n\n`,
     );
-    await mkdir(join(folder, 'postgres.init-half'));
+    await mkdir(join(shared, 'postgres.init-half'));
 
-    const second = await start(folder);
+    const second = await start(shared);
     expect(second.started).toBe(true);
     expect(await query(second.url, 'select 1')).toEqual([1]);
-    expect(await readdir(folder)).not.toContain('postgres.init-half');
+    expect(await readdir(shared)).not.toContain('postgres.init-half');
   }, 60_000);
 
   test('4 processes that start in parallel share one server, which 1 of them starts', async () => {

@@ -10,52 +10,74 @@ import { startService, type Service } from '../support/service/service.js';
 import { setEndpoints } from '../support/receivers/webhooks.js';
 
 const { IEX } = DEMO.couriers;
+
+/** A service and a receiver of its courier's webhooks. */
+type Site = { service: Service; receiver: Receiver };
+
 let service: Service;
 let receiver: Receiver;
+/** Slow checks: each starts before the tests with a site of its own, and its test awaits it. */
+const WAITS = { crashedWorker, hangingReceiver };
+const waits = new Map<keyof typeof WAITS, Promise<void>>();
+const sites: Site[] = [];
 
 beforeAll(async () => {
-  service = await startService();
-  receiver = await startReceiver();
-  const urls = { add: `${receiver.url}/add`, update: `${receiver.url}/update` };
-  await setEndpoints({ owner: service.owner, secrets: service.app.secrets }, { courierId: IEX, ...urls });
-});
+  ({ service, receiver } = await openSite());
+  for (const name of ['crashedWorker', 'hangingReceiver'] as const) {
+    const wait = WAITS[name](await openSite());
+    wait.catch(() => {});
+    waits.set(name, wait);
+  }
+}, 60_000);
 
 afterEach(async () => {
-  await endProcesses();
   await service.owner.query(
     'delete from webhook_deliveries; delete from package_syncs; delete from graphile_worker._private_jobs; delete from queue.worker_pools',
   );
   receiver.received.length = 0;
-  receiver.answer = accept;
 });
 
 afterAll(async () => {
-  await receiver.stop();
-  await service.stop();
+  await Promise.allSettled(waits.values());
+  await endProcesses();
+  for (const site of sites) {
+    await site.receiver.stop();
+    await site.service.stop();
+  }
   await removeFolders();
-});
+}, 120_000);
+
+async function openSite(): Promise<Site> {
+  const site = { service: await startService(), receiver: await startReceiver() };
+  sites.push(site);
+  const { owner, app } = site.service;
+  const urls = { add: `${site.receiver.url}/add`, update: `${site.receiver.url}/update` };
+  await setEndpoints({ owner, secrets: app.secrets }, { courierId: IEX, ...urls });
+  return site;
+}
 
 let scans = 0;
-async function receive(): Promise<string> {
+async function receive(on = service): Promise<string> {
   const body = { tracking_number: `BACK-${(scans += 1)}`, weight: 1, user_code: 'IEX-1001' };
-  const reply = await service.call('receivePackage', { as: 'warehouse', body });
+  const reply = await on.call('receivePackage', { as: 'warehouse', body });
   expect(reply.status).toBe(201);
   return reply.body['data'].package_id;
 }
 
-async function count(what: string, ...values: unknown[]): Promise<number> {
-  const { rows } = await service.owner.query<{ n: number }>(`select count(*)::int as n from ${what}`, values);
+const count = (what: string, ...values: unknown[]): Promise<number> => countOn(service, what, ...values);
+
+async function countOn({ owner }: Service, what: string, ...values: unknown[]): Promise<number> {
+  const { rows } = await owner.query<{ n: number }>(`select count(*)::int as n from ${what}`, values);
   return rows[0]?.n ?? -1;
 }
 
-const startWorker = (env: Record<string, string> = {}): Running =>
+const startWorker = ({ owner }: Service): Running =>
   run('src/worker.js', {
-    DATABASE_URL: String(service.owner.options.connectionString),
+    DATABASE_URL: String(owner.options.connectionString),
     LOG_LEVEL: 'silent',
     OUTBOUND_ALLOW_LOOPBACK: 'true',
     OUTBOUND_REQUESTS_PER_SECOND: '100000',
     WORKER_HEARTBEAT_SECONDS: '2',
-    ...env,
   });
 
 describe('retention', () => {
@@ -140,12 +162,14 @@ describe('a lost wake-up', () => {
   test('is compensated by the requeue job, which sends due deliveries of every tenant', async () => {
     await receive();
     await service.owner.query('delete from graphile_worker._private_jobs');
-    startWorker();
+    const worker = startWorker(service);
     await until(async () => (await count('queue.worker_pools')) === 1);
     await sleep(1_500);
     expect(receiver.received).toEqual([]);
     await requeue({ db: service.db });
     await until(async () => receiver.received.length === 1);
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toEqual({ code: 0, signal: null });
   });
 
   test('without due deliveries, the requeue job adds no job', async () => {
@@ -155,32 +179,11 @@ describe('a lost wake-up', () => {
 });
 
 describe('a crashed worker', () => {
-  test('loses its delivery queues to other workers after three missed heartbeats, and its claimed deliveries after half a minute', async () => {
-    receiver.answer = hang;
-    const victim = startWorker();
-    await receive();
-    await until(async () => receiver.received.length === 1);
-    victim.child.kill('SIGKILL');
-    await victim.ended;
-    const killedMs = performance.now();
-    receiver.answer = accept;
-    // Deliveries that were not claimed wait only for the delivery queue.
-    await receive();
-    startWorker();
-    await until(async () => receiver.received.length >= 2);
-    expect(performance.now() - killedMs).toBeLessThan(20_000);
-    await until(async () => receiver.received.length >= 3, 45_000);
-    expect(performance.now() - killedMs).toBeGreaterThan(15_000);
-    const [first, , again] = receiver.received;
-    expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-    await until(async () => (await count("webhook_deliveries where status = 'delivered'")) === 2);
-    // A new job replaced the locked job of the dead worker. The old one has no key, and `requeue` deletes it.
-    await until(
-      async () => (await count('graphile_worker.jobs where key is not null or locked_at is not null')) === 0,
-    );
-    await requeue({ db: service.db });
-    expect(await count('graphile_worker.jobs')).toBe(0);
-  }, 90_000);
+  test(
+    'loses its delivery queues to other workers after three missed heartbeats, and its claimed deliveries after half a minute',
+    () => waits.get('crashedWorker'),
+    90_000,
+  );
 
   test('a live worker keeps its jobs, however long they take', async () => {
     await service.owner.query(
@@ -199,17 +202,46 @@ describe('a crashed worker', () => {
     expect(await count('graphile_worker._private_jobs where locked_by is null')).toBe(1);
   });
 
-  test('on SIGTERM a worker exits in time although a receiver hangs, and leaves no job locked', async () => {
-    receiver.answer = hang;
-    const worker = startWorker();
-    await receive();
-    await until(async () => receiver.received.length === 1);
-    const signalMs = performance.now();
-    worker.child.kill('SIGTERM');
-    expect(await worker.ended).toEqual({ code: 0, signal: null });
-    expect(performance.now() - signalMs).toBeLessThan(9_500);
-    expect(await count('graphile_worker._private_jobs where locked_by is not null')).toBe(0);
-    // The service aborted the request, so it is not counted as a failed attempt.
-    expect(await count('webhook_attempts')).toBe(0);
-  });
+  test('on SIGTERM a worker exits in time although a receiver hangs, and leaves no job locked', () =>
+    waits.get('hangingReceiver'));
 });
+
+async function crashedWorker({ service, receiver }: Site): Promise<void> {
+  receiver.answer = hang;
+  const victim = startWorker(service);
+  await receive(service);
+  await until(async () => receiver.received.length === 1);
+  victim.child.kill('SIGKILL');
+  await victim.ended;
+  const killedMs = performance.now();
+  receiver.answer = accept;
+  // Deliveries that were not claimed wait only for the delivery queue.
+  await receive(service);
+  startWorker(service);
+  await until(async () => receiver.received.length >= 2);
+  expect(performance.now() - killedMs).toBeLessThan(20_000);
+  await until(async () => receiver.received.length >= 3, 45_000);
+  expect(performance.now() - killedMs).toBeGreaterThan(15_000);
+  const [first, , again] = receiver.received;
+  expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  await until(async () => (await countOn(service, "webhook_deliveries where status = 'delivered'")) === 2);
+  // A new job replaced the locked job of the dead worker. The old one has no key, and `requeue` deletes it.
+  const current = 'graphile_worker.jobs where key is not null or locked_at is not null';
+  await until(async () => (await countOn(service, current)) === 0);
+  await requeue({ db: service.db });
+  expect(await countOn(service, 'graphile_worker.jobs')).toBe(0);
+}
+
+async function hangingReceiver({ service, receiver }: Site): Promise<void> {
+  receiver.answer = hang;
+  const worker = startWorker(service);
+  await receive(service);
+  await until(async () => receiver.received.length === 1);
+  const signalMs = performance.now();
+  worker.child.kill('SIGTERM');
+  expect(await worker.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - signalMs).toBeLessThan(9_500);
+  expect(await countOn(service, 'graphile_worker._private_jobs where locked_by is not null')).toBe(0);
+  // The service aborted the request, so it is not counted as a failed attempt.
+  expect(await countOn(service, 'webhook_attempts')).toBe(0);
+}

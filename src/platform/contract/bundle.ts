@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../../config/project-root.js';
-import { NDJSON } from './types.js';
 
 export type Schema = { [key: string]: unknown };
 export type Media = { schema?: Schema; examples?: Record<string, { value?: unknown }>; example?: unknown };
@@ -21,12 +20,12 @@ export type Bundle = {
   components: Record<string, unknown>;
 };
 
-/** The texts of the published contract: complete as JSON and YAML, and reduced for code generators. */
-export type ContractTexts = { json: string; yaml: string; sdk: string };
+/** The published contract: complete as JSON and YAML, and reduced for code generators. */
+export type ContractFiles = { json: Buffer; yaml: Buffer; sdk: Buffer };
 
 /** Reads what /openapi.json, /openapi.yaml and /openapi.sdk.json serve. */
-export async function readContract(): Promise<ContractTexts> {
-  const read = (name: string) => readFile(join(projectRoot, 'generated', name), 'utf8');
+export async function readContract(): Promise<ContractFiles> {
+  const read = (name: string) => readFile(join(projectRoot, 'generated', name));
   const [json, yaml, sdk] = await Promise.all([
     read('openapi.json'),
     read('openapi.yaml'),
@@ -35,41 +34,12 @@ export async function readContract(): Promise<ContractTexts> {
   return { json, yaml, sdk };
 }
 
-/**
- * Returns the contract for the router, with every internal reference resolved. It omits discriminator mappings, which Ajv
- * rejects; security, because the router's hook runs after validation and we authenticate before it; and responses
- * (docs/decisions/0002). A body of lines gets the schema of the JSON body, which is that of each line.
- */
-export function toRoutes(bundle: Bundle): Bundle {
-  const routes = {
-    ...dereference({ ...bundle, paths: mapOperations(bundle.paths, withoutResponses) }),
-    components: {},
-  };
-  for (const { requestBody } of Object.values(routes.paths).flatMap((item) => Object.values(item))) {
-    const { [NDJSON]: lines, 'application/json': json, ...forms } = requestBody?.content ?? {};
-    if (lines && json?.schema) lines.schema = json.schema;
-    for (const { schema } of Object.values(forms)) acceptUploadedFiles(schema);
-  }
-  return routes;
-}
+/** A route of the contract with its request schemas, which `npm run generate` has resolved. */
+export type ContractRoute = { method: string; url: string; schema: Schema & { operationId: string } };
 
-const withoutResponses = (operation: ContractOperation): ContractOperation =>
-  operation.operationId ? { ...operation, ...OMITTED } : operation;
-
-const OMITTED = { security: [], responses: { default: { description: 'see the contract', content: {} } } };
-
-const mapOperations = (paths: Bundle['paths'], map: (operation: ContractOperation) => ContractOperation) =>
-  mapValues(paths, (item) => mapValues(item, map));
-
-const mapValues = <In, Out>(record: Record<string, In>, map: (value: In) => Out): Record<string, Out> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
-
-/** Lets a form's file fields accept any value: platform/http/bodies/forms.ts has already replaced them by an UploadedFile. */
-function acceptUploadedFiles(schema: Schema = {}): void {
-  const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
-  for (const [name, { format }] of Object.entries(properties)) {
-    if (format === 'binary') properties[name] = {};
-  }
+export async function readRoutes(): Promise<ContractRoute[]> {
+  // Our generator wrote this file.
+  return JSON.parse(await readFile(join(projectRoot, 'generated', 'routes.json'), 'utf8')) as ContractRoute[];
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import openapiGlue from 'fastify-openapi-glue';
 import type { Handlers } from '../../../generated/handlers.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
-import { toRoutes, type Bundle } from '../contract/bundle.js';
+import type { ContractRoute } from '../contract/bundle.js';
 import { ApiError } from '../errors/errors.js';
 import {
   sendHttpResponse,
@@ -25,13 +24,13 @@ import { withUploads } from './bodies/uploads.js';
  * @param documents the paths of the documentation, which have routes already
  * @throws if an operation has no handler
  */
-export async function registerRoutes(
+export function registerRoutes(
   app: FastifyInstance,
-  bundle: Bundle,
+  routes: ContractRoute[],
   handlers: Handlers,
   parts: HookDeps,
   documents: string[],
-): Promise<void> {
+): void {
   app.addHook('onRoute', (route) => {
     const id = (route.schema as { operationId?: OperationId } | undefined)?.operationId;
     if (!id) return;
@@ -41,10 +40,8 @@ export async function registerRoutes(
     // Limits a body without Content-Length, whose size is known only once it is read.
     route.bodyLimit = bodyBytesOf(operation);
   });
-  await app.register(openapiGlue, {
-    specification: toRoutes(bundle),
-    operationResolver: (id: string) => toRouteHandler(id, handlers, parts),
-  });
+  for (const { method, url, schema } of routes)
+    app.route({ method, url, schema, handler: toRouteHandler(schema.operationId, handlers, parts) });
   const refuse = makeNotFoundHandler(documents);
   // Before the body is read: an unknown path is the first reason to refuse a request.
   app.addHook('onRequest', async (request, reply) => (request.is404 ? refuse(request, reply) : undefined));

@@ -13,7 +13,6 @@ import { demoDatabase, freshDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
 import '../harness/compiled-schemas.js';
-import '../harness/openapi-validator.js';
 
 export type Reply = {
   status: number;

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join, relative } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { projectRoot } from '../../../config/project-root.js';
-import type { Bundle } from '../../contract/bundle.js';
 import type { StaticDocument } from '../../contract/types.js';
 import { sendHttpResponse } from '../replies/responses.js';
 import { DOCUMENT_METHODS, makeDocument, toDocumentResponse } from './static-documents.js';
 
 const SITE = join(projectRoot, 'generated', 'site');
+const REFERENCE_DOCUMENT = join(projectRoot, 'generated', 'reference.json');
 
 const MEDIA_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -44,8 +44,8 @@ const REFERENCE_POLICY = policyOf("'self' 'unsafe-inline'");
  * Serves the documentation: the pages that `npm run generate` made, and the files that they load. They are a fixed list in
  * memory, so no path can reach another file and no request reads the disk. Returns the paths.
  */
-export async function registerDocumentation(app: FastifyInstance, bundle: Bundle): Promise<string[]> {
-  const documents = await readDocuments(bundle);
+export async function registerDocumentation(app: FastifyInstance): Promise<string[]> {
+  const documents = await readDocuments();
   for (const [url, document] of documents) {
     const policy = url === REFERENCE ? REFERENCE_POLICY : POLICY;
     app.route({
@@ -60,14 +60,11 @@ export async function registerDocumentation(app: FastifyInstance, bundle: Bundle
   return [...documents.keys()];
 }
 
-async function readDocuments(bundle: Bundle): Promise<Map<string, StaticDocument>> {
-  const samples = await readFile(join(projectRoot, 'generated', 'code-samples.json'), 'utf8');
-  // Our generator wrote this file.
-  const reference = JSON.stringify(toReference(bundle, JSON.parse(samples) as CodeSamples));
-  const documents = new Map([['/docs/json', makeDocument(mediaTypeOf('.json'), reference)]]);
-  for (const { url, file } of [...(await listSite()), ...libraryFiles()])
-    documents.set(url, makeDocument(mediaTypeOf(file), await readFile(file)));
-  return documents;
+async function readDocuments(): Promise<Map<string, StaticDocument>> {
+  const files = [{ url: '/docs/json', file: REFERENCE_DOCUMENT }, ...(await listSite()), ...libraryFiles()];
+  const read = async ({ url, file }: ServedFile) =>
+    [url, makeDocument(mediaTypeOf(file), await readFile(file))] as const;
+  return new Map(await Promise.all(files.map(read)));
 }
 
 function mediaTypeOf(file: string): string {
@@ -103,24 +100,3 @@ function libraryFiles(): ServedFile[] {
     { url: '/docs/static/inter.woff2', file: inter },
   ];
 }
-
-/** The value of `x-codeSamples` by operationId. */
-type CodeSamples = Record<string, unknown>;
-
-/**
- * Returns the document of the reference: the contract with samples in several languages. This instance is its only server,
- * because the content security policy allows the reference to call no other.
- */
-function toReference(bundle: Bundle, samples: CodeSamples) {
-  const withSamples = (operation: Bundle['paths'][string][string]) => ({
-    ...operation,
-    'x-codeSamples': samples[operation.operationId],
-  });
-  const paths = mapValues(bundle.paths, (item) =>
-    mapValues(item, (operation) => (operation.operationId ? withSamples(operation) : operation)),
-  );
-  return { ...bundle, servers: [{ url: '/', description: 'This instance' }], paths };
-}
-
-const mapValues = <In, Out>(record: Record<string, In>, map: (value: In) => Out): Record<string, Out> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));

@@ -25,14 +25,17 @@ const shared = new WeakSet<Buffer>();
 /** Returns whether all responses with this buffer share its memory. */
 export const isShared = (bytes: Buffer): boolean => shared.has(bytes);
 
-export function makeDocument(mediaType: string, content: string | Buffer): StaticDocument {
-  const bytes = Buffer.from(content);
+export function makeDocument(mediaType: string, bytes: Buffer): StaticDocument {
   shared.add(bytes);
+  let hash: string | undefined;
   const compressed = new Map<Encoding, Promise<Buffer>>();
   return {
     mediaType,
     bytes,
-    hash: createHash('sha256').update(bytes).digest('base64url'),
+    // On first use, because hashing all documents at the start takes longer than reading them.
+    get hash() {
+      return (hash ??= createHash('sha256').update(bytes).digest('base64url'));
+    },
     compress(encoding) {
       // Compressed on first use, because most processes never need it.
       const found = compressed.get(encoding) ?? COMPRESSORS[encoding](bytes).then(share);
