@@ -190,8 +190,8 @@ describe('a crashed worker', () => {
     await receive();
     startWorker();
     await until(async () => receiver.received.length >= 2);
-    expect(performance.now() - killedMs).toBeLessThan(20_000);
     const passedMs = performance.now() - killedMs;
+    expect(passedMs).toBeLessThan(20_000);
     // The queue is woken when the claim ends. Then let 30 seconds pass for the claim and for that job.
     await until(async () => (await count('graphile_worker.jobs where run_at > now()')) === 1);
     const { rows } = await service.owner.query<{ claimedMs: number; wakesAfterMs: number }>(
