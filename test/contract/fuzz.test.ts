@@ -12,7 +12,7 @@ import { startService, type Service } from '../support/service/service.js';
 import { insertUsers } from '../support/builders/users.js';
 
 // npm run fuzz -- --requests 1000000 --seed 7
-const DEFAULT_REQUESTS = rounds(1_500, 20_000);
+const DEFAULT_REQUESTS = rounds(900, 20_000);
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? DEFAULT_REQUESTS);
 /** Every operation must accept a request, whatever its share. */
 const MIN_REQUESTS_EACH = 10;
