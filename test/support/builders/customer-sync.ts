@@ -48,15 +48,28 @@ export async function setSyncUrl(
   );
 }
 
-/** Starts a receiver for the demo tenant's IEX and the job that reads from it. */
-export async function startSyncRig(service: Service, customerChangesPerDay = 300_000): Promise<SyncRig> {
+/**
+ * Starts a receiver for the demo tenant's IEX and the job that reads from it. Its thread waits for the next response, because
+ * starting one takes longer than a test; with `threadIdleMs` 0 it ends after each response, as in production.
+ */
+export async function startSyncRig(
+  service: Service,
+  customerChangesPerDay = 300_000,
+  threadIdleMs = 5_000,
+): Promise<SyncRig> {
   const receiver = await startReceiver();
   const setUrl = () => setSyncUrl(service, `${receiver.url}/customers?from=crossdock`);
   await setUrl();
   const outbound = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
   const logged: object[] = [];
   const log = { info: (fields: object, words: string) => void logged.push({ ...fields, words }) };
-  const deps = { db: service.db, secrets: service.app.secrets, log, config: { customerChangesPerDay } };
+  const deps = {
+    db: service.db,
+    secrets: service.app.secrets,
+    log,
+    config: { customerChangesPerDay },
+    threadIdleMs,
+  };
   const job = makeCustomerSync({ ...deps, outbound });
   const rig: SyncRig = {
     receiver,
