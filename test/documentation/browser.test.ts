@@ -26,6 +26,9 @@ const WINDOWS = [
   [380, 'light'],
 ] as const;
 
+/** Inspecting the reference takes as long as all other pages. By default it is inspected in one window. */
+const hasAllFindings = (width: number) => width === 1280 || rounds(0, 1) === 1;
+
 let service: Service;
 let browser: Browser;
 const faults: string[] = [];
@@ -71,14 +74,17 @@ const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 async function findingsOf(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as Record<'axe', Axe>).axe.run();
+    // Findings of other kinds are not described, which saves most of the time.
+    const { axe } = globalThis as unknown as Record<'axe', Axe>;
+    const { violations } = await axe.run({ resultTypes: ['violations'] });
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
   });
 }
 
-type Axe = { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+type Violation = { id: string; impact: string; nodes: { html: string }[] };
+type Axe = { run(options: { resultTypes: string[] }): Promise<{ violations: Violation[] }> };
 
 describe('in a browser', () => {
   runs.each(WINDOWS.slice(0, rounds(2, 4)))(
@@ -92,7 +98,8 @@ describe('in a browser', () => {
         await open(page, path);
         const scrollWidth = await page.evaluate('document.documentElement.scrollWidth');
         expect([path, scrollWidth]).toEqual([path, width]);
-        await expectSoon(async () => [path, await findingsOf(page)], [path, []]);
+        if (path !== REFERENCE || hasAllFindings(width))
+          await expectSoon(async () => [path, await findingsOf(page)], [path, []]);
       }
       await context.close();
       expect(faults).toEqual([]);

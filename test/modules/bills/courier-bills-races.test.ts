@@ -6,7 +6,7 @@ import { startService, type Reply, type Service } from '../../support/service/se
 
 const CALLERS = rounds(60, 200);
 const HALF = CALLERS / 2;
-const DRAFT_ROUNDS = rounds(4, 5);
+const DRAFT_ROUNDS = rounds(2, 5);
 
 let service: Service;
 let billing: Billing;

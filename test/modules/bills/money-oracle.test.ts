@@ -8,7 +8,7 @@ import { startService, type Reply, type Service } from '../../support/service/se
 // rounding. Compares it with the preview and with the drafted bill.
 
 // Every ten rounds include tables of 500 tiers, tables with the largest fees, and default tables.
-const ROUNDS = rounds(10, 50);
+const ROUNDS = rounds(6, 50);
 const PACKAGES_EACH = rounds(600, 2_000);
 const MAX_TIERS = 500;
 const MAX_LB = 99_999_999n;

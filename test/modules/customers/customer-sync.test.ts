@@ -13,7 +13,7 @@ import {
 import { clone } from '../../support/builders/couriers.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { emptyQueue, waitingJobs } from '../../support/receivers/outbound.js';
-import { until } from '../../support/service/processes.js';
+import { freePort, until } from '../../support/service/processes.js';
 import { hang, refuse, respondForever } from '../../support/receivers/receiver.js';
 import { startService, type Call, type Service } from '../../support/service/service.js';
 
@@ -24,16 +24,17 @@ let rig: SyncRig;
 
 beforeAll(async () => {
   service = await startService();
-});
-
-afterAll(() => service.stop());
-
-beforeEach(async () => {
   rig = await startSyncRig(service);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await rig.stop();
+  await service.stop();
+});
+
+beforeEach(() => rig.reset());
+
+afterEach(async () => {
   await service.owner.query('delete from customer_sync_runs');
   await service.owner.query("delete from customers where user_code not similar to '(IEX|HRB|TWO)-[0-9]{4}'");
   await emptyQueue(service.owner);
@@ -749,7 +750,7 @@ describe('failing targets', () => {
   });
 
   test('fails the run if the connection is refused', async () => {
-    await rig.receiver.stop();
+    await setSyncUrl(service, `http://127.0.0.1:${await freePort()}/customers`);
     await expectFailed(/./, null);
   });
 

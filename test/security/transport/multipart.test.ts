@@ -44,7 +44,7 @@ const post = (body: Buffer | Buffer[], headers: Record<string, string> = {}) =>
     body,
   });
 
-const MUTANTS = rounds(500, 2_000);
+const MUTANTS = rounds(300, 2_000);
 const LEAVERS = rounds(60, 200);
 
 // test/contract/multiparts sends differently damaged bodies to all operations with forms.

@@ -161,15 +161,14 @@ describe('known attacks', () => {
     const { status } = await attack();
     expect([400, 413]).toContain(status);
     const blocked = await blockedMs(attack);
-    const latencies = await latencyDuring(attack);
-    figures.push(
-      `${name}: ${status}, blocked ${blocked.toFixed(0)} ms, light requests p99 ${latencies.toFixed(0)} ms`,
-    );
+    // Only for information: how long light requests wait meanwhile follows from the time that the event loop is blocked.
+    const latency = rounds(0, 1) === 1 ? `, light requests p99 ${await latencyDuring(attack)} ms` : '';
+    figures.push(`${name}: ${status}, blocked ${blocked.toFixed(0)} ms${latency}`);
     expect(blocked).toBeLessThan(LIMIT_MS);
   });
 
   /** Returns the 99th percentile of light requests' durations while two heavy ones arrive per second. */
-  async function latencyDuring(attack: () => Promise<unknown>): Promise<number> {
+  async function latencyDuring(attack: () => Promise<unknown>): Promise<string> {
     const attacks = [0, 500, 1_000, 1_500].map((ms) => sleep(ms).then(attack));
     const latencies: Promise<number>[] = [];
     for (let n = 0; n < 200; n += 1) {
@@ -178,7 +177,7 @@ describe('known attacks', () => {
     }
     await Promise.all(attacks);
     const sorted = (await Promise.all(latencies)).sort((a, b) => a - b);
-    return sorted[Math.floor(sorted.length * 0.99)] ?? Infinity;
+    return (sorted[Math.floor(sorted.length * 0.99)] ?? Infinity).toFixed(0);
   }
 
   async function timeOf(work: () => Promise<unknown>): Promise<number> {

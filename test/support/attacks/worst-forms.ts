@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { filesFor } from '../../contract/fuzz/files.js';
+import { rounds } from '../harness/effort.js';
 import { formShapes, operationOf, type FormShape } from '../service/contract.js';
 import {
   assemble,
@@ -76,10 +77,12 @@ function worstStructures(form: FormFields, limit: number): [string, Buffer][] {
 }
 
 function worstFiles(limit: number, good: unknown): [string, Buffer][] {
-  const fill = (unit: string | Buffer) => Buffer.alloc(limit, unit);
+  const fill = (unit: string | Buffer, size = limit) => Buffer.alloc(size, unit);
+  // A row per byte takes seconds of CPU at the limit, in pieces of a fixed size.
+  const rowsLimit = Math.min(limit, rounds(2, 100) * MIB);
   const kinds: [string, Buffer][] = [
-    ['line ends', fill('\n')],
-    ['carriage returns', fill('\r')],
+    ['line ends', fill('\n', rowsLimit)],
+    ['carriage returns', fill('\r', rowsLimit)],
     ['commas', fill(',')],
     ['quotes', fill('"')],
     ['short rows', fill('a,b,c\n')],

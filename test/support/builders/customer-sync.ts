@@ -1,7 +1,7 @@
 import { makeCustomerSync } from '../../../src/modules/customers/sync/sync.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeOutboundClient, type OutboundClient } from '../../../src/platform/outbound/client.js';
-import { startReceiver, type Receiver } from '../receivers/receiver.js';
+import { accept, startReceiver, type Receiver } from '../receivers/receiver.js';
 import type { Reply, Service } from '../service/service.js';
 
 export const TOKEN = 'token-of-the-courier';
@@ -20,6 +20,8 @@ export type SyncRig = {
   runOf(runId: string): Promise<Reply['body']>;
   /** All log entries. */
   logged: object[];
+  /** Prepares for the next test: forgets requests and log entries, and sets the courier's URL and token again. */
+  reset(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -46,18 +48,38 @@ export async function setSyncUrl(
   );
 }
 
-/** Starts a receiver for the demo tenant's IEX and the job that reads from it. */
-export async function startSyncRig(service: Service, customerChangesPerDay = 300_000): Promise<SyncRig> {
+/**
+ * Starts a receiver for the demo tenant's IEX and the job that reads from it. Its thread waits for the next response, because
+ * starting one takes longer than a test; with `threadIdleMs` 0 it ends after each response, as in production.
+ */
+export async function startSyncRig(
+  service: Service,
+  customerChangesPerDay = 300_000,
+  threadIdleMs = 5_000,
+): Promise<SyncRig> {
   const receiver = await startReceiver();
-  await setSyncUrl(service, `${receiver.url}/customers?from=crossdock`);
+  const setUrl = () => setSyncUrl(service, `${receiver.url}/customers?from=crossdock`);
+  await setUrl();
   const outbound = makeOutboundClient({ allowLoopback: true, dnsServers: [] });
   const logged: object[] = [];
   const log = { info: (fields: object, words: string) => void logged.push({ ...fields, words }) };
-  const deps = { db: service.db, secrets: service.app.secrets, log, config: { customerChangesPerDay } };
+  const deps = {
+    db: service.db,
+    secrets: service.app.secrets,
+    log,
+    config: { customerChangesPerDay },
+    threadIdleMs,
+  };
   const job = makeCustomerSync({ ...deps, outbound });
   const rig: SyncRig = {
     receiver,
     logged,
+    async reset() {
+      receiver.answer = accept;
+      receiver.received.length = 0;
+      logged.length = 0;
+      await setUrl();
+    },
     async work(runId, other) {
       const own = other ? makeCustomerSync({ ...deps, outbound: other }) : job;
       await own({ tenantId: DEMO.tenants.demo, runId });

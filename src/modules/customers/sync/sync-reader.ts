@@ -7,9 +7,10 @@ const POOL = {
   // A response of 20 MiB takes 120 MB and one to two seconds.
   maxHeapMb: 512,
   timeoutMs: 60_000,
-  // A thread ends after one response, so that its heap is free until the next synchronisation.
-  idleMs: 0,
 };
+
+/** A thread ends after one response, so that its heap is free until the next synchronisation. */
+const IDLE_MS = 0;
 
 /**
  * Returns a function that reads responses in worker threads. 20 MiB of untrusted content would block the event
@@ -17,10 +18,11 @@ const POOL = {
  *
  * @param maxThreads the number of responses that are read at the same time
  */
-export function makeResponseReader(maxThreads: number): ResponseReader {
+export function makeResponseReader(maxThreads: number, idleMs = IDLE_MS): ResponseReader {
   const threads = makeWorkerPool<Uint8Array, SyncResponse>('modules/customers/sync/sync-worker.js', {
     ...POOL,
     maxThreads,
+    idleMs,
   });
   return async (body) => {
     try {

@@ -20,6 +20,8 @@ export type SyncDeps = {
   outbound: OutboundClient;
   log: { info(fields: object, message: string): void };
   metrics?: Pick<OutboundMetrics, 'customerSync'> | undefined;
+  /** How long a thread waits for another response. Longer for tests, which send hundreds of small ones. */
+  threadIdleMs?: number;
 };
 
 /**
@@ -34,7 +36,7 @@ const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAft
  */
 export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
   const limiter = makeKeyedLimiter(LIMITS);
-  const readResponse = makeResponseReader(LIMITS.concurrency);
+  const readResponse = makeResponseReader(LIMITS.concurrency, deps.threadIdleMs);
   const quota = customerChanges(deps.config.customerChangesPerDay);
   return async ({ tenantId, runId }) => {
     // Each writing transaction has its own context. The audit trail names the run instead of a request.
