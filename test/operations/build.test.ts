@@ -114,6 +114,12 @@ describe('the build', () => {
     expect(build()).toBe(true);
   });
 
+  test('starts again after a build by an earlier version of the project, whose record is different', () => {
+    write('dist/.built', JSON.stringify({ node: process.version, files: {} }));
+    expect(build()).toBe(true);
+    expect(build()).toBe(false);
+  });
+
   test('repairs outputs that are truncated, missing, or of another program', () => {
     write('dist/src/value.js', '');
     expect(build()).toBe(true);

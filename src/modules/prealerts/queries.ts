@@ -25,34 +25,36 @@ export const COLUMNS = raw(
 );
 
 /**
- * Inserts the pre-alert and its audit entry for a customer of the key's courier. Inserts nothing if there is
- * no such customer.
+ * Inserts the pre-alert and its audit entry for a customer of the key's courier, which the admission has set as the
+ * transaction's courier. Inserts nothing if there is no such customer.
+ *
+ * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
  */
 export function insertPrealertWithKey(
   ctx: RequestContext<KeyCaller>,
   prealert: NewPrealert,
 ): Sql<Pick<Prealert, 'id'>> {
   const { caller, requestId } = ctx;
-  return sql`with owner as (
-      select c.tenant_id, c.id as courier_id
-      from couriers c join customers cu on cu.tenant_id = c.tenant_id and cu.courier_id = c.id
-      where ${tenantRows(ctx, 'c')} and c.api_key_hash = ${caller.keyHash} and c.is_active
-        and cu.user_code = ${prealert.userCode} and cu.is_active
+  return sql`with fresh as materialized (
+      select cu.tenant_id, ${prealert.id}::uuid as id, cu.courier_id, ${prealert.userCode}::text as user_code,
+        ${prealert.trackingNumber}::text as tracking_number, ${prealert.trackingKey}::text as tracking_key,
+        ${prealert.vendor}::text as vendor, ${prealert.description}::text as description,
+        ${prealert.reference}::text as reference,
+        ${initialStatus(caller, sql`${prealert.trackingKey}`, sql`cu.tenant_id`, sql`cu.courier_id`)} as status
+      from customers cu
+      where ${tenantRows(ctx, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${prealert.userCode}
+        and cu.is_active
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
-      select tenant_id, ${prealert.id}::uuid, courier_id, ${prealert.userCode}, ${prealert.trackingNumber},
-        ${prealert.trackingKey}, ${prealert.vendor}, ${prealert.description}, ${prealert.reference},
-        ${initialStatus(caller, sql`${prealert.trackingKey}`, sql`owner.tenant_id`, sql`owner.courier_id`)}
-      from owner
-      returning tenant_id, ${COLUMNS}
+      select * from fresh
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
       select tenant_id, ${newId()}::uuid, 'api_key', courier_id, 'prealert.created', 'prealert', id,
-        to_jsonb(created) - 'tenant_id', ${requestId}
-      from created
+        to_jsonb(fresh) - '{tenant_id,tracking_key}'::text[], ${requestId}
+      from fresh
     )
-    select id from created`;
+    select id from fresh`;
 }
 
 /**

@@ -1,12 +1,13 @@
 import { appendFacts, auditStatement, type AuditFact } from '../audit/audit.js';
 import { preparing, toQuery, type Session } from '../db/admission.js';
+import { sendBatch } from '../db/send-batch.js';
 import type { Db } from '../db/database.js';
 import {
-  flush,
+  flushReads,
+  flushWrites,
   limitStatements,
   runModels,
   runPlain,
-  sendTogether,
   SNAPSHOT,
   retryDeadlocks,
 } from '../db/run.js';
@@ -152,15 +153,15 @@ function readersOf(parts: Parts<Caller>): Readers {
   return {
     async assertAdmitted() {
       assertMayOpen(state);
-      await flush(session, SNAPSHOT, []);
+      await flushReads(session, []);
     },
     async assertFullyAdmitted() {
       assertMayOpen(state);
-      await flush({ ...session, caller: withoutExemptions(caller) }, SNAPSHOT, []);
+      await flushReads({ ...session, caller: withoutExemptions(caller) }, []);
     },
     async read(statements) {
       assertMayOpen(state);
-      return toTypedRows(statements, await flush(session, SNAPSHOT, statements));
+      return toTypedRows(statements, await flushReads(session, statements));
     },
     snapshotTransaction: (timeoutMs, work) =>
       whileOpen(state, () =>
@@ -214,8 +215,8 @@ function pipelineOf(
 ) {
   return runWrite<Record<string, unknown>[][]>(state, (around, unit) =>
     unit
-      ? runPlain(session, (tx, client) => around(tx, () => sendTogether(client, statements.map(prepare))))
-      : around(NO_TX, () => flush(session, 'begin', statements, prepare)),
+      ? runPlain(session, (tx, client) => around(tx, () => sendBatch(client, statements.map(prepare))))
+      : around(NO_TX, () => flushWrites(session, statements, prepare)),
   );
 }
 

@@ -1,5 +1,14 @@
 import type pg from 'pg';
-import { admit, enterWith, preparing, toQuery, type Prepare, type Session } from './admission.js';
+import {
+  admit,
+  enterWith,
+  preparing,
+  toQuery,
+  type Prepare,
+  type QueryConfig,
+  type Session,
+} from './admission.js';
+import { sendBatch } from './send-batch.js';
 import { extend, scopedClient } from './models/scoped-client.js';
 import { raw, sql, type PlainTx, type Rows, type Sql, type Tx } from './statements.js';
 import type { UnitOfWork } from './unit-of-work.js';
@@ -92,40 +101,39 @@ const toPlainTx = (client: pg.PoolClient, { caller }: Session): PlainTx => ({
 export const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<number> =>
   tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
 
-/** All statements as one transaction in one flush, without waiting for each other's results. */
-export const flush = (
-  session: Session,
-  begin: string,
-  statements: readonly Sql[],
-  prepare: Prepare = toQuery,
-): Promise<Rows[]> =>
-  session.db.connectionShares.run(session.caller, () => flushWithPermit(session, begin, statements, prepare));
+type Send = (client: pg.PoolClient, queries: QueryConfig[]) => Promise<Rows[]>;
 
-async function flushWithPermit(
+/** Reads with all statements in one flush, from one snapshot. */
+export const flushReads = (session: Session, statements: readonly Sql[]): Promise<Rows[]> =>
+  flush(session, statements.map(toQuery), sendInSnapshot);
+
+/** Writes with all statements in one flush. They are one transaction, which commits when all have succeeded. */
+export const flushWrites = (
   session: Session,
-  begin: string,
   statements: readonly Sql[],
   prepare: Prepare,
-): Promise<Rows[]> {
-  const client = await session.db.pool.connect();
-  try {
-    const enter = preparing(session.db)(enterWith(session));
-    const queries = [begin, enter, ...statements.map(prepare), 'commit'];
-    const [, entered, ...rest] = await sendTogether(client, queries);
-    // enterScope selects these columns.
-    admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
-    return rest.slice(0, -1);
-  } finally {
-    client.release();
-  }
-}
+): Promise<Rows[]> => flush(session, statements.map(prepare), sendBatch);
 
-/** Sends queries without waiting for each other's results. @throws the error of the first one that failed */
-export async function sendTogether(client: pg.PoolClient, queries: (string | object)[]): Promise<Rows[]> {
-  // pg accepts text and query objects, but has no overload for a union of them.
-  const sent = queries.map((query) => client.query<Record<string, unknown>>(query as string));
-  const settled = await Promise.allSettled(sent);
-  const failed = settled.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
-  return settled.map((result) => (result.status === 'fulfilled' ? result.value.rows : []));
+const flush = (session: Session, queries: QueryConfig[], send: Send): Promise<Rows[]> =>
+  session.db.connectionShares.run(session.caller, async () => {
+    const { db } = session;
+    const client = await db.pool.connect();
+    try {
+      const [entered, ...results] = await send(client, [preparing(db)(enterWith(session)), ...queries]);
+      // enterScope selects these columns.
+      admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
+      return results;
+    } finally {
+      client.release();
+    }
+  });
+
+/** Sends an explicit transaction. The commit has its own Sync, because it must also end a failed transaction. */
+async function sendInSnapshot(client: pg.PoolClient, queries: QueryConfig[]): Promise<Rows[]> {
+  const [reads] = await Promise.allSettled([
+    sendBatch(client, [{ text: SNAPSHOT, values: [] }, ...queries]),
+    client.query('commit'),
+  ]);
+  if (reads.status === 'rejected') throw reads.reason;
+  return reads.value.slice(1);
 }
