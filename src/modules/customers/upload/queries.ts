@@ -37,7 +37,7 @@ function sentRows(packed: string): Sql {
  * Makes PostgreSQL join large files by hash until the end of the transaction. It expects 1,000 rows of any file and few customers of a
  * courier that has just got its first ones, and would compare every row of the file with every customer.
  */
-export const avoidNestedLoops = (): Sql => sql`select set_config('enable_nestloop', 'off', true)`;
+export const withoutNestedLoops = sql`set local enable_nestloop = off`;
 
 export function courierExists(ctx: UserContext, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;

@@ -12,11 +12,11 @@ import type { KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.j
 import { courierOfUpload } from '../../../platform/files/uploads.js';
 import {
   applyUpload,
-  avoidNestedLoops,
   compareUpload,
   courierExists,
   joinPacks,
   packRows,
+  withoutNestedLoops,
   type Applied,
 } from './queries.js';
 import { readUpload, type UploadedCustomer } from './upload-rows.js';
@@ -78,7 +78,7 @@ type PackedFile = PackedRows & { sha256: string };
 const MANY_ROWS = 1_000;
 
 async function planFor(tx: PlainTx, { total }: PackedRows): Promise<void> {
-  if (total > MANY_ROWS) await tx.query(avoidNestedLoops());
+  if (total > MANY_ROWS) await tx.execute(withoutNestedLoops);
 }
 
 function apply(
