@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { checkBills } from '../../../src/modules/bills/reconciliation/check-queries.js';
+import { pageOfExceptions } from '../../../src/modules/bills/reconciliation/exception-queries.js';
+import {
+  countReceived,
+  figuresOfPackages,
+} from '../../../src/modules/bills/reconciliation/figures-queries.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
+import { sql, type Sql } from '../../../src/platform/db/statements.js';
 import { lastYear, insertBill, type InsertedBill } from '../../support/builders/bills.js';
 import { clone, freshNumber } from '../../support/builders/couriers.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
@@ -413,6 +421,81 @@ describe('billing reconciliation exceptions', () => {
       expect([body['data'].exceptions, body['meta'].next_before]).toEqual([[], null]);
     }
   });
+});
+
+describe('billing reconciliation of one courier', () => {
+  const admin = {
+    ...{
+      kind: 'user' as const,
+      tenantId: DEMO.tenants.demo,
+      userId: DEMO.users.admin,
+      role: 'admin' as const,
+    },
+    ...{ courierId: null, tokenVersion: 1, expiresAt: Math.floor(Date.now() / 1000) + 3_600 },
+  };
+  type Plan = { Plans?: Plan[] } & Record<string, unknown>;
+  type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
+
+  /** Returns the number of rows that a statement reads from packages and bill lines, also those that it drops. */
+  async function rowsReadBy(statement: Sql): Promise<number> {
+    const explained = sql<Explained>`explain (analyze, timing off, format json) ${statement}`;
+    // A table of the test fits into so few blocks that PostgreSQL may read all of it.
+    const useIndexes = sql`select set_config('enable_seqscan', 'off', true)`;
+    const [, [row]] = await makeContext(service.db, admin, 'a-request').read([useIndexes, explained]);
+    if (!row) throw new Error('EXPLAIN returned no row.');
+    return rowsOf(row['QUERY PLAN'][0].Plan);
+  }
+
+  function rowsOf(plan: Plan): number {
+    const below = (plan.Plans ?? []).reduce((sum, each) => sum + rowsOf(each), 0);
+    if (!['packages', 'bill_lines'].includes(String(plan['Relation Name']))) return below;
+    const counts = ['Actual Rows', 'Rows Removed by Filter', 'Rows Removed by Index Recheck'];
+    const perLoop = counts.reduce((sum, key) => sum + Number(plan[key] ?? 0), 0);
+    return below + perLoop * Number(plan['Actual Loops']);
+  }
+
+  /** Creates packages of the courier in May 2023 with a bill of all of them. */
+  async function billMany(courierId: string, count: number): Promise<void> {
+    const { owner } = service;
+    const billId = await bill(courierId, { start: '2023-05-01', end: '2023-05-31', lines: [] });
+    await owner.query(
+      `with received as (
+         insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb,
+           warehouse_id, received_at)
+         select $1, gen_random_uuid(), $2::uuid, $2::uuid || '-' || n, $2::uuid || '-' || n, $2::uuid || '-' || n, 1, $3,
+           '2023-05-01T00:00:00Z'::timestamptz + n * interval '1 minute'
+         from generate_series(1, $4::int) n returning *)
+       insert into bill_lines (tenant_id, id, bill_id, courier_id, position, kind, package_id, tracking_number,
+         house_number, received_at, weight_lb, amount_usd)
+       select tenant_id, gen_random_uuid(), $5, courier_id, row_number() over (), 'package', id, tracking_number,
+         house_number, received_at, weight_lb, 5
+       from received`,
+      [DEMO.tenants.demo, courierId, DEMO.warehouses.primary, count, billId.id],
+    );
+    await owner.query('vacuum analyze packages');
+    await owner.query('vacuum analyze bill_lines');
+  }
+
+  test('reads the packages of the courier and those that were billed to it, but no others', async () => {
+    const [courierId, other] = [await newCourier(), await newCourier()];
+    await billMany(courierId, 50);
+    await billMany(other, 20_000);
+    await service.owner.query(
+      'update packages set courier_id = $2 where id = (select id from packages where courier_id = $1 limit 1)',
+      [courierId, other],
+    );
+    const ctx = makeContext(service.db, admin, 'a-request');
+    const period = { courierId, from: '2023-05-01', to: '2023-05-31' };
+    const page = { before: undefined, limit: 100 };
+    for (const statement of [
+      ...[figuresOfPackages(ctx, period), countReceived(ctx, period), checkBills(ctx, period)],
+      pageOfExceptions(ctx, period, page),
+    ])
+      // Each package and its line, several times.
+      expect(await rowsReadBy(statement)).toBeLessThan(500);
+    const { data } = (await reconcile({ courier_id: courierId, from: period.from, to: period.to })).body;
+    expect([data.summary.packages_received, data.summary.reasons.courier_changed]).toEqual([50, 1]);
+  }, 60_000);
 });
 
 describe('billing reconciliation access', () => {

@@ -1,9 +1,9 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
-import { accounts, checkedPackages, isException, receivedInPeriod, type Period } from './checked-packages.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import { accounts, checkedPackages, isException, packagesOfPeriod, type Period } from './checked-packages.js';
 
 type Reason = DataOf<'getBillingReconciliation'>['exceptions'][number]['reasons'][number];
 type Billing = 'published' | 'draft' | 'unbilled';
@@ -45,13 +45,7 @@ export function figuresOfPackages(ctx: UserContext, period: Period): Sql<Figures
 
 /** Counts the packages independently of the figures, to compare both. */
 export function countReceived(ctx: UserContext, period: Period): Sql<{ received: number }> {
-  const billedTo = sql`exists (select from bill_lines l
-    where ${ownRows(ctx, 'l')} and l.tenant_id = p.tenant_id and l.package_id = p.id
-      and l.courier_id = ${period.courierId}::uuid)`;
-  const wanted = period.courierId
-    ? sql`and (p.courier_id = ${period.courierId}::uuid or ${billedTo})`
-    : empty;
-  return sql`select count(*)::int as received from packages p where ${receivedInPeriod(ctx, period)} ${wanted}`;
+  return sql`select count(*)::int as received from (${packagesOfPeriod(ctx, period)}) as p`;
 }
 
 /** No row if the courier does not exist. */

@@ -33,6 +33,12 @@ function sentRows(packed: string): Sql {
     from string_to_table(${packed}, ${BETWEEN_ROWS}) as line`;
 }
 
+/**
+ * Makes PostgreSQL join large files by hash until the end of the transaction. It expects 1,000 rows of any file and few customers of a
+ * courier that has just got its first ones, and would compare every row of the file with every customer.
+ */
+export const withoutNestedLoops = sql`set local enable_nestloop = off`;
+
 export function courierExists(ctx: UserContext, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }

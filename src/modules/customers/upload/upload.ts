@@ -10,7 +10,15 @@ import type { PlainTx, Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
-import { applyUpload, compareUpload, courierExists, joinPacks, packRows, type Applied } from './queries.js';
+import {
+  applyUpload,
+  compareUpload,
+  courierExists,
+  joinPacks,
+  packRows,
+  withoutNestedLoops,
+  type Applied,
+} from './queries.js';
 import { readUpload, type UploadedCustomer } from './upload-rows.js';
 
 /** 100,000 rows take seconds, on a busy server longer than the timeout of ordinary requests. */
@@ -38,7 +46,7 @@ export async function uploadCustomers(
     // Packed before the transaction, because the transaction holds locks.
     const packed = await pack([...customers.values()]);
     const { created, updated } = form.dry_run
-      ? await compare(ctx, courierId, packed)
+      ? await compare(ctx, courierId, { packed, total })
       : await apply(ctx, deps, courierId, { packed, total, sha256: await sha256Of(form.file.path) });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     return { processed, ...counts, skipped, dry_run: form.dry_run };
@@ -63,7 +71,15 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-type PackedFile = { packed: string; total: number; sha256: string };
+type PackedRows = { packed: string; total: number };
+type PackedFile = PackedRows & { sha256: string };
+
+/** Below it, looking up each customer costs less than reading all customers of the courier. */
+const MANY_ROWS = 1_000;
+
+async function planFor(tx: PlainTx, { total }: PackedRows): Promise<void> {
+  if (total > MANY_ROWS) await tx.execute(withoutNestedLoops);
+}
 
 function apply(
   ctx: UserContext,
@@ -74,6 +90,7 @@ function apply(
   return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
     await tx.query(lockUploads(ctx.tenantId, courierId));
     await assertCourier(ctx, tx, courierId);
+    await planFor(tx, file);
     await assertWithinQuota(ctx, tx, quota, courierId, file);
     const sum = { created: 0, updated: 0 };
     let missed: number;
@@ -103,10 +120,11 @@ async function assertWithinQuota(
   await assertQuota(ctx, tx, quota, courierId, created + updated);
 }
 
-function compare(ctx: UserContext, courierId: string, packed: string): Promise<Applied> {
+function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise<Applied> {
   return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
     await assertCourier(ctx, tx, courierId);
-    return countsOf(tx, compareUpload(ctx, courierId, packed));
+    await planFor(tx, file);
+    return countsOf(tx, compareUpload(ctx, courierId, file.packed));
   });
 }
 

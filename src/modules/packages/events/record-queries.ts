@@ -47,32 +47,29 @@ export type EventDetails = { occurredAt: string | null; location: string | null;
 export type EventRow = Pick<PackageEvent, 'packageId'> & { occurredAt: string };
 
 /**
- * Appends events to the packages' histories. An event in the same second as the latest one is ordered after
- * it.
+ * Updates the status of the packages that still have the expected previous status, and appends an event to the history
+ * of each. An event in the same second as the latest one is ordered after it.
  */
-export function appendEvents(
+export function moveAndAppend(
   ctx: UserContext,
   moves: Move[],
   { occurredAt, location, remarks }: EventDetails,
 ): Sql<EventRow> {
   // Uses the statement's time: the transaction may have begun before the latest event was recorded.
-  return sql`insert into package_events as e (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
+  return sql`with moved as (
+      update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
+      where ${tenantRows(ctx, 'p')} and p.id = move.id and p.status = move.previous
+      returning p.tenant_id, p.id, p.courier_id, move.event_id, move.previous, move.status)
+    insert into package_events as e (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
       occurred_at, recorded_at, source, location, remarks)
-    select p.tenant_id, move.event_id, p.id, p.courier_id, move.previous, move.status, ${ctx.caller.userId}::uuid,
+    select m.tenant_id, m.event_id, m.id, m.courier_id, m.previous, m.status, ${ctx.caller.userId}::uuid,
       greatest(coalesce(${occurredAt}::timestamp at time zone 'UTC', statement_timestamp()), latest.occurred_at),
       statement_timestamp(), 'recorded', ${location}, ${remarks}
-    from ${movesOf(moves)}
-    join packages p on p.id = move.id and ${tenantRows(ctx, 'p')}
-    left join lateral (select l.occurred_at from package_events l where l.tenant_id = p.tenant_id and l.package_id = p.id
+    from moved m
+    left join lateral (select l.occurred_at from package_events l where l.tenant_id = m.tenant_id and l.package_id = m.id
       order by l.place desc limit 1) latest on true
     returning e.package_id as "packageId",
       to_char(date_trunc('second', e.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "occurredAt"`;
-}
-
-/** Updates the status of the packages that still have the expected previous status. */
-export function updateStatuses(ctx: UserContext, moves: Move[]): Sql {
-  return sql`update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
-    where ${tenantRows(ctx, 'p')} and p.id = move.id and p.status = move.previous`;
 }
 
 function movesOf(moves: Move[]): Sql {

@@ -32,7 +32,7 @@ export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequ
     const moves = listMoves(fields, states, body.status);
     assertInOrder(moves, states, details);
     if (moves.length === 0) return { events: [], unchanged: fields.size };
-    return { events: await appendAndMove(ctx, tx, moves, details), unchanged: fields.size - moves.length };
+    return { events: await recordMoves(ctx, tx, moves, details), unchanged: fields.size - moves.length };
   });
 }
 
@@ -97,16 +97,15 @@ function assertInOrder(
   if (errors.length > 0) throw new ApiError('validation_failed', { variant: 'nothing_changed', errors });
 }
 
-async function appendAndMove(
+async function recordMoves(
   ctx: UserContext,
   tx: BulkTx,
   moves: Move[],
   details: EventDetails,
 ): Promise<RecordedEvent[]> {
-  const rows = await tx.query(queries.appendEvents(ctx, moves, details));
-  const moved = await tx.execute(queries.updateStatuses(ctx, moves));
-  if (moved !== moves.length || rows.length !== moves.length)
-    throw new Error(`${moved} of ${moves.length} locked packages changed their status.`);
+  const rows = await tx.query(queries.moveAndAppend(ctx, moves, details));
+  if (rows.length !== moves.length)
+    throw new Error(`${rows.length} of ${moves.length} locked packages changed their status.`);
   const times = new Map(rows.map((row) => [row.packageId, row.occurredAt]));
   const events = moves.map((move) => ({ ...move, occurredAt: times.get(move.id) ?? '' }));
   await tx.audit(...events.map(toAuditFact(details)));
