@@ -7,7 +7,7 @@ import { withClient } from '../../src/platform/db/connections/roles.js';
 import { cpuBetween, type CpuMeter, type CpuTime } from './cpu.js';
 import type { BenchTenant } from './database.js';
 import { costOfTransaction, inline, timeTransaction, type TransactionCost } from './postgres.js';
-import type { Load, LoadResult, RequestTemplate } from './request-load.js';
+import type { Load, LoadResult, RequestTemplate } from './programs/request-load.js';
 import { runLoad } from './run-load.js';
 import type { Scale } from './scale.js';
 import { exchange, logIn, type Exchange } from './service.js';

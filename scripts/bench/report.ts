@@ -11,7 +11,7 @@ export type HistoryEntry = {
   rows: Record<string, RecordedRow>;
 };
 
-/** CPU times in milliseconds; `againstMs` and latencies in milliseconds. */
+/** CPU times and latencies are in milliseconds. */
 type RecordedRow = {
   measured: number;
   unit: Row['unit'];

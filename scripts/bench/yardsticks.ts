@@ -61,7 +61,7 @@ async function copyRows(meter: CpuMeter | undefined, url: string, count: number)
 
 async function bareHttp(scale: Scale): Promise<number | undefined> {
   const options = { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] as ForkOptions['stdio'] };
-  const server = fork(new URL('./bare-server.js', import.meta.url), options);
+  const server = fork(new URL('./programs/bare-server.js', import.meta.url), options);
   const pid = server.pid ?? 0;
   try {
     const [port] = (await once(server, 'message')) as [number];

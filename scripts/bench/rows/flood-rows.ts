@@ -16,7 +16,7 @@ export async function floodRow({ port, scale }: Bench, print: (line: string) => 
   const seconds = scale.floodSeconds;
   await percentile99(Math.min(3, seconds));
   const quiet = await percentile99(seconds);
-  const worker = new Worker(new URL('../login-flood.js', import.meta.url), {
+  const worker = new Worker(new URL('../programs/login-flood.js', import.meta.url), {
     workerData: { port, perSecond: LOGINS_PER_SECOND, seconds },
   });
   const flooded = new Promise<Flood>((resolve, reject) => {

@@ -14,7 +14,7 @@ const CONNECTIONS = 160;
 
 /** Webhooks of ten couriers to a receiver on loopback, compared with the HTTP client alone and the same receiver. */
 export async function deliverRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
-  const receiver = new Worker(new URL('../webhook-receiver.js', import.meta.url));
+  const receiver = new Worker(new URL('../programs/webhook-receiver.js', import.meta.url));
   try {
     // The receiver's first message is its port.
     const [port] = (await once(receiver, 'message')) as [number];

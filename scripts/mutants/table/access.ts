@@ -84,8 +84,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: a key submits pre-alerts only for customers of its own courier',
     file: 'src/modules/prealerts/queries.ts',
-    find: 'from couriers c join customers cu on cu.tenant_id = c.tenant_id and cu.courier_id = c.id',
-    replace: 'from couriers c join customers cu on cu.tenant_id = c.tenant_id',
+    find: 'and cu.courier_id = app_courier() and',
+    replace: 'and',
     tests: [
       { file: 'test/security/isolation.test.ts', titles: ['submitPrealert'] },
       {
