@@ -9,7 +9,7 @@ import { startService, untilAdmitted, type Service } from '../../support/service
 
 const { IEX } = DEMO.couriers;
 const CALLERS = rounds(50, 200);
-const SCHEDULE_ROUNDS = rounds(4, 20);
+const SCHEDULE_ROUNDS = rounds(8, 20);
 const MIXED_ROUNDS = rounds(2, 5);
 const RECORDS = rounds(500, 1_000);
 

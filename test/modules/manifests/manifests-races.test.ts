@@ -12,8 +12,8 @@ import { startService, type Reply, type Service, untilAdmitted } from '../../sup
 
 const CALLERS = rounds(60, 200);
 const HOLDER_ROUNDS = rounds(2, 5);
-const SHIP_ROUNDS = rounds(2, 20);
-const DELETE_ROUNDS = rounds(12, 1_000);
+const SHIP_ROUNDS = rounds(4, 20);
+const DELETE_ROUNDS = rounds(20, 1_000);
 const DELETE_LIMIT_MS = 30_000 + DELETE_ROUNDS * 500;
 
 let service: Service;

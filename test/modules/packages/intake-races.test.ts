@@ -13,7 +13,7 @@ import { startService, untilAdmitted, type Reply, type Service } from '../../sup
 const { IEX, HRB } = DEMO.couriers;
 const SCANNERS = 200;
 const SCAN_ROUNDS = rounds(2, 10);
-const PREALERT_ROUNDS = rounds(10, 100);
+const PREALERT_ROUNDS = rounds(16, 100);
 
 let service: Service;
 beforeAll(async () => {

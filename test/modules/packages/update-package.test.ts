@@ -485,7 +485,7 @@ describe('update access', () => {
 describe('concurrent updates', () => {
   const SAME_CALLERS = rounds(100, 500);
   const DIFFERENT_CALLERS = rounds(60, 200);
-  const NUMBER_ROUNDS = rounds(6, 30);
+  const NUMBER_ROUNDS = rounds(10, 30);
 
   test(`${SAME_CALLERS} callers with the same values make one change, one audit entry, one queued synchronisation and one delivery job`, async () => {
     const id = await addPackage();

@@ -16,7 +16,7 @@ afterAll(async () => {
 const CALLERS = rounds(50, 200);
 const SUBMIT_ROUNDS = rounds(3, 1_000);
 const SUBMIT_LIMIT_MS = 60_000 + SUBMIT_ROUNDS * 5_000;
-const MOVE_ROUNDS = rounds(4, 20);
+const MOVE_ROUNDS = rounds(8, 20);
 
 const tally = (replies: Reply[]) =>
   Object.fromEntries(

@@ -407,7 +407,7 @@ describe('deadlocks', () => {
     expect((await countDeadlocks()) - before).toBe(0);
   }, 60_000);
 
-  const MIXED_ROUNDS = rounds(4, 20);
+  const MIXED_ROUNDS = rounds(8, 20);
   test(`concurrent ships, intakes, updates and dispatches cause no deadlock and no gap, in ${MIXED_ROUNDS} rounds`, async () => {
     const before = await countDeadlocks();
     for (let round = 0; round < MIXED_ROUNDS; round += 1) {
