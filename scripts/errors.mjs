@@ -1,5 +1,6 @@
 // Converts openapi/errors.yaml for `npm run generate` to the failure responses of a bundled contract, the schema FailureCode,
 // and the runtime catalogue.
+import { mapEntries, mapValues } from './records.mjs';
 
 /** Validates the source and returns each code with its variants, and each variant with the arguments of its example. */
 export function readErrors(written) {
@@ -43,10 +44,6 @@ function normalise({ codes, fields, common, groups }) {
 }
 
 const readVariant = ({ message, example = {}, errors }) => ({ message, args: example, errors });
-
-const mapEntries = (record, map) =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(key, value)]));
-const mapValues = (record, map) => mapEntries(record, (_key, value) => map(value));
 
 /** Returns the placeholders of a message, without those that the service always fills in. */
 const placeholdersOf = (message) =>

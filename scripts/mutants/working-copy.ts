@@ -42,7 +42,7 @@ export async function openWorkingCopy(): Promise<WorkingCopy> {
 async function write(folder: string, file: string, text: string): Promise<void> {
   await writeFile(join(folder, file), text);
   const { href } = pathToFileURL(join(projectRoot, 'scripts', 'build.mjs'));
-  // A plain JavaScript file, which exports this function.
-  const { build } = (await import(href)) as { build(root: string): boolean };
+  // By its path, because the build has no copy of a plain JavaScript file.
+  const { build } = (await import(href)) as typeof import('../build.mjs');
   build(folder);
 }

@@ -9,6 +9,7 @@ import { fillIncludes } from './includes.mjs';
 import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
 import { publishedMarkdown, renderPage } from './markdown.mjs';
 import { referenceMarkdown } from './reference.mjs';
+import { mapValues } from '../records.mjs';
 
 /** @param {{ root: string, out: string, bundle: object, errors: object }} input the published contract and its error catalogue */
 export async function buildSite({ root, out, bundle, errors }) {
@@ -56,9 +57,6 @@ function referenceDocument(bundle) {
   const paths = mapValues(bundle.paths, (item) => mapValues(item, withSamples));
   return { ...bundle, servers: [{ url: '/', description: 'This instance' }], paths };
 }
-
-const mapValues = (record, map) =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
 function referencePage(bundle) {
   const text = referenceMarkdown(bundle);

@@ -54,6 +54,7 @@ type Requests = {
   pauseMs: number;
   /** What `attempt` threw, which is a bug. The job then fails and is retried. */
   errors: unknown[];
+  /** Whether the run may claim and start more deliveries. */
   isOpen: () => boolean;
   /** Called when a request has ended. */
   onEnd: () => void;
@@ -79,7 +80,11 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
     postponed: [],
     pauseMs: 0,
     errors: [],
-    isOpen: () => !deps.stopping.aborted && requests.pauseMs === 0 && performance.now() < runEndsMs,
+    isOpen: () =>
+      !deps.stopping.aborted &&
+      requests.pauseMs === 0 &&
+      requests.errors.length === 0 &&
+      performance.now() < runEndsMs,
     onEnd: () => undefined,
   };
 
@@ -113,8 +118,8 @@ function roomOf({ isOpen, results, inFlight, waiting }: Requests): number {
 
 /** Starts as many of the waiting requests as may run at once. Those that waited too long, and all of an ended run, are released. */
 function startWaiting(deps: TaskDeps, requests: Requests): void {
-  while (requests.waiting.length > 0 && requests.inFlight < MAX_CONCURRENT) {
-    const [next] = requests.waiting.splice(0, 1);
+  while (requests.inFlight < MAX_CONCURRENT) {
+    const next = requests.waiting.shift();
     if (!next) return;
     const { sender, message, claimedMs } = next;
     if (requests.isOpen() && performance.now() < claimedMs + MAX_WAIT_MS)
