@@ -2,6 +2,7 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { AuditEntry } from '../../platform/db/models/types.js';
+import { isCommonLimit, limitPast } from '../../platform/db/pages.js';
 import { join, sql, type Sql } from '../../platform/db/statements.js';
 
 export type AuditQuery = QueryOf<'listAuditEntries'>;
@@ -25,7 +26,7 @@ export function pageOfEntries(ctx: UserContext, query: AuditQuery): Sql<AuditRow
       e.remarks, e.request_id as "requestId", l.sequence, encode(l.hash, 'hex') as hash
     from (
       select e.* from audit_entries e where ${matching(ctx, query)}
-      order by e.at desc, e.id desc limit ${query.limit}::int + 1
+      order by e.at desc, e.id desc ${limitPast(query.limit)}
     ) e
     left join audit_links l on ${tenantRows(ctx, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id
     left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = e.tenant_id
@@ -34,6 +35,10 @@ export function pageOfEntries(ctx: UserContext, query: AuditQuery): Sql<AuditRow
       and e.actor_kind = 'api_key' and c.id = e.actor_id
     order by e.at desc, e.id desc`;
 }
+
+/** Whether the page is a first page of all entries, of a common size. */
+export const isCommonFirstPage = ({ limit, ...filters }: AuditQuery): boolean =>
+  isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
 function matching(ctx: UserContext, query: AuditQuery): Sql {
   const conditions = [tenantRows(ctx, 'e')];

@@ -2,6 +2,7 @@ import type { Carrier } from '../../platform/db/models/types.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
+import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 
 export type CarrierRow = Pick<Carrier, 'id' | 'name'>;
@@ -9,7 +10,7 @@ export type CarrierRow = Pick<Carrier, 'id' | 'name'>;
 /** SQL, so that page and count take one round trip. A tenant has dozens of carriers: sorting them costs nothing. */
 export function pageOfCarriers(ctx: UserContext, query: QueryOf<'listCarriers'>): Sql<CarrierRow> {
   return sql`select ca.id, ca.name from carriers ca where ${tenantRows(ctx, 'ca')}
-    order by ca.name, ca.id limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`;
+    order by ca.name, ca.id ${limitTo(query)}`;
 }
 
 export const countOfCarriers = (ctx: UserContext): Sql<{ total: number }> =>

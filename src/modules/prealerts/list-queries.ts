@@ -3,6 +3,7 @@ import type { QueryOf } from '../../platform/contract/types.js';
 import { ownRows } from '../../platform/db/filters.js';
 import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
 import { containsPattern } from '../../platform/db/patterns.js';
+import { limitTo } from '../../platform/db/pages.js';
 import { empty, join, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { PrealertStatus } from './queries.js';
 
@@ -38,7 +39,7 @@ export function pageOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<Pre
   const columns = SORTS[query.sort_by].map((column) => raw(`p.${column} ${query.sort_dir}`));
   const order = sql`order by ${join(columns)}`;
   const page = sql`select * from prealerts p where ${filtersOf(ctx, query)} ${order}
-    limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`;
+    ${limitTo(query)}`;
   return withNames(page, order);
 }
 
@@ -64,6 +65,9 @@ export function statsOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<Pr
       coalesce(sum(n) filter (where status = 'flagged'), 0)::int as flagged
     from (${counts}) counts`;
 }
+
+export const hasFilters = ({ search, courier_id, status }: PrealertQuery): boolean =>
+  [search, courier_id, status].some(Boolean);
 
 function filtersOf(ctx: UserContext, query: PrealertQuery): Sql {
   const scope = scopeOf(ctx, query);

@@ -1,6 +1,7 @@
 import type { RequestContext, SystemContext, UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { Session } from '../../platform/db/models/types.js';
+import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import { oneLine } from '../../platform/mail/plain-text.js';
 
@@ -49,9 +50,8 @@ export type SessionRow = Omit<Session, 'tenantId' | 'startedBy' | 'endReason'> &
 export type SessionPage = { userId: string; isActive: boolean; page: number; limit: number };
 
 export function pageOfSessions(ctx: UserContext, wanted: SessionPage): Sql<SessionRow> {
-  const { page, limit } = wanted;
   return sql`select * from (${selectSessions(ctx, wanted)}) as listed
-    order by "createdAt" desc, id desc limit ${limit}::int offset ${(page - 1) * limit}::bigint`;
+    order by "createdAt" desc, id desc ${limitTo(wanted)}`;
 }
 
 export const countSessions = (ctx: UserContext, wanted: SessionPage): Sql<{ total: number }> =>

@@ -3,6 +3,7 @@ import type { QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { User } from '../../platform/db/models/types.js';
 import { containsPattern } from '../../platform/db/patterns.js';
+import { limitTo } from '../../platform/db/pages.js';
 import { empty, join, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
 
@@ -34,7 +35,7 @@ const SORTS = {
 
 export function pageOfUsers(ctx: UserContext, query: ListQuery): Sql<UserRow> {
   const order = sql`order by ${raw(`${SORTS[query.sort_by]} ${query.sort_dir}, u.id ${query.sort_dir}`)}`;
-  const page = sql`${order} limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`;
+  const page = sql`${order} ${limitTo(query)}`;
   return selectUsers(ctx, filtersOf(ctx, query), page);
 }
 

@@ -2,6 +2,7 @@ import type { Warehouse } from '../../platform/db/models/types.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
+import { limitTo } from '../../platform/db/pages.js';
 import { raw, sql, type Sql } from '../../platform/db/statements.js';
 
 export type WarehouseRow = Omit<Warehouse, 'tenantId'>;
@@ -17,7 +18,7 @@ const COLUMNS = raw(
 export function pageOfWarehouses(ctx: UserContext, query: QueryOf<'listWarehouses'>): Sql<WarehouseRow> {
   return sql`select ${COLUMNS} from warehouses w where ${tenantRows(ctx, 'w')}
     order by w.is_primary desc, w.name, w.id
-    limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`;
+    ${limitTo(query)}`;
 }
 
 export const countOfWarehouses = (ctx: UserContext): Sql<{ total: number }> =>

@@ -60,6 +60,11 @@ export type RequestContext<Who extends Caller = Caller> = {
   assertFullyAdmitted(): Promise<void>;
   /** Reads in one flush. All statements see the same snapshot of the database. */
   read<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
+  /**
+   * Like read, with prepared statements, because planning a page took three times as long as reading it. Only for fixed texts
+   * whose plan suits every value: a row by its id, a page without filters. See decision 0056.
+   */
+  preparedRead<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
   /** Reads in several steps what is too much for one result. All steps see the same snapshot of the database. */
   snapshotTransaction<Result>(timeoutMs: number, work: (tx: PlainTx) => Promise<Result>): Promise<Result>;
   /**
@@ -144,7 +149,7 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
 
 type Readers = Pick<
   RequestContext,
-  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'snapshotTransaction'
+  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'preparedRead' | 'snapshotTransaction'
 >;
 
 function readersOf(parts: Parts<Caller>): Readers {
@@ -162,6 +167,10 @@ function readersOf(parts: Parts<Caller>): Readers {
     async read(statements) {
       assertMayOpen(state);
       return toTypedRows(statements, await flushReads(session, statements));
+    },
+    async preparedRead(statements) {
+      assertMayOpen(state);
+      return toTypedRows(statements, await flushReads(session, statements, preparing(parts.db)));
     },
     snapshotTransaction: (timeoutMs, work) =>
       whileOpen(state, () =>

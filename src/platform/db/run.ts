@@ -104,8 +104,11 @@ export const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<number>
 type Send = (client: pg.PoolClient, queries: QueryConfig[]) => Promise<Rows[]>;
 
 /** Reads with all statements in one flush, from one snapshot. */
-export const flushReads = (session: Session, statements: readonly Sql[]): Promise<Rows[]> =>
-  flush(session, statements.map(toQuery), sendInSnapshot);
+export const flushReads = (
+  session: Session,
+  statements: readonly Sql[],
+  prepare: Prepare = toQuery,
+): Promise<Rows[]> => flush(session, statements.map(prepare), sendInSnapshot);
 
 /** Writes with all statements in one flush. They are one transaction, which commits when all have succeeded. */
 export const flushWrites = (

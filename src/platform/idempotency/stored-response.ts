@@ -41,7 +41,7 @@ export async function findStored(
   { secrets, key }: KeyedRequest,
   ctx: RequestContext,
 ): Promise<{ response: HttpResponse } | undefined> {
-  const [[stored]] = await ctx.read([findStoredResponse(ctx, key)]);
+  const [[stored]] = await ctx.preparedRead([findStoredResponse(ctx, key)]);
   if (!stored) return undefined;
   if (stored.request_hash !== key.requestHash) throw new ApiError('idempotency_key_reused');
   const text = secrets.decrypt(stored.answer_cipher, encryptionContext(key, stored.id));

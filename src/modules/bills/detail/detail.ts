@@ -1,5 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
+import { isCommonPage, limitTo } from '../../../platform/db/pages.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import {
   countOfLines,
@@ -24,11 +25,11 @@ export type BillDetail = {
  * @throws ApiError bill_not_found, also if the courier may not see the bill
  */
 export async function readBill(ctx: UserContext, query: QueryOf<'getCourierBill'>): Promise<BillDetail> {
-  const { bill_id: billId, limit } = query;
-  const page = { limit, offset: (query.page - 1) * limit };
-  const [[bill], lines, [counted], payments] = await ctx.read([
+  const { bill_id: billId } = query;
+  const readPage = isCommonPage(query) ? ctx.preparedRead : ctx.read;
+  const [[bill], lines, [counted], payments] = await readPage([
     findBill(ctx, billId),
-    linesOfBill(ctx, billId, page),
+    linesOfBill(ctx, billId, limitTo(query)),
     countOfLines(ctx, billId),
     paymentsOfBill(ctx, billId),
   ]);

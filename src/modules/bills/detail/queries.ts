@@ -62,10 +62,8 @@ export type BillLineRow = DecimalText<
   >
 > & { kind: Detail['lines'][number]['kind'] };
 
-export type LinePage = { limit: number; offset: number };
-
-/** Lines in the order of the bill. The hidden part of a number is never read for a courier. */
-export function linesOfBill(ctx: UserContext, billId: string, { limit, offset }: LinePage): Sql<BillLineRow> {
+/** Lines in the order of the bill, cut by `limit`. The hidden part of a number is never read for a courier. */
+export function linesOfBill(ctx: UserContext, billId: string, limit: Sql): Sql<BillLineRow> {
   const number =
     ctx.caller.courierId === null
       ? sql`l.tracking_number`
@@ -75,7 +73,7 @@ export function linesOfBill(ctx: UserContext, billId: string, { limit, offset }:
       l.weight_lb as "weightLb", l.tier, l.rate_usd as "rateUsd", l.amount_usd as "amountUsd"
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid
-    order by l.position limit ${limit}::int offset ${offset}::bigint`;
+    order by l.position ${limit}`;
 }
 
 export const countOfLines = (ctx: UserContext, billId: string): Sql<{ total: number }> =>

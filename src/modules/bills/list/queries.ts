@@ -1,6 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
+import { limitTo } from '../../../platform/db/pages.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 
@@ -13,7 +14,7 @@ export const pageOfBills = (ctx: UserContext, query: BillQuery): Sql<BillRow> =>
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
     where ${matching(ctx, query)}
     order by b.created_at desc, b.id desc
-    limit ${query.limit}::int offset (${query.page}::bigint - 1) * ${query.limit}::bigint`;
+    ${limitTo(query)}`;
 
 export const countOfBills = (ctx: UserContext, query: BillQuery): Sql<{ total: number }> =>
   sql`select count(*)::int as total from bills b where ${matching(ctx, query)}`;

@@ -1,5 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { visibleBills } from '../shared/bill-row.js';
 
@@ -66,13 +67,11 @@ export type MovementRow = {
   balance_usd: string;
 };
 
-export type MovementPage = { page: number; limit: number };
-
 /** The movements of the period, oldest first, each with the balance after it. */
 export function pageOfMovements(
   ctx: UserContext,
   period: StatementPeriod,
-  { page, limit }: MovementPage,
+  page: PageQuery,
 ): Sql<MovementRow> {
   // Kind and id break ties, so that no page repeats a movement.
   const order = sql`day, recorded_at, kind, coalesce(payment_id, bill_id)`;
@@ -82,7 +81,7 @@ export function pageOfMovements(
       from (${movementsOfAccount(ctx, period)}) as moves) as m
     where m.day >= ${period.from}::date
     order by ${order}
-    limit ${limit}::int offset (${page}::bigint - 1) * ${limit}::bigint`;
+    ${limitTo(page)}`;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { QueryOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
+import { limitTo } from '../../../platform/db/pages.js';
 import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
 
@@ -30,7 +31,7 @@ const SORTS = {
 export function pageOfCouriers(ctx: UserContext, query: Query): Sql<RecordRow> {
   const order = sql`order by ${join(SORTS[query.sort_by].map((column) => raw(`c.${column} ${query.sort_dir}`)))}`;
   const page = sql`select c.* from couriers c where ${filtersOf(ctx, query)}
-    ${order} limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`;
+    ${order} ${limitTo(query)}`;
   return sql`${recordsOf(ctx, page)} ${order}`;
 }
 

@@ -3,6 +3,7 @@ import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import type { CustomerTally } from '../../../platform/db/models/types.js';
+import { limitTo } from '../../../platform/db/pages.js';
 import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import { withCourierName, type CustomerRow } from './queries.js';
 
@@ -30,10 +31,7 @@ export function pageOfCustomers(ctx: UserContext, query: Query): Sql<CustomerRow
   const order = isByCourier ? join([orderOf('c', ['name', 'id'], query), columns]) : columns;
   const isMerged = !isOfOneCourier && !hasTrigram(query.search);
   const keys = isMerged ? keysOfEachCourier(ctx, query) : keysOfAll(ctx, query);
-  return withCourierName(
-    sql`${keys} order by ${order} limit ${query.limit}::int offset ${(query.page - 1) * query.limit}::bigint`,
-    sql`order by ${order}`,
-  );
+  return withCourierName(sql`${keys} order by ${order} ${limitTo(query)}`, sql`order by ${order}`);
 }
 
 function keysOfAll(ctx: UserContext, query: Query): Sql {
@@ -51,7 +49,7 @@ function keysOfEachCourier(ctx: UserContext, query: Query): Sql {
   return sql`select cu.tenant_id, cu.id from couriers c cross join lateral (
       select cu.tenant_id, ${raw(columns.map((column) => `cu.${column}`).join(', '))} from customers cu
       where ${filtersOf(ctx, query)} and cu.tenant_id = c.tenant_id and cu.courier_id = c.id
-      order by ${orderOf('cu', columns, query)} limit ${query.page * query.limit}::bigint
+      order by ${orderOf('cu', columns, query)} ${limitTo({ page: 1, limit: query.page * query.limit })}
     ) cu
     where ${tenantRows(ctx, 'c')}`;
 }
@@ -79,6 +77,9 @@ export function branchNames(
     where ${scopeOf(ctx, courierId)} and cu.branch <> ''
     group by cu.branch having sum(cu.total) > 0 order by cu.branch`;
 }
+
+export const hasFilters = (query: Query): boolean =>
+  Boolean(query.search ?? query.courier_id ?? branchOf(query));
 
 function filtersOf(ctx: UserContext, query: Query): Sql {
   const conditions = [scopeOf(ctx, query.courier_id)];

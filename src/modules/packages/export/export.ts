@@ -1,9 +1,10 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply } from '../../../platform/contract/types.js';
+import { type PageQuery } from '../../../platform/db/pages.js';
 import { writeCsv } from '../../../platform/files/csv.js';
 import { HEADINGS, toCells } from './cells.js';
 import { filtersOf, type PackageFilters } from '../list/filters.js';
-import { exportPackages, type PageNumber } from '../list/queries.js';
+import { exportPackages } from '../list/queries.js';
 import type { WorkbookWriter } from './spreadsheet.js';
 
 const MEDIA_TYPES = {
@@ -12,7 +13,7 @@ const MEDIA_TYPES = {
 } as const;
 
 export type ExportFormat = keyof typeof MEDIA_TYPES;
-export type ExportQuery = PackageFilters & PageNumber;
+export type ExportQuery = PackageFilters & PageQuery;
 type ExportOptions<Format> = { format: Format; now: Date; writeWorkbook: WorkbookWriter };
 
 /**

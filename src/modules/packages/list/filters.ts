@@ -25,6 +25,8 @@ export const filtersOf = (query: PackageFilters): PackageFilters => ({
   entryDateCeiling: query.entryDateCeiling,
 });
 
+export const hasFilters = (filters: PackageFilters): boolean => Object.values(filters).some(Boolean);
+
 /**
  * Returns the condition for the packages that the caller may see and that match all filters. An empty text
  * does not filter.

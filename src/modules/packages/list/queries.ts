@@ -1,11 +1,10 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
+import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { empty, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../events/transitions.js';
-import { matching, type PackageFilters } from './filters.js';
-
-export type PageNumber = { limit: number; page: number };
+import { hasFilters, matching, type PackageFilters } from './filters.js';
 
 export type PackageRow = Pick<
   Package,
@@ -44,12 +43,12 @@ const EXPORTED = sql`${SHOWN}, c.code as "courierCode",
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "entryDateTime"`;
 
 /** Selects one page, newest first. */
-export function listPackages(ctx: UserContext, filters: PackageFilters, page: PageNumber): Sql<PackageRow> {
+export function listPackages(ctx: UserContext, filters: PackageFilters, page: PageQuery): Sql<PackageRow> {
   return pageOfPackages(ctx, filters, page, sql`${STORED}, p.description`, LISTED);
 }
 
 /** Selects the same page for an export. */
-export function exportPackages(ctx: UserContext, filters: PackageFilters, page: PageNumber): Sql<ExportRow> {
+export function exportPackages(ctx: UserContext, filters: PackageFilters, page: PageQuery): Sql<ExportRow> {
   return pageOfPackages(ctx, filters, page, STORED, EXPORTED);
 }
 
@@ -57,7 +56,7 @@ export function exportPackages(ctx: UserContext, filters: PackageFilters, page: 
 function pageOfPackages<Row>(
   ctx: UserContext,
   filters: PackageFilters,
-  { limit, page }: PageNumber,
+  page: PageQuery,
   pageColumns: Sql,
   resultColumns: Sql,
 ): Sql<Row> {
@@ -65,7 +64,7 @@ function pageOfPackages<Row>(
       select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${pageColumns}
       from packages p where ${matching(ctx, filters)}
       order by p.received_at desc, p.id desc
-      limit ${limit}::int offset (${page}::bigint - 1) * ${limit}::bigint)
+      ${limitTo(page)})
     select ${resultColumns}
     from page p
     left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
@@ -81,7 +80,7 @@ export type TotalsRow = { totalCount: number; totalWeight: string };
  */
 export function totalPackages(ctx: UserContext, filters: PackageFilters): Sql<TotalsRow> {
   const { courierID, ...others } = filters;
-  if (Object.values(others).some(Boolean)) {
+  if (hasFilters(others)) {
     return sql`select count(*)::int as "totalCount", coalesce(sum(p.weight_lb), 0) as "totalWeight"
       from packages p where ${matching(ctx, filters)}`;
   }

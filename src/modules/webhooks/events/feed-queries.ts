@@ -1,6 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
+import { limitPast } from '../../../platform/db/pages.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { FeedRow } from './event-view.js';
 
@@ -31,5 +32,5 @@ export function eventsAfter(
   return sql`
     select e.id, e.sequence::text as sequence, e.type, e.data, e.occurred_at as "occurredAt" from events e
     where ${ownRows(ctx, 'e')} and e.courier_id = ${courierId}::uuid and e.sequence > ${after}::bigint
-    order by e.sequence limit ${limit}::int + 1`;
+    order by e.sequence ${limitPast(limit)}`;
 }

@@ -2,6 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Event, WebhookDelivery } from '../../../platform/db/models/types.js';
+import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 
 export type DeliveryQuery = QueryOf<'listWebhookDeliveries'>;
@@ -36,7 +37,7 @@ export function pageOfDeliveries(ctx: UserContext, query: DeliveryQuery): Sql<De
       d.created_at as "createdAt", d.settled_at as "settledAt", a.attempts
     from (
       select d.* from webhook_deliveries d where ${matching(ctx, query)}
-      order by d.created_at desc, d.id desc limit ${query.limit}::int + 1
+      order by d.created_at desc, d.id desc ${limitPast(query.limit)}
     ) d
     join events e on ${ownRows(ctx, 'e')} and e.tenant_id = d.tenant_id and e.id = d.event_id
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = d.tenant_id and c.id = d.courier_id
@@ -50,6 +51,10 @@ export function pageOfDeliveries(ctx: UserContext, query: DeliveryQuery): Sql<De
     ) a
     order by d.created_at desc, d.id desc`;
 }
+
+/** Whether the page is a first page of all deliveries, of a common size. */
+export const isCommonFirstPage = ({ limit, ...filters }: DeliveryQuery): boolean =>
+  isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
 function matching(ctx: UserContext, query: DeliveryQuery): Sql {
   const isStaff = ctx.caller.courierId === null;
