@@ -28,7 +28,7 @@ const HISTORY = join(projectRoot, 'docs', 'bench-history.jsonl');
 type Print = (line: string) => void;
 
 // npm run bench: measures what users wait for, in rates and CPU time, beside PostgreSQL alone in the same run, and adds a line
-// to docs/bench-history.jsonl. `npm run bench -- list export` measures only rows whose names contain one of these words.
+// to docs/bench-history.jsonl. `npm run bench -- list export` measures only rows whose names contain one of these words, and records nothing.
 // `--compare` compares with the last line of the history instead of adding one, and fails if a cost grew by more than a quarter.
 // `--smoke` runs every row once on little data.
 await runScript(async (print) => {
@@ -41,7 +41,8 @@ await runScript(async (print) => {
     throw new Error('The history has no run to compare with. Run npm run bench first.');
   const entry = await run(values.smoke, words, print);
   if (before) reportComparison(before, entry, print);
-  else if (!values.smoke) appendFileSync(HISTORY, `${JSON.stringify(entry, roundFigures)}\n`);
+  const line = JSON.stringify(entry, roundFigures);
+  if (!before && !values.smoke && words.length === 0) appendFileSync(HISTORY, `${line}\n`);
 });
 
 /** Prepares the data, starts the service and measures the rows. */
@@ -108,5 +109,6 @@ function reportComparison(before: HistoryEntry, now: HistoryEntry, print: Print)
     throw new Error(`Rows that became more than a quarter more expensive: ${worse.join(', ')}.`);
 }
 
-const roundFigures = (_key: string, value: unknown): unknown =>
-  typeof value === 'number' ? Number(value.toPrecision(4)) : value;
+function roundFigures(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toPrecision(4)) : value;
+}
