@@ -26,7 +26,7 @@ export type Recorded = { events: RecordedEvent[]; unchanged: number };
 export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequest): Promise<Recorded> {
   const fields = readPackages(body);
   const details = readEventDetails(body);
-  return ctx.transaction(async (tx) => {
+  return ctx.preparedTransaction(async (tx) => {
     await assertNotInFuture(tx, details);
     const states = await lockPackageStates(ctx, tx, fields);
     const moves = listMoves(fields, states, body.status);
@@ -49,7 +49,7 @@ async function lockPackageStates(
   fields: Map<string, string>,
 ): Promise<Map<string, PackageStateRow>> {
   const ids = [...fields.keys()];
-  await tx.query(queries.lockedPackages(ctx, ids));
+  await tx.defer(queries.lockedPackages(ctx, ids));
   const rows = await tx.query(queries.selectPackageStates(ctx, ids));
   const states = new Map(rows.map((row) => [row.id, row]));
   const missing = listErrors(fields, (id) => (states.has(id) ? undefined : packageNotFound(id)));

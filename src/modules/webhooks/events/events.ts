@@ -44,7 +44,7 @@ export async function recordPackageEvents(
   for (let start = 0; start < changes.length; start += PACKAGES_PER_READ)
     events.push(...(await makeEvents(ctx, tx, type, changes.slice(start, start + PACKAGES_PER_READ))));
   // One statement, so that all transactions lock the couriers' counters in the same order.
-  if (events.length > 0) await tx.query(insertEvents(ctx, events));
+  if (events.length > 0) await tx.defer(insertEvents(ctx, events));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
