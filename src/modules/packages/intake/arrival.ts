@@ -1,6 +1,6 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import { recordPackageEvents } from '../../webhooks/public.js';
+import { recordEventsOfPackages, type EventPackageRow } from '../../webhooks/public.js';
 import { settledFact } from './open-prealerts.js';
 import type { OpenPrealert, Ownership } from './ownership.js';
 import { settlePrealerts } from './prealert-queries.js';
@@ -12,6 +12,8 @@ export type Arrival = {
   row: ReceiptRow;
   prealerts: OpenPrealert[];
   prealertStatus: Ownership['prealertStatus'];
+  /** The package as its courier's event shows it; none without a courier. */
+  eventPackages: EventPackageRow[];
 };
 
 /**
@@ -19,13 +21,13 @@ export type Arrival = {
  * audit trail, and notifies its courier.
  */
 export async function recordArrival(ctx: UserContext, tx: BulkTx, arrival: Arrival): Promise<void> {
-  const { newPackage, row, prealerts, prealertStatus } = arrival;
+  const { newPackage, row, prealerts, prealertStatus, eventPackages } = arrival;
   const ids = prealerts.map(({ id }) => id);
   if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, prealertStatus));
   const settled = prealerts.filter(({ status }) => status !== prealertStatus);
   const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
   await tx.audit(receivedFact(newPackage, row), ...settledFacts);
-  await recordPackageEvents(ctx, tx, 'package.created', [{ packageId: row.id }]);
+  await recordEventsOfPackages(ctx, tx, 'package.created', [{ packageId: row.id }], eventPackages);
 }
 
 const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact => ({

@@ -3,6 +3,7 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockParcel } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
+import { selectEventPackages } from '../../webhooks/public.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
@@ -122,10 +123,13 @@ async function store(
 ): Promise<Receipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [row] = await tx.query(queries.insertReceivedPackage(ctx, newPackage, newId()));
+    const [[row], eventPackages] = await tx.queryAll([
+      queries.insertReceivedPackage(ctx, newPackage, newId()),
+      selectEventPackages(ctx, [newPackage.id]),
+    ]);
     if (row) {
       const { prealertStatus } = ownership;
-      await recordArrival(ctx, tx, { newPackage, row, prealerts, prealertStatus });
+      await recordArrival(ctx, tx, { newPackage, row, prealerts, prealertStatus, eventPackages });
       return { row, isDuplicate: false, isFlagged: prealertStatus === 'flagged' };
     }
     const [first] = await tx.query(queries.findReceipt(ctx, parcel.tracking_key));
