@@ -184,6 +184,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       pipeline: async (ctx, statement) => (await ctx.pipeline([statement]))[0],
       preparedPipeline: async (ctx, statement) => (await ctx.preparedPipeline([statement]))[0],
       transaction: (ctx, statement) => ctx.transaction((tx) => tx.query(statement)),
+      preparedTransaction: (ctx, statement) => ctx.preparedTransaction((tx) => tx.query(statement)),
       bulkTransaction: (ctx, statement) => ctx.bulkTransaction(9_000, (tx) => tx.query(statement)),
     };
 

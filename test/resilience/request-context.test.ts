@@ -29,6 +29,8 @@ const WRITERS: Record<string, Write> = {
   transaction: (ctx, id) => ctx.transaction((tx) => tx.execute(insert(id, id))),
   'transaction with models': (ctx, id) =>
     ctx.transaction((tx) => tx.models.carrier.create({ data: { id, name: id, tenantId: ctx.tenantId } })),
+  preparedTransaction: (ctx, id) => ctx.preparedTransaction((tx) => tx.execute(insert(id, id))),
+  'deferred statement': (ctx, id) => ctx.preparedTransaction((tx) => tx.defer(insert(id, id))),
   bulkTransaction: (ctx, id) => ctx.bulkTransaction(5_000, (tx) => tx.execute(insert(id, id))),
   pipeline: (ctx, id) => ctx.pipeline([insert(id, id)]),
   preparedPipeline: (ctx, id) => ctx.preparedPipeline([insert(id, id)]),
@@ -82,6 +84,7 @@ describe.each(Object.entries(WRITERS))('after %s', (_name, write) => {
 
 const INSIDE: Record<string, (ctx: RequestContext, work: () => Promise<unknown>) => Promise<unknown>> = {
   transaction: (ctx, work) => ctx.transaction(work),
+  preparedTransaction: (ctx, work) => ctx.preparedTransaction(work),
   bulkTransaction: (ctx, work) => ctx.bulkTransaction(5_000, work),
   snapshotTransaction: (ctx, work) => ctx.snapshotTransaction(5_000, work),
   'an independent transaction': (ctx, work) => ctx.independent('a test').transaction(work),

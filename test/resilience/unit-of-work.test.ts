@@ -23,6 +23,8 @@ const insert = (id: string, name: string): Sql =>
 /** The ways in which a unit of work writes; each stores a carrier. */
 const WRITERS: Record<string, (ctx: RequestContext, id: string) => Promise<unknown>> = {
   transaction: (ctx, id) => ctx.transaction((tx) => tx.execute(insert(id, id))),
+  preparedTransaction: (ctx, id) => ctx.preparedTransaction((tx) => tx.execute(insert(id, id))),
+  'deferred statement': (ctx, id) => ctx.preparedTransaction((tx) => tx.defer(insert(id, id))),
   bulkTransaction: (ctx, id) => ctx.bulkTransaction(5_000, (tx) => tx.execute(insert(id, id))),
   pipeline: (ctx, id) => ctx.pipeline([insert(id, id)]),
   preparedPipeline: (ctx, id) => ctx.preparedPipeline([insert(id, id)]),

@@ -35,8 +35,8 @@ export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: packages can change only in draft or ready',
     file: 'src/modules/manifests/cargo/cargo.ts',
-    find: "if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;",
-    replace: 'if (manifest.status) return manifest;',
+    find: "if (manifest.status === 'draft' || manifest.status === 'ready') return;",
+    replace: 'if (manifest.status) return;',
     tests: [
       {
         file: 'test/modules/manifests/manifests.test.ts',

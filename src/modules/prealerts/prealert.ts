@@ -56,8 +56,8 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
     description: body.description ?? null,
     reference: null,
   };
-  return ctx.transaction(async (tx) => {
-    await tx.execute(lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey));
+  return ctx.preparedTransaction(async (tx) => {
+    await tx.defer(lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey));
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, body.user_code));
     if (!courier) throw new ApiError('courier_not_found');
     if (!courier.hasCustomer) throw unknownUserCode('user_code');
@@ -78,15 +78,17 @@ export async function replacePrealert(
   const { prealert_id: id, user_code: userCode, vendor } = body;
   const tracking = readTracking(body.tracking_number, 'tracking_number');
   const fields = { userCode, ...tracking, vendor, description: body.description ?? null };
-  return ctx.transaction(async (tx) => {
+  return ctx.preparedTransaction(async (tx) => {
     const locked = await lockPrealert(ctx, tx, id, tracking.trackingKey);
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
     if (locked.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, tx, locked);
-    const [after] = await tx.query(queries.updatePrealert(ctx, id, fields));
+    const [[after], [row]] = await tx.queryAll([
+      queries.updatePrealert(ctx, id, fields),
+      onePrealert(ctx, id),
+    ]);
     await tx.audit({ action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after });
-    const [row] = await tx.query(onePrealert(ctx, id));
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;
   });
@@ -98,9 +100,9 @@ export async function replacePrealert(
  * @throws ApiError prealert_not_found
  */
 export async function deletePrealert(ctx: UserContext, id: string): Promise<void> {
-  await ctx.transaction(async (tx) => {
+  await ctx.preparedTransaction(async (tx) => {
     const locked = await lockPrealert(ctx, tx, id);
-    const { count } = await tx.models.prealert.deleteMany({ where: { id } });
+    const count = await tx.execute(queries.removePrealert(ctx, id));
     if (count !== 1) throw new Error(`${count} pre-alerts were deleted under one lock.`);
     await storeFlagForCourier(ctx, tx, locked);
     await deleteFlagForStaff(ctx, tx, locked);

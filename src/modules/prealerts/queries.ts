@@ -105,6 +105,12 @@ export function insertPrealert(
     returning ${COLUMNS}`;
 }
 
+/** Selects the key of the parcel that a change of the pre-alert must lock. It locks nothing. */
+export function findTrackingKey(ctx: UserContext, id: string): Sql<Pick<Prealert, 'trackingKey'>> {
+  return sql`select p.tracking_key as "trackingKey" from prealerts p
+    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
+}
+
 /** Selects and locks the pre-alert. */
 export function lockedPrealert(
   ctx: UserContext,
@@ -122,6 +128,10 @@ export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFie
       status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
     returning ${COLUMNS}`;
+}
+
+export function removePrealert(ctx: UserContext, id: string): Sql {
+  return sql`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** A change of a customer's user code. */

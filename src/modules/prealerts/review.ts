@@ -1,11 +1,13 @@
 import type { AuditFact } from '../../platform/audit/audit.js';
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
+import type { PlainTx } from '../../platform/db/statements.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { claimPackage, notifyCourierOfClaim, type Claim } from '../packages/public.js';
+import { findTrackingKey } from './queries.js';
 import { clearFlag, lockedForReview, type ReviewedRow } from './review-queries.js';
-import { deleteStoredFlag } from './stored-flags.js';
+import { deleteFlag } from './stored-flag-queries.js';
 
 export type Review = { status: 'pending' | 'received'; packageId: string | null; isAssigned: boolean };
 
@@ -18,13 +20,13 @@ export async function reviewPrealert(
   ctx: UserContext,
   { prealert_id, reason, assign }: BodyOf<'reviewPrealert'>,
 ): Promise<Review> {
-  return ctx.transaction(async (tx) => {
+  return ctx.preparedTransaction(async (tx) => {
     const prealert = await lockFlaggedPrealert(ctx, tx, prealert_id);
     const claim = await claimPackage(ctx, tx, prealert, assign);
     const status = claim.packageId ? 'received' : 'pending';
     const cleared = await tx.execute(clearFlag(ctx, prealert.id, status));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
-    await deleteStoredFlag(tx, prealert.courierId, prealert.trackingKey);
+    await tx.defer(deleteFlag(ctx, prealert.courierId, prealert.trackingKey));
     await tx.audit(factOf(prealert, status, claim, reason), ...claim.facts);
     await notifyCourierOfClaim(ctx, tx, claim);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
@@ -35,11 +37,11 @@ export async function reviewPrealert(
  * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
  * the package to somebody else.
  */
-async function lockFlaggedPrealert(ctx: UserContext, tx: ContextTx, id: string): Promise<ReviewedRow> {
-  const found = await tx.models.prealert.findFirst({ where: { id }, select: { trackingKey: true } });
+async function lockFlaggedPrealert(ctx: UserContext, tx: PlainTx, id: string): Promise<ReviewedRow> {
+  const [found] = await tx.query(findTrackingKey(ctx, id));
   if (!found) throw new ApiError('prealert_not_found');
   // Locked before the row, as intake does: two different orders would deadlock.
-  await tx.execute(lockParcel(ctx.tenantId, found.trackingKey));
+  await tx.defer(lockParcel(ctx.tenantId, found.trackingKey));
   const [row] = await tx.query(lockedForReview(ctx, id));
   if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
@@ -47,7 +49,7 @@ async function lockFlaggedPrealert(ctx: UserContext, tx: ContextTx, id: string):
   }
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (row.trackingKey !== found.trackingKey) await tx.execute(lockParcel(ctx.tenantId, row.trackingKey));
+  if (row.trackingKey !== found.trackingKey) await tx.defer(lockParcel(ctx.tenantId, row.trackingKey));
   return row;
 }
 

@@ -1,31 +1,27 @@
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import type { UserContext } from '../../platform/context/request-context.js';
+import type { PlainTx } from '../../platform/db/statements.js';
 import type { LockedPrealert } from './lock-prealert.js';
+import { deleteFlag, insertFlag } from './stored-flag-queries.js';
 
 /**
  * Stores the flag of a pre-alert that its courier deletes or renumbers, for the courier's next pre-alert of the
  * number. Otherwise the courier could clear the flag by announcing the number again (decision 0026).
  */
 export async function storeFlagForCourier(
-  { caller, tenantId }: UserContext,
-  tx: ContextTx,
+  ctx: UserContext,
+  tx: PlainTx,
   { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
-  if (caller.courierId === null || columns.status !== 'flagged') return;
-  const flag = { tenantId, courierId: columns.courier_id, trackingKey };
-  await tx.models.prealertFlag.createMany({ data: [flag], skipDuplicates: true });
+  if (ctx.caller.courierId === null || columns.status !== 'flagged') return;
+  await tx.defer(insertFlag(ctx, columns.courier_id, trackingKey));
 }
 
 /** Deletes the stored flag of a number when staff delete a flagged pre-alert of it. */
 export async function deleteFlagForStaff(
-  { caller }: UserContext,
-  tx: ContextTx,
+  ctx: UserContext,
+  tx: PlainTx,
   { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
-  if (caller.courierId !== null || columns.status !== 'flagged') return;
-  await deleteStoredFlag(tx, columns.courier_id, trackingKey);
-}
-
-/** Only for staff: a courier must not clear its own flag. */
-export async function deleteStoredFlag(tx: ContextTx, courierId: string, trackingKey: string): Promise<void> {
-  await tx.models.prealertFlag.deleteMany({ where: { courierId, trackingKey } });
+  if (ctx.caller.courierId !== null || columns.status !== 'flagged') return;
+  await tx.defer(deleteFlag(ctx, columns.courier_id, trackingKey));
 }

@@ -1,2 +1,3 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { recordPackageEvents } from './events/events.js';
+export { recordEventsOfPackages, recordPackageEvents } from './events/events.js';
+export { selectEventPackages, type EventPackageRow } from './events/event-queries.js';

@@ -1,6 +1,5 @@
 import { appendFacts, auditStatement, type AuditFact } from '../audit/audit.js';
 import { preparing, toQuery, type Session } from '../db/admission.js';
-import { sendBatch } from '../db/send-batch.js';
 import type { Db } from '../db/database.js';
 import {
   flushReads,
@@ -11,6 +10,7 @@ import {
   SNAPSHOT,
   retryDeadlocks,
 } from '../db/run.js';
+import type { PlainOptions } from '../db/plain-transaction.js';
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
 import type { UnitOfWork } from '../db/unit-of-work.js';
 import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
@@ -25,18 +25,18 @@ import {
 } from './request-state.js';
 
 type Audited = {
-  /** Appends facts to the audit trail, with the actor and the request of the context. */
+  /** Appends facts to the audit trail, with the actor and the request of the context. The statement is deferred. */
   audit(...facts: AuditFact[]): Promise<void>;
 };
 
 /** A writing transaction with Prisma's models. */
 export type ContextTx = Tx & Audited;
-/** A writing transaction without Prisma's models, for bulk work. */
+/** A writing transaction without Prisma's models. */
 export type BulkTx = PlainTx & Audited;
 
 /**
  * A handler's access to the database, on behalf of one caller. A request opens at most one writing transaction
- * (`transaction`, `bulkTransaction` or `pipeline`), reads only before it or in it, and nests none. A call that breaks a
+ * (`transaction`, `preparedTransaction`, `bulkTransaction` or a pipeline), reads only before it or in it, and nests none. A call that breaks a
  * rule throws. See decision 0036.
  *
  * Every method throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not
@@ -72,6 +72,11 @@ export type RequestContext<Who extends Caller = Caller> = {
    * outside of it.
    */
   transaction<Result>(work: (tx: ContextTx) => Promise<Result>): Promise<Result>;
+  /**
+   * Like transaction, without Prisma and with prepared statements, for hot paths: it costs fewer round trips and a fraction of
+   * the CPU time (decision 0047). Mark a statement of which there are many texts with withVariableText.
+   */
+  preparedTransaction<Result>(work: (tx: BulkTx) => Promise<Result>): Promise<Result>;
   /**
    * Like transaction, without Prisma: it passes parameters as JSON, and 8 MB of it blocked the event loop for 60 ms.
    *
@@ -174,7 +179,9 @@ function readersOf(parts: Parts<Caller>): Readers {
     },
     snapshotTransaction: (timeoutMs, work) =>
       whileOpen(state, () =>
-        retryDeadlocks(() => runPlain(session, (tx) => limited(tx, timeoutMs, () => work(tx)), SNAPSHOT)),
+        retryDeadlocks(() =>
+          runPlain(session, (tx) => limited(tx, timeoutMs, () => work(tx)), { begin: SNAPSHOT }),
+        ),
       ),
   };
 }
@@ -182,57 +189,80 @@ function readersOf(parts: Parts<Caller>): Readers {
 const withoutExemptions = (caller: Caller): Caller =>
   caller.kind === 'user' ? { ...caller, changesPassword: false, enrolsFactor: false } : caller;
 
-type Writers = Pick<RequestContext, 'transaction' | 'bulkTransaction' | 'pipeline' | 'preparedPipeline'>;
+type Writers = Pick<
+  RequestContext,
+  'transaction' | 'preparedTransaction' | 'bulkTransaction' | 'pipeline' | 'preparedPipeline'
+>;
 
 function writersOf(parts: Parts<Caller>): Writers {
-  const { db, state, actor, requestId } = parts;
+  const { state, actor, requestId } = parts;
   const session = sessionOf(parts);
   const audited = <T extends PlainTx>(tx: T): T & Audited => ({
     ...tx,
     async audit(...facts) {
-      await tx.execute(auditStatement(actor, requestId, facts));
+      await tx.defer(auditStatement(actor, requestId, facts));
     },
   });
   const send = async <const Statements extends readonly Sql[]>(
     statements: Statements,
-    prepare = toQuery,
+    isPrepared = false,
   ): Promise<RowsOf<Statements>> =>
-    toTypedRows(statements, await pipelineOf(parts, session, statements, prepare));
+    toTypedRows(statements, await pipelineOf(parts, session, statements, isPrepared));
   return {
     transaction: (work) =>
       runWrite(state, (around, unit) =>
         retryDeadlocks(() => runModels(session, (tx) => around(tx, () => work(audited(tx)))), unit),
       ),
+    preparedTransaction: (work) =>
+      writePlain(parts, session, (tx) => work(audited(tx)), { isPrepared: true }),
     bulkTransaction: (timeoutMs, work) =>
-      runWrite(state, (around, unit) =>
-        retryDeadlocks(
-          () => runPlain(session, (tx) => limited(tx, timeoutMs, () => around(tx, () => work(audited(tx))))),
-          unit,
-        ),
-      ),
+      writePlain(parts, session, (tx) => limited(tx, timeoutMs, () => work(audited(tx)))),
     pipeline: (statements) => send(statements),
-    preparedPipeline: (statements) => send(statements, preparing(db)),
+    preparedPipeline: (statements) => send(statements, true),
   };
+}
+
+function writePlain<Result>(
+  { state }: Parts<Caller>,
+  session: Session,
+  work: (tx: PlainTx) => Promise<Result>,
+  options?: PlainOptions,
+): Promise<Result> {
+  return runWrite<Result>(state, (around, unit) => {
+    const run = (tx: PlainTx, flush: () => Promise<void>) =>
+      around(tx, async () => {
+        const result = await work(tx);
+        // In a unit of work, the handler goes on before the commit, and must see the errors of deferred statements.
+        if (unit) await flush();
+        return result;
+      });
+    return retryDeadlocks(() => runPlain(session, run, options), unit);
+  });
 }
 
 /** Sends the statements in one flush. In a unit of work, the flush follows the unit's first step. */
 function pipelineOf(
-  { state }: Parts<Caller>,
+  { db, state }: Parts<Caller>,
   session: Session,
   statements: readonly Sql[],
-  prepare: typeof toQuery,
+  isPrepared: boolean,
 ) {
-  return runWrite<Record<string, unknown>[][]>(state, (around, unit) =>
+  return runWrite<unknown[][]>(state, (around, unit) =>
     unit
-      ? runPlain(session, (tx, client) => around(tx, () => sendBatch(client, statements.map(prepare))))
-      : around(NO_TX, () => flushWrites(session, statements, prepare)),
+      ? runPlain(session, (tx) => around(tx, () => tx.queryAll(statements)), { isPrepared })
+      : around(NO_TX, () => flushWrites(session, statements, isPrepared ? preparing(db) : toQuery)),
   );
 }
 
 /** Without a unit of work, a pipeline has no first and no last step. */
 const NO_TX = {
-  query: () => Promise.reject(new Error('A pipeline without a unit of work takes no further statement.')),
+  query: refuseStatement,
+  queryAll: refuseStatement,
 };
+
+function refuseStatement(): Promise<never> {
+  return Promise.reject(new Error('A pipeline without a unit of work takes no further statement.'));
+}
 
 const sessionOf = ({ db, caller, actor, state }: Parts<Caller>): Session => ({
   db,

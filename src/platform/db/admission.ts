@@ -55,7 +55,10 @@ export type Prepare = (statement: Sql) => QueryConfig;
 export const toQuery: Prepare = ({ text, values }) => ({ text, values });
 
 /** Prepared once per connection, because planning took as long as executing a submitted pre-alert. */
-const toPrepared: Prepare = (statement) => ({ ...toQuery(statement), name: nameOf(statement.text) });
+function toPrepared(statement: Sql): QueryConfig {
+  const { text, values } = statement;
+  return statement.hasVariableText ? { text, values } : { text, values, name: nameOf(text) };
+}
 
 /** Prepares statements of a fixed text, except behind a pooler, whose sessions do not share prepared statements. */
 export const preparing = (db: Db): Prepare => (db.isBehindPooler ? toQuery : toPrepared);

@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import type { Prisma } from '../../../generated/prisma/client.js';
+import type { Caller } from '../identity/callers.js';
 import {
   admit,
   enterWith,
@@ -10,14 +12,16 @@ import {
 } from './admission.js';
 import { sendBatch } from './send-batch.js';
 import { extend, scopedClient } from './models/scoped-client.js';
-import { raw, sql, type PlainTx, type Rows, type Sql, type Tx } from './statements.js';
+import { makePlainTransaction, type PlainOptions } from './plain-transaction.js';
+import { raw, sql, type PlainTx, type Rows, type RowsOf, type Sql, type Tx } from './statements.js';
 import type { UnitOfWork } from './unit-of-work.js';
 import { isRetryable } from './violations.js';
 
 // The ways to run statements in a caller's scope. Only request-context.ts uses them: it enforces the rules about the
 // transactions of a request.
 
-export const SNAPSHOT = 'begin isolation level repeatable read, read only';
+/** Begins a transaction that only reads, and whose statements all see the same snapshot. */
+export const SNAPSHOT = sql`begin isolation level repeatable read, read only`;
 
 const MAX_ATTEMPTS = 3;
 
@@ -44,9 +48,8 @@ function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise
   const client = caller.kind === 'key' ? extend(db, () => scope) : scopedClient(db, scope);
   return client.$transaction(
     async (models) => {
-      const query = <Row>(statement: Sql<Row>) => models.$queryRaw<Row[]>(statement);
-      const tx: Tx = { models, caller, query, execute: (statement) => models.$executeRaw(statement) };
-      const { courier_id: courierId } = admit(session, await query(enterWith(session)));
+      const tx = toModelTx(models, caller);
+      const { courier_id: courierId } = admit(session, await tx.query(enterWith(session)));
       if (caller.kind === 'key') scope.courierId = courierId ?? '';
       return work(tx);
     },
@@ -54,35 +57,52 @@ function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise
   );
 }
 
+function toModelTx(models: Prisma.TransactionClient, caller: Caller): Tx {
+  const query = <Row>(statement: Sql<Row>) => models.$queryRaw<Row[]>(statement);
+  return {
+    models,
+    caller,
+    query,
+    async queryAll(statements) {
+      const results: unknown[] = [];
+      for (const statement of statements) results.push(await query(statement));
+      // The authors of the statements state the row types.
+      return results as RowsOf<typeof statements>;
+    },
+    execute: (statement) => models.$executeRaw(statement),
+    async defer(statement) {
+      await models.$executeRaw(statement);
+    },
+  };
+}
+
 const courierOf = (caller: Exclude<Session['caller'], { kind: 'key' }>) =>
   caller.kind === 'user' ? caller.courierId : null;
 
-/** A transaction on one connection, without Prisma. */
+/** A transaction of plain SQL on one connection. */
 export const runPlain = <Result>(
   session: Session,
-  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
-  begin = 'begin',
+  work: (tx: PlainTx, flush: () => Promise<void>) => Promise<Result>,
+  options?: PlainOptions,
 ): Promise<Result> =>
-  session.db.connectionShares.run(session.caller, () => runPlainWithPermit(session, work, begin));
+  session.db.connectionShares.run(session.caller, () => runPlainWithPermit(session, work, options));
 
 async function runPlainWithPermit<Result>(
   session: Session,
-  work: (tx: PlainTx, client: pg.PoolClient) => Promise<Result>,
-  begin: string,
+  work: (tx: PlainTx, flush: () => Promise<void>) => Promise<Result>,
+  options?: PlainOptions,
 ): Promise<Result> {
   const client = await session.db.pool.connect();
+  const { tx, flush, commit, rollback } = makePlainTransaction(client, session, options);
   try {
-    await client.query(begin);
-    const tx = toPlainTx(client, session);
-    admit(session, await tx.query(enterWith(session)));
-    const result = await work(tx, client);
-    await client.query('commit');
+    const result = await work(tx, flush);
+    await commit();
     client.release();
     return result;
   } catch (error) {
     // A connection that cannot roll back must not be used for the next request.
     client.release(
-      await client.query('rollback').then(
+      await rollback().then(
         () => false,
         () => true,
       ),
@@ -91,15 +111,8 @@ async function runPlainWithPermit<Result>(
   }
 }
 
-const toPlainTx = (client: pg.PoolClient, { caller }: Session): PlainTx => ({
-  caller,
-  // The statement's author states the row type.
-  query: async <Row>(statement: Sql<Row>) => (await client.query(toQuery(statement))).rows as Row[],
-  execute: async (statement) => (await client.query(toQuery(statement))).rowCount ?? 0,
-});
-
-export const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<number> =>
-  tx.execute(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+export const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<void> =>
+  tx.defer(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
 
 type Send = (client: pg.PoolClient, queries: QueryConfig[]) => Promise<Rows[]>;
 
@@ -134,7 +147,7 @@ const flush = (session: Session, queries: QueryConfig[], send: Send): Promise<Ro
 /** Sends an explicit transaction. The commit has its own Sync, because it must also end a failed transaction. */
 async function sendInSnapshot(client: pg.PoolClient, queries: QueryConfig[]): Promise<Rows[]> {
   const [reads] = await Promise.allSettled([
-    sendBatch(client, [{ text: SNAPSHOT, values: [] }, ...queries]),
+    sendBatch(client, [toQuery(SNAPSHOT), ...queries]),
     client.query('commit'),
   ]);
   if (reads.status === 'rejected') throw reads.reason;

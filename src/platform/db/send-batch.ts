@@ -15,18 +15,34 @@ type MessageHandlers = {
 /** `submittedNamedStatements` are the statements whose preparation PostgreSQL has not confirmed yet. */
 type Connection = pg.Connection & { submittedNamedStatements: Record<string, string> };
 
+/** `count` is the number of rows that a statement has returned or written. */
+export type StatementResult = { rows: Rows; count: number };
+
 /**
- * Sends statements in one write with one Sync message. PostgreSQL runs them as one transaction: it commits when all have
- * succeeded and rolls back otherwise. A Sync per statement costs PostgreSQL a write and this process a read of the socket
- * for each of them (decision 0045). Returns the rows of each statement.
+ * Sends statements in one write with one Sync message. Without an open transaction, PostgreSQL runs them as one transaction:
+ * it commits when all have succeeded and rolls back otherwise. A Sync per statement costs PostgreSQL a write and this process
+ * a read of the socket for each of them (decision 0045). Returns the rows of each statement.
  *
  * @throws the error of the first statement that failed; PostgreSQL skips the rest
  */
-export const sendBatch = (client: pg.ClientBase, statements: readonly QueryConfig[]): Promise<Rows[]> =>
+export async function sendBatch(client: pg.ClientBase, statements: readonly QueryConfig[]): Promise<Rows[]> {
+  const results = await runBatch(client, statements);
+  return results.map(({ rows }) => rows);
+}
+
+/**
+ * The same with the number of rows.
+ *
+ * @param results filled with the results. If a statement fails, it contains those of the statements before it.
+ */
+export const runBatch = (
+  client: pg.ClientBase,
+  statements: readonly QueryConfig[],
+  results: StatementResult[] = [],
+): Promise<StatementResult[]> =>
   new Promise((resolve, reject) => {
-    const results: Rows[] = [];
     const queries = statements.map((statement) =>
-      makeQuery(statement, (error, rows) => (error ? reject(error) : results.push(rows))),
+      makeQuery(statement, (error, result) => (error ? reject(error) : results.push(result))),
     );
     let current = 0;
     const currentQuery = () => {
@@ -51,6 +67,7 @@ export const sendBatch = (client: pg.ClientBase, statements: readonly QueryConfi
       },
       handleEmptyQuery: (connection) => currentQuery().handleEmptyQuery(connection),
       handleError(error, connection) {
+        for (const query of queries.slice(0, current)) query.handleReadyForQuery(connection);
         for (const { name } of statements.slice(current)) {
           if (name) delete connection.submittedNamedStatements[name];
         }
@@ -64,14 +81,16 @@ export const sendBatch = (client: pg.ClientBase, statements: readonly QueryConfi
     client.query(batch);
   });
 
+const NO_RESULT: StatementResult = { rows: [], count: 0 };
+
 /** A query of node-postgres. Its protocol mode is `extended`, because a simple query has a Sync of its own. */
 function makeQuery(
   statement: QueryConfig,
-  settle: (error: Error | undefined, rows: Rows) => void,
+  settle: (error: Error | undefined, result: StatementResult) => void,
 ): pg.Query & MessageHandlers {
   const config = { ...statement, queryMode: 'extended' };
   const query = new pg.Query<Rows[number]>(config, (error, result) =>
-    settle(error, error ? [] : result.rows),
+    settle(error, error ? NO_RESULT : { rows: result.rows, count: result.rowCount ?? 0 }),
   );
   // Every query of node-postgres has these methods.
   return query as pg.Query & MessageHandlers;

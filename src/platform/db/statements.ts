@@ -4,11 +4,15 @@ import type { Caller } from '../identity/callers.js';
 declare const ROW: unique symbol;
 
 /** A statement and the type of the rows that it returns. */
-export type Sql<Row = unknown> = Prisma.Sql & { readonly [ROW]?: Row };
+export type Sql<Row = unknown> = Prisma.Sql & { readonly [ROW]?: Row; readonly hasVariableText?: boolean };
 
 /** Makes a statement of a template. Its author states the type of the rows that it returns. */
 export const sql = <Row = unknown>(strings: readonly string[], ...values: readonly unknown[]): Sql<Row> =>
   Prisma.sql(strings, ...values);
+
+/** Marks a statement of which there are many texts, for example one per set of changed columns. It is never prepared by name. */
+export const withVariableText = <Row>(statement: Sql<Row>): Sql<Row> =>
+  Object.assign(statement, { hasVariableText: true });
 
 export const { join, empty, raw } = Prisma;
 
@@ -23,14 +27,20 @@ export type RowsOf<Statements extends readonly Sql[]> = {
 /** Prisma's models, with the caller's filters. */
 export type Models = Pick<Prisma.TransactionClient, Uncapitalize<Prisma.ModelName>>;
 
-/** A transaction in a caller's scope, with Prisma's models and raw SQL. */
-export type Tx = {
-  models: Models;
+/** A transaction in a caller's scope, without Prisma's models. Each call but `defer` waits for a round trip to PostgreSQL. */
+export type PlainTx = {
   caller: Caller;
   query<Row>(statement: Sql<Row>): Promise<Row[]>;
+  /** Runs statements that do not need each other's results, in their order and in one round trip. Returns the rows of each. */
+  queryAll<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
   /** Returns the number of rows written. */
   execute(statement: Sql): Promise<number>;
+  /**
+   * Runs a statement whose result is not needed. It is sent with the next statement or with the commit, so its error rejects
+   * that call or the transaction.
+   */
+  defer(statement: Sql): Promise<void>;
 };
 
-/** A transaction without Prisma's models. */
-export type PlainTx = Omit<Tx, 'models'>;
+/** The same with Prisma's models. Prisma sends each statement in a round trip of its own. */
+export type Tx = PlainTx & { models: Models };

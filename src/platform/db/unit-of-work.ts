@@ -1,6 +1,6 @@
 import type { PlainTx } from './statements.js';
 
-type QueryTx = Pick<PlainTx, 'query'>;
+type QueryTx = Pick<PlainTx, 'query' | 'queryAll'>;
 
 /**
  * The first and the last step of the transaction that some work writes in. The transaction commits all of it or nothing

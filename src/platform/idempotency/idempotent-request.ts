@@ -1,13 +1,14 @@
 import { buffer } from 'node:stream/consumers';
 import type { FastifyError } from 'fastify';
 import { makeContext, type RequestContext } from '../context/request-context.js';
+import type { PlainTx } from '../db/statements.js';
 import { inUnitOfWork } from '../db/unit-of-work.js';
 import { ApiError, type FailureCode } from '../errors/errors.js';
 import { wrapFailure } from '../http/replies/envelope.js';
 import { toApiError } from '../http/replies/error-handler.js';
 import { JSON_TYPE, type HttpResponse } from '../http/replies/responses.js';
-import { bytesOf, findStored, store, type KeyedRequest, type QueryTx } from './stored-response.js';
-import { findStoredResponse, tryLockKey, type OwnedKey } from './stored-response-queries.js';
+import { bytesOf, findStored, store, type KeyedRequest } from './stored-response.js';
+import { findStoredResponse, tryLockKey } from './stored-response-queries.js';
 
 /**
  * Executes a request at most once, also when it is repeated concurrently. The response is stored in the transaction of
@@ -50,14 +51,13 @@ async function runOnce(request: KeyedRequest, handle: () => Promise<HttpResponse
 /** Another request with the key has stored its response since this request last read it. */
 class StoredMeanwhile extends Error {}
 
-async function lockUnlessStored({ ctx, key }: KeyedRequest, tx: QueryTx): Promise<void> {
-  await lockKey(key, tx);
-  const [stored] = await tx.query(findStoredResponse(ctx, key));
+async function lockUnlessStored({ ctx, key }: KeyedRequest, tx: Pick<PlainTx, 'queryAll'>): Promise<void> {
+  const [[lock], [stored]] = await tx.queryAll([tryLockKey(key), findStoredResponse(ctx, key)]);
+  assertLocked(lock);
   if (stored) throw new StoredMeanwhile();
 }
 
-async function lockKey(key: OwnedKey, tx: QueryTx): Promise<void> {
-  const [lock] = await tx.query(tryLockKey(key));
+function assertLocked(lock: { is_locked: boolean } | undefined): void {
   if (!lock?.is_locked) throw new ApiError('idempotency_in_progress', { retryAfterSeconds: 1 });
 }
 
@@ -110,9 +110,10 @@ async function storeRefusal(request: KeyedRequest, error: unknown): Promise<Outc
   if (!isStorable(apiError)) throw error;
   const response = toRefusal(request, apiError);
   if (bytesOf(response).length > MAX_REFUSAL_BYTES) throw error;
-  const isStored = await ownContext(request).transaction(async (tx) => {
+  const isStored = await ownContext(request).preparedTransaction(async (tx) => {
+    const [lock] = await tx.query(tryLockKey(request.key));
     // A concurrent request with the same key may have caused the refusal. Then only the response of that request is stored.
-    await lockKey(request.key, tx);
+    assertLocked(lock);
     return store(request, tx, response);
   });
   return isStored ? { response } : findStoredMeanwhile(request);

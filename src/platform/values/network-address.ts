@@ -23,6 +23,7 @@ export function networkOf(address: string): string {
 export function makeBlockMatcher(blocks: string[]): (address: string) => boolean {
   const subnets = blocks.map(parseBlock);
   return (address) => {
+    if (subnets.length === 0) return false;
     const parsed = parse(address);
     // The library throws if the address and the block are of different families.
     return (

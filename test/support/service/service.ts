@@ -68,6 +68,8 @@ export type ServiceOptions = {
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
   poolSize?: number;
+  /** Returns the URL of a proxy in front of the database, for the service's own connections. */
+  through?: (url: string) => string;
   /** Also runs a worker and allows loopback URLs of couriers. */
   worker?: boolean;
 };
@@ -94,7 +96,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     DATABASE_URL: database.ownerUrl,
   });
   const connection = {
-    url: database.ownerUrl,
+    url: options.through?.(database.ownerUrl) ?? database.ownerUrl,
     ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
     onError: () => {},
   };

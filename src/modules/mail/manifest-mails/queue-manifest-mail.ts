@@ -13,8 +13,8 @@ export async function queueManifestMails(
   courierIds: string[],
 ): Promise<void> {
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));
-  await tx.execute(insertManifestMails(tenantId, change, mails));
-  await tx.query(
+  await tx.defer(insertManifestMails(tenantId, change, mails));
+  await tx.defer(
     addJobs(
       'sendManifestMail',
       mails.map(({ id }) => ({ tenantId, mailId: id })),

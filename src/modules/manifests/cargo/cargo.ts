@@ -1,4 +1,4 @@
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
 import { fieldsByPackageId, listErrors, packageNotFound } from '../../packages/public.js';
@@ -8,8 +8,7 @@ import {
   releasePackages,
   type CargoRow,
 } from '../lifecycle/cargo-queries.js';
-import { lockManifest } from '../lifecycle/lock-manifest.js';
-import type { ManifestRow } from '../lifecycle/queries.js';
+import { lockedManifest, type ManifestRow } from '../lifecycle/queries.js';
 
 /** Adds packages to an open manifest, all or none. Returns how many were not on it before. */
 export async function addPackages(
@@ -17,13 +16,12 @@ export async function addPackages(
   manifestId: string,
   packageIds: string[],
 ): Promise<number> {
-  return ctx.transaction(async (tx) => {
-    const manifest = await lockOpenManifest(ctx, tx, manifestId);
-    const cargo = await lockAcceptablePackages(ctx, tx, packageIds, (row) => whyNotAddable(row, manifest.id));
+  return ctx.preparedTransaction(async (tx) => {
+    const cargo = await lockCargo(ctx, tx, manifestId, packageIds, whyNotAddable);
     const ids = cargo.filter((row) => row.manifestId === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
-    assertAll(await tx.execute(assignPackages(ctx, manifest.id, ids)), ids);
-    await auditCargo(tx, 'manifest.packages_added', manifest.id, ids);
+    assertAll(await tx.execute(assignPackages(ctx, manifestId, ids)), ids);
+    await auditCargo(tx, 'manifest.packages_added', manifestId, ids);
     return ids.length;
   });
 }
@@ -34,37 +32,33 @@ export async function removePackages(
   manifestId: string,
   packageIds: string[],
 ): Promise<number> {
-  return ctx.transaction(async (tx) => {
-    const manifest = await lockOpenManifest(ctx, tx, manifestId);
-    const cargo = await lockAcceptablePackages(ctx, tx, packageIds, (row) =>
-      whyNotRemovable(row, manifest.id),
-    );
+  return ctx.preparedTransaction(async (tx) => {
+    const cargo = await lockCargo(ctx, tx, manifestId, packageIds, whyNotRemovable);
     const ids = cargo.map(({ id }) => id);
-    assertAll(await tx.execute(releasePackages(ctx, manifest.id, ids)), ids);
-    await auditCargo(tx, 'manifest.packages_removed', manifest.id, ids);
+    assertAll(await tx.execute(releasePackages(ctx, manifestId, ids)), ids);
+    await auditCargo(tx, 'manifest.packages_removed', manifestId, ids);
     return ids.length;
   });
 }
 
-/** @throws ApiError manifest_not_found, manifest_closed */
-async function lockOpenManifest(ctx: UserContext, tx: PlainTx, manifestId: string): Promise<ManifestRow> {
-  const manifest = await lockManifest(ctx, tx, manifestId);
-  if (manifest.status === 'draft' || manifest.status === 'ready') return manifest;
-  throw new ApiError('manifest_closed', { args: { status: manifest.status } });
-}
-
 /**
- * Selects and locks the packages.
- * @throws ApiError package_not_found if one does not exist; packages_not_assignable if `whyNot` rejects one
+ * Locks an open manifest, then the packages. Returns the packages.
+ * @throws ApiError manifest_not_found, manifest_closed; package_not_found if a package does not exist;
+ * packages_not_assignable if `whyNot` rejects one
  */
-async function lockAcceptablePackages(
+async function lockCargo(
   ctx: UserContext,
   tx: PlainTx,
+  manifestId: string,
   packageIds: string[],
-  whyNot: (row: CargoRow) => FieldProblem | undefined,
+  whyNot: (row: CargoRow, manifestId: string) => FieldProblem | undefined,
 ): Promise<CargoRow[]> {
   const fields = fieldsByPackageId(packageIds);
-  const cargo = await tx.query(lockedPackages(ctx, [...fields.keys()]));
+  const [[manifest], cargo] = await tx.queryAll([
+    lockedManifest(ctx, manifestId),
+    lockedPackages(ctx, [...fields.keys()]),
+  ]);
+  assertOpen(manifest);
   const found = new Map(cargo.map((row) => [row.id, row]));
 
   const missing = listErrors(fields, (id) => (found.has(id) ? undefined : packageNotFound(id)));
@@ -72,10 +66,16 @@ async function lockAcceptablePackages(
 
   const refused = listErrors(fields, (id) => {
     const row = found.get(id);
-    return row && whyNot(row);
+    return row && whyNot(row, manifestId);
   });
   if (refused.length > 0) throw new ApiError('packages_not_assignable', { errors: refused });
   return cargo;
+}
+
+function assertOpen(manifest: ManifestRow | undefined): void {
+  if (!manifest) throw new ApiError('manifest_not_found');
+  if (manifest.status === 'draft' || manifest.status === 'ready') return;
+  throw new ApiError('manifest_closed', { args: { status: manifest.status } });
 }
 
 function whyNotAddable(
@@ -103,7 +103,7 @@ function assertAll(changed: number, ids: string[]): void {
 }
 
 async function auditCargo(
-  tx: ContextTx,
+  tx: BulkTx,
   action: string,
   manifestId: string,
   packageIds: string[],

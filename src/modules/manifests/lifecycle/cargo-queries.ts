@@ -28,8 +28,15 @@ export const releasePackages = (ctx: UserContext, manifestId: string, ids: strin
 /** The columns of a package that a status change needs. */
 export type ManifestPackageRow = Pick<Package, 'id' | 'courierId'> & { status: PackageStatus };
 
-/** Locks every package on the manifest. */
-export const lockedManifestPackages = (ctx: UserContext, manifestId: string): Sql<ManifestPackageRow> => sql`
+/** Selects one package on the manifest. */
+export const findPackageAboard = (ctx: UserContext, manifestId: string): Sql<Pick<Package, 'id'>> => sql`
+  select p.id from packages p where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid limit 1`;
+
+/** Locks every package on the manifest; none for null. */
+export const lockedManifestPackages = (
+  ctx: UserContext,
+  manifestId: string | null,
+): Sql<ManifestPackageRow> => sql`
   select p.id, p.status, p.courier_id as "courierId" from packages p
   where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid
   order by p.id

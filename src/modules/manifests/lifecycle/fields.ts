@@ -1,4 +1,3 @@
-import type { Manifest } from '../../../platform/db/models/types.js';
 import { airlinePrefixOf } from './awb.js';
 
 /** The fields of a manifest that a caller may set, named as in the contract. */
@@ -20,16 +19,6 @@ export const NO_FIELDS: ManifestFields = {
   flight_number: null,
   notes: null,
 };
-
-type Columns = Pick<Manifest, 'awbNumber' | 'airlinePrefix' | 'flightDate' | 'flightNumber' | 'notes'>;
-
-export const toColumns = (fields: ManifestFields): Columns => ({
-  awbNumber: fields.awb_number,
-  airlinePrefix: fields.airline_prefix,
-  flightDate: fields.flight_date === null ? null : new Date(fields.flight_date),
-  flightNumber: fields.flight_number,
-  notes: fields.notes,
-});
 
 /** Returns the stored fields, overwritten by the given ones. */
 export function mergeFields(stored: ManifestFields, sent: SentFields): ManifestFields {

@@ -1,14 +1,22 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import type { Tx } from '../../../platform/db/statements.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { checkAwb, type AwbCheck } from './awb.js';
-import { differenceOf, mergeFields, NO_FIELDS, toColumns, type ManifestFields } from './fields.js';
+import { findPackageAboard, lockedManifestPackages } from './cargo-queries.js';
+import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
 import { lockManifest } from './lock-manifest.js';
 import { newSuffix } from './number.js';
-import { insertManifest, type ManifestRow } from './queries.js';
+import {
+  changeManifest,
+  findAirline,
+  findWarehouse,
+  insertManifest,
+  removeManifest,
+  type ManifestRow,
+} from './queries.js';
 import { applyStatusToPackages } from './transitions.js';
 import { assertStep, type ManifestStatus } from './status.js';
 
@@ -23,16 +31,17 @@ export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: Aw
 
 /** Without a warehouse, the primary one is used. @throws ApiError warehouse_not_found */
 export async function createManifest(ctx: UserContext, wanted: Creation): Promise<CreatedManifest> {
-  return ctx.transaction(async (tx) => {
-    const { warehouse_id: id } = wanted;
-    const where = id === undefined ? { isPrimary: true } : { id };
-    const warehouse = await tx.models.warehouse.findFirst({ where, select: { id: true } });
+  return ctx.preparedTransaction(async (tx) => {
+    const fields = mergeFields(NO_FIELDS, wanted);
+    const [[warehouse], [airline]] = await tx.queryAll([
+      findWarehouse(ctx, wanted.warehouse_id),
+      findAirline(ctx, fields.airline_prefix),
+    ]);
     if (!warehouse) throw new ApiError('warehouse_not_found');
-    const draft = { ...mergeFields(NO_FIELDS, wanted), id: newId(), warehouse_id: warehouse.id };
+    const draft = { ...fields, id: newId(), warehouse_id: warehouse.id };
     const manifestNumber = await insertUnderFreeNumber(ctx, tx, draft);
-    const airline = await airlineFact(tx, draft);
     const { id: entityId, ...stored } = draft;
-    const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airline };
+    const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airlineFact(airline) };
     await tx.audit({
       action: 'manifest.created',
       entity: 'manifest',
@@ -53,7 +62,7 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
  * @throws ApiError manifest_not_found, manifest_invalid_transition
  */
 export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Promise<UpdatedManifest> {
-  return ctx.transaction(async (tx) => {
+  return ctx.preparedTransaction(async (tx) => {
     const before = await lockManifest(ctx, tx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
@@ -65,18 +74,18 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
 
 /** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
 export async function deleteManifest(ctx: UserContext, manifestId: string): Promise<void> {
-  await ctx.transaction(async (tx) => {
-    const { now: _, id, ...before } = await lockManifest(ctx, tx, manifestId);
-    const aboard = await tx.models.package.findFirst({ where: { manifestId: id }, select: { id: true } });
+  await ctx.preparedTransaction(async (tx) => {
+    const { id, ...before } = await lockManifest(ctx, tx, manifestId);
+    const [aboard] = await tx.query(findPackageAboard(ctx, id));
     if (aboard) throw new ApiError('manifest_not_empty');
-    await tx.models.manifest.deleteMany({ where: { id } });
+    await tx.defer(removeManifest(ctx, id));
     await tx.audit({ action: 'manifest.deleted', entity: 'manifest', entityId: id, before });
   });
 }
 
 type Draft = ManifestFields & { id: string; warehouse_id: string };
 
-async function insertUnderFreeNumber(ctx: UserContext, tx: ContextTx, draft: Draft): Promise<string> {
+async function insertUnderFreeNumber(ctx: UserContext, tx: BulkTx, draft: Draft): Promise<string> {
   for (let tried = 0; tried < NUMBER_TRIES; tried += 1) {
     const [inserted] = await tx.query(insertManifest(ctx, { ...draft, suffix: newSuffix() }));
     if (inserted) return inserted.manifestNumber;
@@ -87,41 +96,54 @@ async function insertUnderFreeNumber(ctx: UserContext, tx: ContextTx, draft: Dra
 /** Writes the differing fields and everything that follows from them. Returns whether anything changed. */
 async function saveDifference(
   ctx: UserContext,
-  tx: ContextTx,
+  tx: BulkTx,
   before: ManifestRow,
   after: ManifestRow,
   remarks?: string,
 ): Promise<boolean> {
-  const facts = await listFacts(tx, before, after);
+  const facts = await listFacts(ctx, tx, before, after);
   if (facts.length === 0) return false;
-  await updateRow(tx, before, after);
-  if (after.status !== before.status) await applyStatusToPackages(ctx, tx, after);
+  await updateRow(ctx, tx, before, after);
   await tx.audit(
     ...facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: after.id, remarks })),
   );
   return true;
 }
 
-async function updateRow(tx: Tx, { id, status }: ManifestRow, after: ManifestRow): Promise<void> {
-  const { count } = await tx.models.manifest.updateMany({
-    where: { id, status },
-    data: { ...toColumns(after), status: after.status, updatedAt: after.now },
-  });
-  if (count !== 1) throw new Error(`${count} manifests were updated under one lock.`);
+/** Writes the row and, with a new status, what that means for its packages. */
+async function updateRow(
+  ctx: UserContext,
+  tx: PlainTx,
+  before: ManifestRow,
+  after: ManifestRow,
+): Promise<void> {
+  const isMoved = after.status !== before.status;
+  const [updated, aboard] = await tx.queryAll([
+    changeManifest(ctx, before.status, after),
+    lockedManifestPackages(ctx, isMoved ? after.id : null),
+  ]);
+  if (updated.length !== 1) throw new Error(`${updated.length} manifests were updated under one lock.`);
+  if (isMoved) await applyStatusToPackages(ctx, tx, after, aboard);
 }
 
 type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
 
 /** A change of fields and a change of status are two audit entries, even if one request makes both. */
-async function listFacts(tx: Tx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
+async function listFacts(
+  ctx: UserContext,
+  tx: PlainTx,
+  before: ManifestRow,
+  after: ManifestRow,
+): Promise<Fact[]> {
   const facts: Fact[] = [];
   const difference = differenceOf(before, after);
   if (difference) {
-    const airline = 'airline_prefix' in difference.after ? await airlineFact(tx, after) : {};
+    const hasNewPrefix = 'airline_prefix' in difference.after;
+    const [airline] = hasNewPrefix ? await tx.query(findAirline(ctx, after.airline_prefix)) : [];
     facts.push({
       action: 'manifest.updated',
       before: difference.before,
-      after: { ...difference.after, ...airline },
+      after: { ...difference.after, ...airlineFact(airline) },
     });
   }
   if (before.status !== after.status) {
@@ -131,12 +153,5 @@ async function listFacts(tx: Tx, before: ManifestRow, after: ManifestRow): Promi
   return facts;
 }
 
-/** Returns the airline of the prefix, for readers of the audit trail. */
-async function airlineFact(
-  tx: Tx,
-  { airline_prefix: prefix }: ManifestFields,
-): Promise<{ airline?: string }> {
-  if (prefix === null) return {};
-  const airline = await tx.models.airline.findFirst({ where: { prefix }, select: { name: true } });
-  return airline ? { airline: airline.name } : {};
-}
+/** The airline of the prefix, for readers of the audit trail. */
+const airlineFact = (airline: { name: string } | undefined) => (airline ? { airline: airline.name } : {});

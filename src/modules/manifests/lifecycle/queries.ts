@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Manifest } from '../../../platform/db/models/types.js';
+import type { Airline, Manifest, Warehouse } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { ManifestFields } from './fields.js';
 import type { ManifestStatus } from './status.js';
@@ -10,8 +10,6 @@ export type ManifestRow = ManifestFields & {
   id: Manifest['id'];
   manifest_number: Manifest['manifestNumber'];
   status: ManifestStatus;
-  /** The start of the transaction, by the database's clock. */
-  now: Date;
 };
 
 /**
@@ -21,10 +19,34 @@ export type ManifestRow = ManifestFields & {
  */
 export const lockedManifest = (ctx: UserContext, id: string): Sql<ManifestRow> => sql`
   select m.id, m.manifest_number, m.status, m.awb_number, m.airline_prefix,
-    to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes, now() as now
+    to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes
   from manifests m
   where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid
   for update`;
+
+/** Writes all columns of a locked manifest, if its status is still the previous one. */
+export const changeManifest = (
+  ctx: UserContext,
+  previous: ManifestStatus,
+  after: ManifestRow,
+): Sql<Pick<Manifest, 'id'>> => sql`
+  update manifests m set status = ${after.status}, awb_number = ${after.awb_number},
+    airline_prefix = ${after.airline_prefix}, flight_date = ${after.flight_date}::date,
+    flight_number = ${after.flight_number}, notes = ${after.notes}, updated_at = now()
+  where ${tenantRows(ctx, 'm')} and m.id = ${after.id}::uuid and m.status = ${previous}
+  returning m.id`;
+
+export const removeManifest = (ctx: UserContext, id: string): Sql => sql`
+  delete from manifests m where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid`;
+
+/** Selects the warehouse, or the primary one if no id is given. */
+export const findWarehouse = (ctx: UserContext, id: string | undefined): Sql<Pick<Warehouse, 'id'>> => sql`
+  select w.id from warehouses w
+  where ${tenantRows(ctx, 'w')} and ${id === undefined ? sql`w.is_primary` : sql`w.id = ${id}::uuid`}`;
+
+/** Selects the airline of a prefix; none for null. */
+export const findAirline = (ctx: UserContext, prefix: string | null): Sql<Pick<Airline, 'name'>> => sql`
+  select a.name from airlines a where ${tenantRows(ctx, 'a')} and a.prefix = ${prefix}`;
 
 export type NewManifest = ManifestFields & { id: string; suffix: string; warehouse_id: string };
 

@@ -4,21 +4,18 @@ import { newIds } from '../../../platform/values/ids.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import {
-  appendStatusEvents,
-  lockedManifestPackages,
-  setPackageStatus,
-  type ManifestPackageRow,
-} from './cargo-queries.js';
+import { appendStatusEvents, setPackageStatus, type ManifestPackageRow } from './cargo-queries.js';
 import type { ManifestRow } from './queries.js';
 
-/** Applies a manifest's new status to its packages, and queues the events and mails for their couriers. */
+/**
+ * Applies a manifest's new status to its locked packages, and queues the events and mails for their couriers.
+ */
 export async function applyStatusToPackages(
   ctx: UserContext,
   tx: PlainTx,
   manifest: ManifestRow,
+  aboard: ManifestPackageRow[],
 ): Promise<void> {
-  const aboard = await tx.query(lockedManifestPackages(ctx, manifest.id));
   const effect = MANIFEST_STATUS_EFFECTS[manifest.status];
   const affected = effect ? aboard.filter((row) => effect.from.includes(row.status)) : [];
   if (effect && affected.length > 0) await changeStatus(ctx, tx, affected, effect.to);
@@ -36,8 +33,8 @@ async function changeStatus(
 ): Promise<void> {
   const ids = packages.map(({ id }) => id);
   // Events first, because they read the packages' previous status.
-  await tx.execute(appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status }));
-  await tx.execute(setPackageStatus(ctx, ids, status));
+  await tx.defer(appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status }));
+  await tx.defer(setPackageStatus(ctx, ids, status));
 }
 
 /** Queues one mail per courier with packages on the manifest. It lists only that courier's packages. */

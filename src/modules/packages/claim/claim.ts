@@ -46,7 +46,7 @@ export async function claimPackage(
   const { id, ...before } = row;
   const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
-  if (facts.length > 0) await tx.execute(changeOwner(ctx, id, after));
+  if (facts.length > 0) await tx.defer(changeOwner(ctx, id, after));
   return { packageId: id, change: changeOf(before, after), facts };
 }
 
@@ -58,7 +58,7 @@ export async function notifyCourierOfClaim(
 ): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents(ctx, tx, 'package.created', [{ packageId }]);
-  await tx.query(queueSyncs(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
+  await tx.defer(queueSyncs(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {

@@ -4,8 +4,8 @@ import type { Package, PackageEvent } from '../../../platform/db/models/types.js
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { SUSPENDED, type PackageState, type PackageStatus } from './transitions.js';
 
-/** Selects whether a time, `YYYY-MM-DD HH:MM:SS` in UTC, is in the future. */
-export function isInFuture(moment: string): Sql<{ isFuture: boolean }> {
+/** Selects whether a time, `YYYY-MM-DD HH:MM:SS` in UTC, is in the future; null without a time. */
+export function isInFuture(moment: string | null): Sql<{ isFuture: boolean | null }> {
   return sql`select ${moment}::timestamp at time zone 'UTC' > clock_timestamp() as "isFuture"`;
 }
 

@@ -8,7 +8,7 @@ import {
   invalidFieldError,
 } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import { recordPackageEvents } from '../../webhooks/public.js';
+import { recordEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
 import { listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
 import type { EventDetails, Move, PackageStateRow } from './record-queries.js';
@@ -26,7 +26,7 @@ export type Recorded = { events: RecordedEvent[]; unchanged: number };
 export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequest): Promise<Recorded> {
   const fields = readPackages(body);
   const details = readEventDetails(body);
-  return ctx.transaction(async (tx) => {
+  return ctx.preparedTransaction(async (tx) => {
     await assertNotInFuture(tx, details);
     const states = await lockPackageStates(ctx, tx, fields);
     const moves = listMoves(fields, states, body.status);
@@ -49,7 +49,7 @@ async function lockPackageStates(
   fields: Map<string, string>,
 ): Promise<Map<string, PackageStateRow>> {
   const ids = [...fields.keys()];
-  await tx.query(queries.lockedPackages(ctx, ids));
+  await tx.defer(queries.lockedPackages(ctx, ids));
   const rows = await tx.query(queries.selectPackageStates(ctx, ids));
   const states = new Map(rows.map((row) => [row.id, row]));
   const missing = listErrors(fields, (id) => (states.has(id) ? undefined : packageNotFound(id)));
@@ -103,7 +103,13 @@ async function recordMoves(
   moves: Move[],
   details: EventDetails,
 ): Promise<RecordedEvent[]> {
-  const rows = await tx.query(queries.moveAndAppend(ctx, moves, details));
+  const [rows, packages] = await tx.queryAll([
+    queries.moveAndAppend(ctx, moves, details),
+    selectEventPackages(
+      ctx,
+      moves.map(({ id }) => id),
+    ),
+  ]);
   if (rows.length !== moves.length)
     throw new Error(`${rows.length} of ${moves.length} locked packages changed their status.`);
   const times = new Map(rows.map((row) => [row.packageId, row.occurredAt]));
@@ -115,7 +121,7 @@ async function recordMoves(
     previousStatus: previous,
     recorded: { occurred_at: occurredAt, location, remarks },
   }));
-  await recordPackageEvents(ctx, tx, 'package.status_changed', changes);
+  await recordEventsOfPackages(ctx, tx, 'package.status_changed', changes, packages);
   return events;
 }
 

@@ -1,11 +1,10 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import { newId } from '../../../platform/values/ids.js';
-import { recordPackageEvents } from '../../webhooks/public.js';
+import { recordEventsOfPackages, type EventPackageRow } from '../../webhooks/public.js';
 import { settledFact } from './open-prealerts.js';
 import type { OpenPrealert, Ownership } from './ownership.js';
 import { settlePrealerts } from './prealert-queries.js';
-import { insertReceivedEvent, type NewPackage, type ReceiptRow } from './queries.js';
+import type { NewPackage, ReceiptRow } from './queries.js';
 
 /** A package that was just stored, and the pre-alerts of its number. */
 export type Arrival = {
@@ -13,22 +12,22 @@ export type Arrival = {
   row: ReceiptRow;
   prealerts: OpenPrealert[];
   prealertStatus: Ownership['prealertStatus'];
+  /** The package as its courier's event shows it; none without a courier. */
+  eventPackages: EventPackageRow[];
 };
 
 /**
- * Completes the intake of a package in the same transaction: settles its pre-alerts, begins its history and
+ * Completes the intake of a package in the same transaction: settles its pre-alerts, begins its
  * audit trail, and notifies its courier.
  */
 export async function recordArrival(ctx: UserContext, tx: BulkTx, arrival: Arrival): Promise<void> {
-  const { newPackage, row, prealerts, prealertStatus } = arrival;
+  const { newPackage, row, prealerts, prealertStatus, eventPackages } = arrival;
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settlePrealerts(ctx, ids, prealertStatus));
-  const event = { id: newId(), packageId: row.id, courierId: row.courierId };
-  await tx.execute(insertReceivedEvent(ctx, event));
+  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, prealertStatus));
   const settled = prealerts.filter(({ status }) => status !== prealertStatus);
   const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
   await tx.audit(receivedFact(newPackage, row), ...settledFacts);
-  await recordPackageEvents(ctx, tx, 'package.created', [{ packageId: row.id }]);
+  await recordEventsOfPackages(ctx, tx, 'package.created', [{ packageId: row.id }], eventPackages);
 }
 
 const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact => ({

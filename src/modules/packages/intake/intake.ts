@@ -1,17 +1,22 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockParcel } from '../../../platform/db/locks.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId } from '../../../platform/values/ids.js';
 import { trackingKey } from '../../tracking-numbers/public.js';
+import { selectEventPackages } from '../../webhooks/public.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
-import { lockOpenPrealerts, settledFact } from './open-prealerts.js';
+import { settledFact, toOpenPrealert } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
-import { flagDisputes } from './prealert-queries.js';
+import { flagDisputes, lockedOpenPrealerts } from './prealert-queries.js';
 import * as queries from './queries.js';
-import { findReferencedRecords, type ReferencedRecords } from './referenced-records.js';
+import {
+  findNamedCustomers,
+  findNamedIds,
+  readReferences,
+  type ReferencedRecords,
+} from './referenced-records.js';
 
 export type Intake = BodyOf<'receivePackage'>;
 export type Receipt = {
@@ -31,13 +36,22 @@ export async function receivePackage(ctx: UserContext, intake: Intake): Promise<
   const measures = readMeasures(intake);
   const trackingNumber = intake.tracking_number.trim();
   const key = trackingKey(trackingNumber);
-  return ctx.transaction(async (tx) => {
-    const first = await findEarlierScan(ctx, tx, key);
-    // Checked before the owner in the body is looked up, so that a repeated call succeeds even if that
-    // customer no longer exists.
+  return ctx.preparedTransaction(async (tx) => {
+    // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
+    const [early] = await tx.query(queries.findReceipt(ctx, key));
+    if (early) return handleRepeatedScan(ctx, tx, key, early);
+    await tx.defer(lockParcel(ctx.tenantId, key));
+    const [[first], [ids], customers, announced] = await tx.queryAll([
+      queries.findReceipt(ctx, key),
+      findNamedIds(ctx, intake),
+      findNamedCustomers(ctx, intake),
+      lockedOpenPrealerts(ctx, key),
+    ]);
+    // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
+    // exists.
     if (first) return handleRepeatedScan(ctx, tx, key, first);
-    const references = await findReferencedRecords(ctx, tx, intake);
-    const prealerts = await lockOpenPrealerts(ctx, tx, key);
+    const references = readReferences(intake, ids, customers);
+    const prealerts = announced.map(toOpenPrealert);
     const ownership = decideOwnership(references, prealerts, trackingNumber);
     const newPackage = {
       ...measures,
@@ -51,22 +65,6 @@ export async function receivePackage(ctx: UserContext, intake: Intake): Promise<
 }
 
 /**
- * Returns what an earlier scan stored. Looks before and after taking the lock, so that a repeated scan does
- * not wait for a lock it does not need.
- */
-async function findEarlierScan(
-  ctx: UserContext,
-  tx: PlainTx,
-  key: string,
-): Promise<queries.EarlierRow | undefined> {
-  const [early] = await tx.query(queries.findReceipt(ctx, key));
-  if (early) return early;
-  await tx.execute(lockParcel(ctx.tenantId, key));
-  const [first] = await tx.query(queries.findReceipt(ctx, key));
-  return first;
-}
-
-/**
  * Handles a later scan. It may be of another parcel with the same number, so staff must review disputed
  * pre-alerts.
  */
@@ -77,7 +75,7 @@ async function handleRepeatedScan(
   { isFlagged, isDisputed, ...row }: queries.EarlierRow,
 ): Promise<Receipt> {
   if (!isDisputed) return { row, isDuplicate: true, isFlagged };
-  await tx.execute(lockParcel(ctx.tenantId, key));
+  await tx.defer(lockParcel(ctx.tenantId, key));
   const flagged = await tx.query(flagDisputes(ctx, row.id));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) await tx.audit(...facts);
@@ -125,10 +123,13 @@ async function store(
 ): Promise<Receipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [row] = await tx.query(queries.insertPackage(ctx, newPackage));
+    const [[row], eventPackages] = await tx.queryAll([
+      queries.insertReceivedPackage(ctx, newPackage, newId()),
+      selectEventPackages(ctx, [newPackage.id]),
+    ]);
     if (row) {
       const { prealertStatus } = ownership;
-      await recordArrival(ctx, tx, { newPackage, row, prealerts, prealertStatus });
+      await recordArrival(ctx, tx, { newPackage, row, prealerts, prealertStatus, eventPackages });
       return { row, isDuplicate: false, isFlagged: prealertStatus === 'flagged' };
     }
     const [first] = await tx.query(queries.findReceipt(ctx, parcel.tracking_key));

@@ -63,7 +63,11 @@ export function findReferencedIds(
 }
 
 /** Selects the active customers with a user code, at most two: two are enough to detect an ambiguous code. */
-export function findCustomers(ctx: UserContext, userCode: string, courierId: string | null): Sql<Customer> {
+export function findCustomers(
+  ctx: UserContext,
+  userCode: string | null,
+  courierId: string | null,
+): Sql<Customer> {
   return sql`select c.courier_id as "courierId", c.user_code as "userCode", c.first_name as "firstName",
       c.last_name as "lastName"
     from customers c
@@ -94,27 +98,30 @@ export type NewPackage = Measures &
     >
   >;
 
-/** Returns no row if the tracking key or the house number already exists. */
-export function insertPackage({ tenantId }: UserContext, row: NewPackage): Sql<ReceiptRow> {
-  return sql`insert into packages as p (tenant_id, id, courier_id, user_code, first_name, last_name,
-      tracking_number, tracking_key, house_number, weight_lb, length_in, width_in, height_in,
-      package_type, shipper, description, carrier_id, warehouse_id, prealert_id)
-    values (${tenantId}::uuid, ${row.id}::uuid, ${row.courier_id}::uuid, ${row.user_code}, ${row.first_name},
-      ${row.last_name}, ${row.tracking_number}, ${row.tracking_key}, ${row.house_number},
-      ${row.weight_lb}::numeric, ${row.length_in}::numeric, ${row.width_in}::numeric, ${row.height_in}::numeric,
-      ${row.package_type}, ${row.shipper}, ${row.description}, ${row.carrier_id}::uuid,
-      ${row.warehouse_id}::uuid, ${row.prealert_id}::uuid)
-    on conflict do nothing
-    returning ${RECEIPT}`;
-}
-
-/** Inserts the first event of a package's history. */
-export function insertReceivedEvent(
+/**
+ * Inserts a package and the first event of its history. Inserts nothing and returns no row if the tracking key or
+ * the house number already exists.
+ */
+export function insertReceivedPackage(
   { tenantId, caller }: UserContext,
-  event: { id: string; packageId: string; courierId: string | null },
-): Sql {
-  return sql`insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
-      source)
-    values (${tenantId}::uuid, ${event.id}::uuid, ${event.packageId}::uuid, ${event.courierId}::uuid, null,
-      'received', ${caller.userId}::uuid, 'intake')`;
+  row: NewPackage,
+  eventId: string,
+): Sql<ReceiptRow> {
+  return sql`with received as (
+      insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name,
+        tracking_number, tracking_key, house_number, weight_lb, length_in, width_in, height_in,
+        package_type, shipper, description, carrier_id, warehouse_id, prealert_id)
+      values (${tenantId}::uuid, ${row.id}::uuid, ${row.courier_id}::uuid, ${row.user_code}, ${row.first_name},
+        ${row.last_name}, ${row.tracking_number}, ${row.tracking_key}, ${row.house_number},
+        ${row.weight_lb}::numeric, ${row.length_in}::numeric, ${row.width_in}::numeric, ${row.height_in}::numeric,
+        ${row.package_type}, ${row.shipper}, ${row.description}, ${row.carrier_id}::uuid,
+        ${row.warehouse_id}::uuid, ${row.prealert_id}::uuid)
+      on conflict do nothing
+      returning tenant_id, id, house_number, status, courier_id, user_code, prealert_id, received_at
+    ), event as (
+      insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id, source)
+      select tenant_id, ${eventId}::uuid, id, courier_id, null, 'received', ${caller.userId}::uuid, 'intake'
+      from received
+    )
+    select ${RECEIPT} from received p`;
 }

@@ -28,14 +28,14 @@ export async function lockPackageAndParcels(
     if (found) locked.add(found.trackingKey);
     if (found && newNumber !== undefined) locked.add(trackingKey(newNumber));
     // Locked before the row, as intake does: two different orders would deadlock.
-    await tx.execute(lockParcels(ctx.tenantId, [...locked]));
+    await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   }
   const [row] = await tx.query(lockedPackage(ctx, id));
   if (!row) throw await findHiddenPackageError(ctx, tx, id);
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
   if (locked.size > 0 && !locked.has(row.tracking_key))
-    await tx.execute(lockParcel(ctx.tenantId, row.tracking_key));
+    await tx.defer(lockParcel(ctx.tenantId, row.tracking_key));
   return row;
 }
 

@@ -1,9 +1,9 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
-import { lockOpenPrealerts, settledFact } from '../intake/open-prealerts.js';
+import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { settlePrealerts } from '../intake/prealert-queries.js';
+import { lockedOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
 import { reopenPrealerts, type Editable } from './queries.js';
 
 /** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
@@ -22,17 +22,18 @@ export async function movePrealerts(
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {
-  const reopened = before.courier_id
-    ? await tx.query(reopenPrealerts(ctx, before.courier_id, before.tracking_key))
-    : [];
-  const prealerts = await lockOpenPrealerts(ctx, tx, after.tracking_key);
+  const [reopened, announced] = await tx.queryAll([
+    reopenPrealerts(ctx, before.courier_id, before.tracking_key),
+    lockedOpenPrealerts(ctx, after.tracking_key),
+  ]);
+  const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
   const { courierId, customer, matchedPrealert, prealertStatus } = ownership;
   // A package without a courier cannot be identified as the announced one.
   const isMatch = courierId !== null && courierId === after.courier_id && prealertStatus === 'received';
   const status = isMatch ? 'received' : 'flagged';
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.execute(settlePrealerts(ctx, ids, status));
+  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
-import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { join, raw, sql, withVariableText, type Sql } from '../../../platform/db/statements.js';
 import type { Measures } from '../shared/measures.js';
 
 /** The columns that an update may change, as the audit trail records them. Numbers are decimal text. */
@@ -57,14 +57,15 @@ export function changePackage(ctx: UserContext, id: string, changes: Partial<Edi
   const assignments = (Object.keys(changes) as (keyof Editable)[]).map(
     (column) => sql`${raw(column)} = ${changes[column]}::${raw(TYPES[column] ?? 'text')}`,
   );
-  return sql`update packages p set ${join(assignments)}, updated_at = now()
-    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
+  // Only the changed columns, because triggers compare weights and couriers.
+  return withVariableText(sql`update packages p set ${join(assignments)}, updated_at = now()
+    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`);
 }
 
-/** Sets the pre-alerts that the package no longer matches to pending. */
+/** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */
 export function reopenPrealerts(
   ctx: UserContext,
-  courierId: string,
+  courierId: string | null,
   trackingKey: string,
 ): Sql<Pick<Prealert, 'id'>> {
   return sql`update prealerts a set status = 'pending', updated_at = now()

@@ -24,7 +24,7 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
   const { caller } = ctx;
   const input = readFields(body);
   try {
-    return await ctx.transaction(async (tx) => {
+    return await ctx.preparedTransaction(async (tx) => {
       const before = await lockPackageAndParcels(ctx, tx, body.package_id, input);
       const changes = findChanges(caller, before, input);
       assertPermitted(caller, before, changes);
@@ -82,11 +82,11 @@ async function applyChanges(
   const isRenumbered = after.tracking_key !== before.tracking_key;
   const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(ctx, tx, before, after);
   const all = { ...changes, ...effects.columns };
-  await tx.execute(changePackage(ctx, id, all));
+  await tx.defer(changePackage(ctx, id, all));
   // `all` has only columns of Editable.
   const columns = Object.keys(all) as (keyof Editable)[];
   const states = { before: Object.fromEntries(columns.map((key) => [key, before[key]])), after: all };
   const fact = { action: 'package.updated', entity: 'package', entityId: id, ...states } as const;
   await tx.audit(fact, ...effects.facts);
-  await tx.query(queueSyncs(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
+  await tx.defer(queueSyncs(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
 }

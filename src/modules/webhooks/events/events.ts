@@ -39,25 +39,39 @@ export async function recordPackageEvents(
   type: EventType,
   changes: PackageChange[],
 ): Promise<void> {
-  if (changes.length === 0) return;
   const events: NewEvent[] = [];
-  for (let start = 0; start < changes.length; start += PACKAGES_PER_READ)
-    events.push(...(await makeEvents(ctx, tx, type, changes.slice(start, start + PACKAGES_PER_READ))));
-  // One statement, so that all transactions lock the couriers' counters in the same order.
-  if (events.length > 0) await tx.query(insertEvents(ctx, events));
+  for (let start = 0; start < changes.length; start += PACKAGES_PER_READ) {
+    const part = changes.slice(start, start + PACKAGES_PER_READ);
+    const ids = part.map(({ packageId }) => packageId);
+    events.push(...makeEvents(type, part, await tx.query(selectEventPackages(ctx, ids))));
+  }
+  await store(ctx, tx, events);
+}
+
+/**
+ * The same for a caller that has read the packages itself, with selectEventPackages and after the change, to save
+ * a round trip.
+ */
+export async function recordEventsOfPackages(
+  ctx: RequestContext,
+  tx: PlainTx,
+  type: EventType,
+  changes: PackageChange[],
+  packages: EventPackageRow[],
+): Promise<void> {
+  await store(ctx, tx, makeEvents(type, changes, packages));
+}
+
+/** One statement, so that all transactions lock the couriers' counters in the same order. */
+async function store(ctx: RequestContext, tx: PlainTx, events: NewEvent[]): Promise<void> {
+  if (events.length > 0) await tx.defer(insertEvents(ctx, events));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
 const PACKAGES_PER_READ = 1_000;
 
-async function makeEvents(
-  ctx: RequestContext,
-  tx: PlainTx,
-  type: EventType,
-  changes: PackageChange[],
-): Promise<NewEvent[]> {
+function makeEvents(type: EventType, changes: PackageChange[], rows: EventPackageRow[]): NewEvent[] {
   const byPackage = new Map(changes.map((change) => [change.packageId, change]));
-  const rows = await tx.query(selectEventPackages(ctx, [...byPackage.keys()]));
   const ids = newIds(rows.length);
   return rows.map((row, index) => ({
     id: ids[index] ?? newId(),

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { canonicalAddress, makeBlockMatcher } from '../../values/network-address.js';
@@ -26,9 +27,14 @@ export type Forwarding = {
  */
 export function makeForwarding(trustProxy: string[]): Forwarding {
   const isTrusted = makeBlockMatcher(trustProxy);
+  const peers = new WeakMap<Socket, string>();
   const peerOf = ({ socket }: IncomingMessage) => {
+    const known = peers.get(socket);
+    if (known !== undefined) return known;
     const address = socket.remoteAddress ?? '';
-    return canonicalAddress(address) ?? address;
+    const peer = canonicalAddress(address) ?? address;
+    peers.set(socket, peer);
+    return peer;
   };
   return {
     isTrusted,

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { OperationId } from '../../generated/operations.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { CUSTOMERS, makeParcels, newNumber } from '../support/builders/parcels.js';
+import { startCountingProxy, type CountingProxy, type Sent } from '../support/harness/counting-proxy.js';
+import { startService, type Call, type Service } from '../support/service/service.js';
+
+/** More calls than PostgreSQL's generic plan needs, and enough that one is not disturbed by the service's own statements. */
+const CALLS = 8;
+
+let proxy: CountingProxy;
+let service: Service;
+let parcels: ReturnType<typeof makeParcels>;
+
+beforeAll(async () => {
+  proxy = await startCountingProxy();
+  // One connection, so that each statement is prepared once.
+  service = await startService({ through: proxy.through, poolSize: 1 });
+  parcels = makeParcels(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await proxy.stop();
+});
+
+type Request = Omit<Call, 'as'> & { as?: string };
+
+const staff = (body: object): Request => ({ as: 'admin', body });
+const keyed = (body: object): Request => ({ key: DEMO.apiKeys.IEX, body });
+
+async function newPackage(fields: object = {}): Promise<string> {
+  return parcels.receive(newNumber(), { user_code: CUSTOMERS.IEX, ...fields });
+}
+
+async function newManifest(): Promise<string> {
+  const { body } = await service.call('createManifest', staff({ awb_number: '106-12345675' }));
+  return String(body['data'].manifest_id);
+}
+
+async function loadedManifest(): Promise<string> {
+  const [manifest_id, id] = [await newManifest(), await newPackage()];
+  await manage({ action: 'add_packages', manifest_id, package_ids: [id] });
+  return manifest_id;
+}
+
+const manage = (body: object) => service.call('manageManifest', staff(body));
+
+/** Each operation's budget of round trips, and how to make a new request of it. */
+const BUDGETS: [name: string, roundTrips: number, operation: OperationId, make: () => Promise<Request>][] = [
+  [
+    'submits a pre-alert',
+    1,
+    'submitPrealert',
+    async () => keyed({ UserCode: CUSTOMERS.IEX, TrackingNumber: newNumber() }),
+  ],
+  [
+    'creates a pre-alert',
+    3,
+    'createPrealert',
+    async () =>
+      staff({
+        courier_id: DEMO.couriers.IEX,
+        user_code: CUSTOMERS.IEX,
+        tracking_number: newNumber(),
+        vendor: 'Amazon',
+      }),
+  ],
+  [
+    'replaces a pre-alert',
+    5,
+    'replacePrealert',
+    async () =>
+      staff({
+        prealert_id: await parcels.announce('IEX', newNumber()),
+        user_code: CUSTOMERS.IEX,
+        tracking_number: newNumber(),
+        vendor: 'Amazon',
+      }),
+  ],
+  [
+    'deletes a pre-alert',
+    4,
+    'deletePrealert',
+    async () => staff({ prealert_id: await parcels.announce('IEX', newNumber()) }),
+  ],
+  [
+    'receives a package',
+    4,
+    'receivePackage',
+    async () => staff({ tracking_number: newNumber(), weight: 1, user_code: CUSTOMERS.IEX }),
+  ],
+  [
+    'receives an announced package',
+    4,
+    'receivePackage',
+    async () => {
+      const tracking_number = newNumber();
+      await parcels.announce('IEX', tracking_number);
+      return staff({ tracking_number, weight: 1 });
+    },
+  ],
+  [
+    'receives a package again',
+    2,
+    'receivePackage',
+    async () => {
+      const tracking_number = newNumber();
+      await parcels.receive(tracking_number);
+      return staff({ tracking_number, weight: 1 });
+    },
+  ],
+  [
+    'updates a package',
+    2,
+    'updatePackage',
+    async () => staff({ package_id: await newPackage(), description: 'Shoes' }),
+  ],
+  [
+    'changes the number of a package',
+    4,
+    'updatePackage',
+    async () => staff({ package_id: await newPackage(), tracking_number: newNumber() }),
+  ],
+  [
+    'records an event',
+    3,
+    'recordPackageEvent',
+    async () => staff({ package_id: await newPackage(), status: 'on_hold' }),
+  ],
+  ['creates a manifest', 3, 'createManifest', async () => staff({ awb_number: '106-12345675' })],
+  [
+    'adds a package to a manifest',
+    3,
+    'manageManifest',
+    async () =>
+      staff({
+        action: 'add_packages',
+        manifest_id: await newManifest(),
+        package_ids: [await newPackage()],
+      }),
+  ],
+  [
+    'moves a manifest that no package leaves with',
+    3,
+    'manageManifest',
+    async () => staff({ action: 'update_meta', manifest_id: await newManifest(), status: 'ready' }),
+  ],
+  [
+    'ships a manifest',
+    4,
+    'manageManifest',
+    async () => {
+      const manifest_id = await loadedManifest();
+      await manage({ action: 'update_meta', manifest_id, status: 'ready' });
+      return staff({ action: 'update_meta', manifest_id, status: 'shipped' });
+    },
+  ],
+];
+
+/** Returns the cheapest of several calls. The service itself also sends statements now and then. */
+async function cheapest(operation: OperationId, make: () => Promise<Request>): Promise<Sent> {
+  const calls: Sent[] = [];
+  for (let n = 0; n < CALLS; n += 1) {
+    const request = await make();
+    proxy.take();
+    const { status } = await service.call(operation, request);
+    calls.push(proxy.take());
+    expect([200, 201]).toContain(status);
+  }
+  const least = (key: keyof Sent) => Math.min(...calls.map((sent) => sent[key]));
+  return { roundTrips: least('roundTrips'), parsed: least('parsed'), executed: least('executed') };
+}
+
+describe('the round trips of an operation to PostgreSQL', () => {
+  test.each(BUDGETS)('%s in %i', async (_name, roundTrips, operation, make) => {
+    const sent = await cheapest(operation, make);
+    // The columns of UpdatePackage vary, so its statement is not prepared.
+    const parsed = operation === 'updatePackage' ? 1 : 0;
+    expect({ roundTrips: sent.roundTrips, parsed: sent.parsed }).toEqual({ roundTrips, parsed });
+  });
+});
