@@ -23,6 +23,9 @@ import { rejectBeforeReading } from './bodies/reject-before-reading.js';
 
 const STDOUT = 1;
 
+/** The most log text that waits for a reader of stdout that has stalled. Lines beyond it are lost; memory must not grow without limit. */
+const MAX_WAITING_LOG_BYTES = 16 * 1024 * 1024;
+
 export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
 /** Returns Fastify with limits, parsers, logging and headers, and without routes. */
@@ -52,7 +55,7 @@ export async function makeServer(
       level: config.logLevel,
       serializers: { req: describeRequest },
       // Lines that arrive while an earlier one is being written are written together (decision 0047).
-      stream: pino.destination({ dest: STDOUT, sync: false }),
+      stream: pino.destination({ dest: STDOUT, sync: false, maxLength: MAX_WAITING_LOG_BYTES }),
     },
     logController: makeLogController(),
     genReqId: newId,
