@@ -133,10 +133,19 @@ function textOf(length: number, schema: Schema): string {
 
 const patternText = (schema: Schema): string => samplesOf(schema)[0] ?? '';
 
+const samples = new Map<string, string[]>();
+
 /** Returns texts that the pattern and the length limits allow. */
 function samplesOf(schema: Schema): string[] {
-  const texts = fc.stringMatching(new RegExp(patternOf(schema)));
   const { minLength = 0, maxLength = 100 } = schema as { minLength?: number; maxLength?: number };
+  const key = JSON.stringify([patternOf(schema), minLength, maxLength]);
+  const made = samples.get(key) ?? makeSamples(patternOf(schema), minLength, maxLength);
+  samples.set(key, made);
+  return made;
+}
+
+function makeSamples(pattern: string, minLength: number, maxLength: number): string[] {
+  const texts = fc.stringMatching(new RegExp(pattern));
   const isAllowed = (text: string) =>
     text.length >= minLength && text.length <= maxLength && text.trim() !== '';
   return fc.sample(texts, { seed: 1, numRuns: 100 }).filter(isAllowed).slice(0, 20);

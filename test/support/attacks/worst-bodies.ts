@@ -20,14 +20,14 @@ export function worstJsonBodies(
   const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
   if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
   const shapes = bodyShapes().filter((shape) => shape.id === id);
-  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted))].map(
-    ([name, text]) => ({
-      name,
-      contentType: JSON_TYPE,
-      bytes: typeof text === 'string' ? Buffer.from(text) : text,
-    }),
-  );
+  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted)).map(toBody)];
 }
+
+const toBody = ([name, text]: Named): WorstBody => ({
+  name,
+  contentType: JSON_TYPE,
+  bytes: typeof text === 'string' ? Buffer.from(text) : text,
+});
 
 /** Repeats `unit` between the two ends as often as it fits. */
 export function filled(start: string, unit: string, end: string, limit: number): string {
@@ -37,8 +37,16 @@ export function filled(start: string, unit: string, end: string, limit: number):
 
 type Named = [name: string, text: string | Buffer];
 
-/** Returns bodies that are costly for every operation. */
-function anyBodies(limit: number): Named[] {
+const anyBodiesOfLimit = new Map<number, WorstBody[]>();
+
+/** Returns bodies that are costly for every operation. Equal limits give the same objects, because making them takes long. */
+function anyBodies(limit: number): WorstBody[] {
+  const made = anyBodiesOfLimit.get(limit) ?? makeAnyBodies(limit).map(toBody);
+  anyBodiesOfLimit.set(limit, made);
+  return made;
+}
+
+function makeAnyBodies(limit: number): Named[] {
   const fill = (start: string, unit: string, end: string) => filled(start, unit, end, limit);
   return [
     ['a list of zeros', fill('[', '0,', '0]')],
