@@ -12,22 +12,23 @@ const JSON_TYPE = 'application/json';
  * Returns the worst JSON bodies of each kind for an operation, each at its maximum size.
  *
  * @param isWanted whether a field of this schema is inflated, in a body of the given maximum size
+ * @param isFirstOfLimit whether to return the bodies that are costly for every operation with this maximum size
  */
 export function worstJsonBodies(
   id: OperationId,
   isWanted: (schema: Schema, size: string) => boolean,
+  isFirstOfLimit: (limit: number) => boolean,
 ): WorstBody[] {
   const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
   if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
   const shapes = bodyShapes().filter((shape) => shape.id === id);
-  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted)).map(toBody)];
+  const ofAny = isFirstOfLimit(limit) ? anyBodies(limit) : [];
+  return [...ofAny, ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted))].map(([name, text]) => ({
+    name,
+    contentType: JSON_TYPE,
+    bytes: typeof text === 'string' ? Buffer.from(text) : text,
+  }));
 }
-
-const toBody = ([name, text]: Named): WorstBody => ({
-  name,
-  contentType: JSON_TYPE,
-  bytes: typeof text === 'string' ? Buffer.from(text) : text,
-});
 
 /** Repeats `unit` between the two ends as often as it fits. */
 export function filled(start: string, unit: string, end: string, limit: number): string {
@@ -37,16 +38,8 @@ export function filled(start: string, unit: string, end: string, limit: number):
 
 type Named = [name: string, text: string | Buffer];
 
-const anyBodiesOfLimit = new Map<number, WorstBody[]>();
-
-/** Returns bodies that are costly for every operation. Equal limits give the same objects, because making them takes long. */
-function anyBodies(limit: number): WorstBody[] {
-  const made = anyBodiesOfLimit.get(limit) ?? makeAnyBodies(limit).map(toBody);
-  anyBodiesOfLimit.set(limit, made);
-  return made;
-}
-
-function makeAnyBodies(limit: number): Named[] {
+/** Returns bodies that are costly for every operation. */
+function anyBodies(limit: number): Named[] {
   const fill = (start: string, unit: string, end: string) => filled(start, unit, end, limit);
   return [
     ['a list of zeros', fill('[', '0,', '0]')],
