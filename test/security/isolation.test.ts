@@ -133,6 +133,7 @@ function kindsFor(
   if (statuses.every((status) => status === 401 || status === 403))
     return isRepeated ? ['own'] : ['own', 'unknown'];
   if (!isRepeated) return KINDS;
+  // The records that this principal must not reach although it has the role: of the sibling, or of the first tenant.
   return ownCourierOf(principal).startsWith('TW') ? ['other'] : ['sibling'];
 }
 
