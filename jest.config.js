@@ -22,7 +22,8 @@ export default {
   ],
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // One more than the two cores of continuous integration, because many tests wait.
+  maxWorkers: 3,
   // A worker that is restarted loads everything again; one of 3 GB spends its time on garbage collection.
   workerIdleMemoryLimit: '1.5GB',
 };

@@ -3,9 +3,8 @@ import type { Config } from './config/config.js';
 import { makeLoginLimiter } from './platform/access/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
-import type { Bundle } from './platform/contract/bundle.js';
 import { readContract, readRoutes } from './platform/contract/bundle.js';
-import { validateResponses, type ObservedResponse } from './platform/contract/response-validator.js';
+import { validateResponses, type ResponseObserver } from './platform/contract/response-validator.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
 import { openPasswords } from './modules/auth/public.js';
@@ -35,14 +34,23 @@ export type AppOptions = {
   db: Db;
   /** Shorter timeouts, for tests. */
   timeouts?: Timeouts;
+  /** A shorter time limit for drawing a logo, for tests. */
+  drawingMs?: number | undefined;
   /** Counts every request. */
   metrics?: RequestMetrics | undefined;
   /** For tests: validates every response against the contract and receives the result. */
-  onReply?: (reply: ObservedResponse) => void;
+  observer?: ResponseObserver;
 };
 
 /** Creates the server and connects all of its parts. The order of registration is the order of a request's hooks. */
-export async function createApp({ config, db, timeouts, metrics, onReply }: AppOptions): Promise<App> {
+export async function createApp({
+  config,
+  db,
+  timeouts,
+  drawingMs,
+  metrics,
+  observer,
+}: AppOptions): Promise<App> {
   const contract = await readContract();
   const { app: server, unread } = await makeServer(config, timeouts, metrics);
   const secrets = openSecrets(config.secrets, (context) =>
@@ -51,8 +59,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
   const tokens = await registerTokens(server, config.tokens);
 
   sendRateLimits(server);
-  // Our generator wrote this file.
-  if (onReply) validateResponses(server, JSON.parse(contract.json.toString()) as Bundle, onReply);
+  if (observer) validateResponses(server, observer);
   sliceReplies(server, unread);
   rejectWhileClosing(server);
   const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
@@ -76,7 +83,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
       loginLimiter: makeLoginLimiter(),
       passwords: openPasswords(config.passwordHashCost),
-      drawLogo: makeLogoDrawer(),
+      drawLogo: makeLogoDrawer(drawingMs),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
       uploadLimiter: makeUploadLimiter(),

@@ -132,7 +132,9 @@ function kindsFor(
   // The permission is rejected before the id is read. Two kinds prove that the id has no effect.
   if (statuses.every((status) => status === 401 || status === 403))
     return isRepeated ? ['own'] : ['own', 'unknown'];
-  return isRepeated ? ['sibling', 'other'] : KINDS;
+  if (!isRepeated) return KINDS;
+  // The records that this principal must not reach although it has the role: of the sibling, or of the first tenant.
+  return ownCourierOf(principal).startsWith('TW') ? ['other'] : ['sibling'];
 }
 
 /** A manager who may do the same as an administrator reads and writes the same rows. */

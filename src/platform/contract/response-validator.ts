@@ -33,13 +33,12 @@ export type ResponseValidator = {
   validateFailure(text: string): string[];
 };
 
+/** A validator, which several servers may share, and what receives its results. */
+export type ResponseObserver = { validator: ResponseValidator; onReply: (reply: ObservedResponse) => void };
+
 /** Validates every response that the server sends. Only tests enable it. */
-export function validateResponses(
-  app: FastifyInstance,
-  bundle: Bundle,
-  onReply: (reply: ObservedResponse) => void,
-): void {
-  const { validate, validateFailure } = makeResponseValidator(bundle);
+export function validateResponses(app: FastifyInstance, { validator, onReply }: ResponseObserver): void {
+  const { validate, validateFailure } = validator;
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const operationId = request.operation?.id ?? '';
     const { statusCode: status } = reply;

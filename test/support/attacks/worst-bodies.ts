@@ -12,21 +12,22 @@ const JSON_TYPE = 'application/json';
  * Returns the worst JSON bodies of each kind for an operation, each at its maximum size.
  *
  * @param isWanted whether a field of this schema is inflated, in a body of the given maximum size
+ * @param isFirstOfLimit whether to return the bodies that are costly for every operation with this maximum size
  */
 export function worstJsonBodies(
   id: OperationId,
   isWanted: (schema: Schema, size: string) => boolean,
+  isFirstOfLimit: (limit: number) => boolean,
 ): WorstBody[] {
   const { mediaTypes, maxBodyBytes: limit } = operationOf(id);
   if (!(mediaTypes as readonly string[]).includes(JSON_TYPE) || limit === null) return [];
   const shapes = bodyShapes().filter((shape) => shape.id === id);
-  return [...anyBodies(limit), ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted))].map(
-    ([name, text]) => ({
-      name,
-      contentType: JSON_TYPE,
-      bytes: typeof text === 'string' ? Buffer.from(text) : text,
-    }),
-  );
+  const ofAny = isFirstOfLimit(limit) ? anyBodies(limit) : [];
+  return [...ofAny, ...shapes.flatMap((shape) => ofShape(shape, limit, isWanted))].map(([name, text]) => ({
+    name,
+    contentType: JSON_TYPE,
+    bytes: typeof text === 'string' ? Buffer.from(text) : text,
+  }));
 }
 
 /** Repeats `unit` between the two ends as often as it fits. */

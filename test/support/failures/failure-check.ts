@@ -3,13 +3,24 @@ import { describeOperation } from '../service/contract.js';
 import { matchFailure, type FailureBody } from './failure-templates.mjs';
 
 type SentReply = { operationId: string; status: number; mediaType: string; text: string };
+type Failure = { body: FailureBody; faults: string[]; texts: string[] };
+
+let latest: { status: number; text: string; failure: Failure } | undefined;
+
+/** Parses a failure and finds its messages in openapi/errors.yaml. The harness asks twice for each response. */
+export function readFailure(status: number, text: string): Failure {
+  if (latest?.status === status && latest.text === text) return latest.failure;
+  // The response validator reports a response that is not an error envelope.
+  const body = JSON.parse(text) as FailureBody;
+  const failure = { body, ...matchFailure(status, body) };
+  latest = { status, text, failure };
+  return failure;
+}
 
 /** Returns what is wrong with the messages of a failure. Each must come from openapi/errors.yaml. */
 export function failureFaults({ operationId, status, mediaType, text }: SentReply): string[] {
   if (status < 400 || mediaType !== 'application/json') return [];
-  // The response validator reports a response that is not an error envelope.
-  const body = JSON.parse(text) as FailureBody;
-  const { faults, texts } = matchFailure(status, body);
+  const { body, faults, texts } = readFailure(status, text);
   const docUrl = `/docs/errors#${body.code}`;
   return [
     ...faults,

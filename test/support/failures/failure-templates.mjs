@@ -63,7 +63,20 @@ function wordProblems(errors = []) {
 
 const NUMBER = '-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?';
 
-function patternOf(message, example = {}, problems, field) {
+/** Most failures have the same few messages and fields, and compiling a pattern takes longer than matching it. */
+const patterns = new Map();
+/** A fuzzer invents field names. */
+const MAX_PATTERNS = 10_000;
+
+function patternOf(message, example, problems, field) {
+  if (message.includes('{problems}')) return compile(message, example, problems, field);
+  const key = JSON.stringify([message, example, field]);
+  const pattern = patterns.get(key) ?? compile(message, example, problems, field);
+  if (patterns.size < MAX_PATTERNS) patterns.set(key, pattern);
+  return pattern;
+}
+
+function compile(message, example = {}, problems, field) {
   const given = { problems, field };
   const parts = message.split(/\{(\w+)\}/).map((part, index) => {
     if (index % 2 === 0) return escape(part);

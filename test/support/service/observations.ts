@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ObservedResponse } from '../../../src/platform/contract/response-validator.js';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { matchFailure, type FailureBody } from '../failures/failure-templates.mjs';
+import { readFailure } from '../failures/failure-check.js';
 
 type Observation = Omit<ObservedResponse, 'problems'>;
 
@@ -23,12 +23,10 @@ export function observe(reply: Observation): void {
 function factsOf({ status, mediaType, requestMediaType, action, text }: Observation): string[] {
   const facts = [`${status}`, `${status} ${mediaType || 'no body'}`];
   if (status >= 400) {
-    // The response validator checks the error envelope.
-    const failure = JSON.parse(text) as FailureBody;
-    const { texts } = matchFailure(status, failure);
+    const { body, texts } = readFailure(status, text);
     return [
       ...facts,
-      `${status} ${failure.code}`,
+      `${status} ${body.code}`,
       ...texts.filter(isOfContract).map((each) => `says ${status} ${each}`),
     ];
   }

@@ -4,10 +4,11 @@ import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
 import { readConfig, type Config } from '../../../src/config/config.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
+import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import type { Db } from '../../../src/platform/db/database.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
-import { filledPath } from './contract.js';
+import { bundle, filledPath } from './contract.js';
 import { failureFaults } from '../failures/failure-check.js';
 import { demoDatabase, freshDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
@@ -67,12 +68,16 @@ export type ServiceOptions = {
   rowSecurity?: boolean;
   env?: Record<string, string>;
   timeouts?: AppOptions['timeouts'];
+  drawingMs?: number;
   poolSize?: number;
   /** Returns the URL of a proxy in front of the database, for the service's own connections. */
   through?: (url: string) => string;
   /** Also runs a worker and allows loopback URLs of couriers. */
   worker?: boolean;
 };
+
+/** All services of a jest worker share it, because compiling the schemas of responses takes long. */
+const validator = makeResponseValidator(bundle);
 
 /** Starts the service on a free port with its own database. `stop` throws if a reply did not match the contract. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
@@ -109,12 +114,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     config,
     db,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
+    drawingMs: options.drawingMs,
     metrics,
-    onReply(reply) {
-      observe(reply);
-      const { operationId, status } = reply;
-      const found = [...reply.problems, ...failureFaults(reply)];
-      faults.push(...found.map((fault) => `${operationId} ${status}: ${fault}`));
+    observer: {
+      validator,
+      onReply(reply) {
+        observe(reply);
+        const { operationId, status } = reply;
+        const found = [...reply.problems, ...failureFaults(reply)];
+        faults.push(...found.map((fault) => `${operationId} ${status}: ${fault}`));
+      },
     },
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });

@@ -27,7 +27,7 @@ const DRAWING_MS = 5_000;
 /** One per courier at a time, so that one courier's slow logo does not block the others. */
 const QUEUE = { concurrency: 2, maxWaiting: 16, maxWaitMs: 15_000, retryAfterSeconds: 1 };
 
-export function makeLogoDrawer(): LogoDrawer {
+export function makeLogoDrawer(drawingMs = DRAWING_MS): LogoDrawer {
   const limits = { maxThreads: QUEUE.concurrency, maxHeapMb: MAX_HEAP_MB };
   const sanitizers: Sanitizers = makeWorkerPool('modules/couriers/logo/svg-worker.js', {
     ...limits,
@@ -35,7 +35,7 @@ export function makeLogoDrawer(): LogoDrawer {
   });
   const renderers: Renderers = makeWorkerPool('modules/couriers/logo/raster-worker.js', {
     ...limits,
-    timeoutMs: DRAWING_MS,
+    timeoutMs: drawingMs,
   });
   const limiter = makeKeyedLimiter(QUEUE);
 
