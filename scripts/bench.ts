@@ -17,6 +17,7 @@ import {
   lineOf,
   type HistoryEntry,
 } from './bench/report.js';
+import { waitForVacuums } from './bench/postgres.js';
 import { planRows, type PlannedRow } from './bench/rows/rows.js';
 import { FULL, rowCount, SMOKE } from './bench/scale.js';
 import { startBenchService } from './bench/service.js';
@@ -63,7 +64,7 @@ async function run(isSmoke: boolean, words: string[], print: Print): Promise<His
       const planned = planRows(config, bench, print).filter(
         ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
       );
-      const rows = await measure(planned, yardsticks, print);
+      const rows = await measure(planned, { yardsticks, ownerUrl: database.ownerUrl }, print);
       const ends = [scale.small, scale.large].map((size) => `, ${rowCount(size)} rows`) as [string, string];
       for (const [list, growth] of growthOf(rows, ends))
         print(
@@ -79,12 +80,17 @@ async function run(isSmoke: boolean, words: string[], print: Print): Promise<His
 }
 
 /** Runs every planned row, even after a failed one. @throws with the names of the failed rows */
-async function measure(planned: PlannedRow[], yardsticks: Yardsticks, print: Print): Promise<Row[]> {
+async function measure(
+  planned: PlannedRow[],
+  { yardsticks, ownerUrl }: { yardsticks: Yardsticks; ownerUrl: string },
+  print: Print,
+): Promise<Row[]> {
   const rows: Row[] = [];
   const failed: string[] = [];
   for (const line of [describeYardsticks(yardsticks), ...HEADINGS]) print(line);
   for (const { name, run: measureRow } of planned) {
     try {
+      await waitForVacuums(ownerUrl);
       const row = await measureRow();
       // On little data the start of psql may take longer than its work, which makes the result negative.
       if (!(row.measured > 0)) throw new Error('The measurement is not positive.');

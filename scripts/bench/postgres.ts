@@ -3,12 +3,25 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Sql } from '../../src/platform/db/statements.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import type { CpuMeter } from './cpu.js';
 import type { Scale } from './scale.js';
+
+/** A vacuum of the largest table takes about a minute. */
+const MAX_VACUUM_MS = 180_000;
+
+/** Waits for the end of automatic vacuums that earlier rows have caused. Their CPU time would count as the next row's. */
+export async function waitForVacuums(url: string): Promise<void> {
+  const deadline = Date.now() + MAX_VACUUM_MS;
+  await withClient(url, async (client) => {
+    const running = `select 1 from pg_stat_activity where backend_type = 'autovacuum worker'`;
+    while (Date.now() < deadline && (await client.query(running)).rows.length > 0) await sleep(500);
+  });
+}
 
 /** The connections of the service's pool. */
 const CLIENTS = 10;
