@@ -136,7 +136,7 @@ test('a statement after a lock sees what the owner of the lock has committed', a
   const lock = sql`select pg_advisory_xact_lock(4712)`;
   const owner = await service.owner.connect();
   await owner.query('begin; select pg_advisory_xact_lock(4712)');
-  await owner.query('insert into carriers (tenant_id, id, name) values ($1, $2, $2)', [tenantId, id]);
+  await owner.query('insert into carriers (tenant_id, id, name) values ($1, $2, $3)', [tenantId, id, id]);
   const found = context().preparedTransaction(async (tx) => {
     await tx.defer(lock);
     return tx.query(find(id));

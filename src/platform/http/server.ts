@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { pino } from 'pino';
 import type { Config } from '../../config/config.js';
 import { newId } from '../values/ids.js';
 import type { RequestMetrics } from '../metrics/requests.js';
@@ -20,11 +19,6 @@ import { assertOneHost } from './connections/request-target.js';
 import { parseJson } from './bodies/text.js';
 import { closeUnreadConnections, type UnreadReplies } from './connections/unread-replies.js';
 import { rejectBeforeReading } from './bodies/reject-before-reading.js';
-
-const STDOUT = 1;
-
-/** The most log text that waits for a reader of stdout that has stalled. Lines beyond it are lost; memory must not grow without limit. */
-const MAX_WAITING_LOG_BYTES = 16 * 1024 * 1024;
 
 export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
@@ -51,12 +45,7 @@ export async function makeServer(
       onConnectionRefused: (address) =>
         app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
     }),
-    logger: {
-      level: config.logLevel,
-      serializers: { req: describeRequest },
-      // Lines that arrive while an earlier one is being written are written together (decision 0047).
-      stream: pino.destination({ dest: STDOUT, sync: false, maxLength: MAX_WAITING_LOG_BYTES }),
-    },
+    logger: { level: config.logLevel, serializers: { req: describeRequest } },
     logController: makeLogController(),
     genReqId: newId,
     requestIdHeader: false,

@@ -142,7 +142,7 @@ async function recordAndFail(packageIds: string[]): Promise<void> {
     })
     .catch((error: unknown) => messageOf(error));
   // The transaction got no connection within 2 seconds and did nothing, like a 503. Try again.
-  if (/Unable to start a transaction/.test(outcome)) return recordAndFail(packageIds);
+  if (/Unable to start a transaction|temporarily unavailable/.test(outcome)) return recordAndFail(packageIds);
   expect(outcome).toBe('in vain');
 }
 
