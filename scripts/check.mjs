@@ -14,6 +14,8 @@ const STEPS = [
   ['format', () => runNode('node_modules/prettier/bin/prettier.cjs', '--check', '.')],
   // Runs every row once on little data, from the build that prepare() has made.
   ['bench', () => runNode('dist/scripts/bench.js', '--smoke')],
+  // Twelve seconds of everything at the same time, on little data.
+  ['pressure', () => runNode('dist/scripts/pressure.js', '--smoke')],
   ['contract', lintContract],
   // Compares with the last release.
   ['release', () => runNode('dist/scripts/contract-diff.js')],
