@@ -8,7 +8,7 @@ import { readContract, readRoutes } from './platform/contract/bundle.js';
 import { validateResponses, type ObservedResponse } from './platform/contract/response-validator.js';
 import { listMigrations } from './platform/db/migrations/migrate.js';
 import { MIGRATIONS } from './startup/prepare-database.js';
-import { makePasswordThreads, openPasswords } from './modules/auth/public.js';
+import { openPasswords } from './modules/auth/public.js';
 import { makeUploadLimiter } from './platform/files/uploads.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Db } from './platform/db/database.js';
@@ -75,7 +75,7 @@ export async function createApp({ config, db, timeouts, metrics, onReply }: AppO
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
       loginLimiter: makeLoginLimiter(),
-      passwords: openPasswords(config.passwordHashCost, makePasswordThreads()),
+      passwords: openPasswords(config.passwordHashCost),
       drawLogo: makeLogoDrawer(),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,

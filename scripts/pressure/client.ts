@@ -66,7 +66,9 @@ function attempt(
     const sent = request(options, (response) => {
       const { statusCode: status = 0 } = response;
       const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => void (isKept(status) && chunks.push(chunk)));
+      response.on('data', (chunk: Buffer) => {
+        if (isKept(status)) chunks.push(chunk);
+      });
       response.on('end', () => resolve({ status, text: Buffer.concat(chunks).toString() }));
       response.on('error', reject);
     });

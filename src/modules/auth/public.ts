@@ -2,7 +2,6 @@
 export { insertUser } from './credentials/new-user.js';
 export { ONE_TIME_PASSWORD_DAYS, newOneTimePassword } from './credentials/one-time-password.js';
 export { validatePassword } from './credentials/password-policy.js';
-export { makePasswordThreads } from './credentials/password-threads.js';
 export { openPasswords, type Passwords } from './credentials/passwords.js';
 export {
   codeThrottle,

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
 /** The message that a worker pool sends to a thread. */
@@ -28,7 +28,9 @@ export function makeWorkerTask<Message, Result>(work: (message: Message) => Resu
 function lowerPriority(): void {
   try {
     const [, thread] = /\/task\/(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
-    if (thread) setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
+    if (!thread) return;
+    const lower = getPriority() + constants.priority.PRIORITY_BELOW_NORMAL;
+    setPriority(Number(thread), Math.min(lower, constants.priority.PRIORITY_LOW));
   } catch {
     // Another system, or one without /proc.
   }

@@ -25,16 +25,19 @@ afterAll(async () => {
 function explainWrites(pool: pg.Pool): Promise<Plan>[] {
   const explained: Promise<Plan>[] = [];
   pool.on('connect', (client) => {
-    const run = client.query.bind(client) as (config: pg.QueryConfig) => Promise<pg.QueryResult<Explained>>;
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
     const explain = async ({ text, values }: pg.QueryConfig) => {
-      const { rows } = await run({ text: `explain (format json) ${text}`, ...(values && { values }) });
+      // EXPLAIN with this format returns one row.
+      const { rows } = (await query({ text: `explain (format json) ${text}`, values })) as {
+        rows: Explained[];
+      };
       const [row] = rows;
       if (!row) throw new Error('EXPLAIN returned no row.');
       return row['QUERY PLAN'][0].Plan;
     };
-    client.query = ((config: pg.QueryConfig) => {
-      if (/insert into customers/.test(config.text)) explained.push(explain(config));
-      return run(config);
+    client.query = ((...args: [pg.QueryConfig, ...unknown[]]) => {
+      if (/insert into customers/.test(args[0].text)) explained.push(explain(args[0]));
+      return query(...args);
     }) as typeof client.query;
   });
   return explained;

@@ -20,27 +20,21 @@ export type Passwords = {
   matches(password: string, hash: string | undefined): Promise<boolean>;
 };
 
-/** bcrypt, or the same in other threads. */
-export type Hasher = {
-  hash(password: string, cost: number): Promise<string>;
-  compare(password: string, hash: string): Promise<boolean>;
-};
-
 /**
  * Hashes and compares passwords.
  * @param cost the binary logarithm of bcrypt's rounds. A hash of cost 12 takes about 185 ms of CPU time
  */
-export function openPasswords(cost: number, hasher: Hasher = bcrypt): Passwords {
+export function openPasswords(cost: number): Passwords {
   // A well-formed hash of no known password. Comparing with it takes as long as with a real one.
   const dummyHash = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
   return {
     async hash(password) {
       if (!isHashable(password)) throw new Error('A password has at most 72 bytes and no NUL.');
-      return hasher.hash(password, cost);
+      return bcrypt.hash(password, cost);
     },
     async matches(password, hash) {
       const canMatch = hash !== undefined && isHashable(password);
-      const isSame = await hasher.compare(canMatch ? password : '', canMatch ? hash : dummyHash);
+      const isSame = await bcrypt.compare(canMatch ? password : '', canMatch ? hash : dummyHash);
       return canMatch && isSame;
     },
   };
