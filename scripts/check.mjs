@@ -30,8 +30,6 @@ const COPY = join(root, 'node_modules', '.cache', 'check-generated');
 prepare();
 const waiting = [...STEPS];
 await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
-// Twelve seconds of everything at the same time, on little data. It runs alone, because other steps would delay its requests.
-if (!process.exitCode) await runStep('pressure', () => runNode('dist/scripts/pressure.js', '--smoke'));
 if (!process.exitCode && !process.argv.includes('--no-tests')) await runStep('tests', runTests);
 
 /** Runs one step after another until none is left or one has failed. */

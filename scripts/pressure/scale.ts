@@ -34,7 +34,7 @@ export const FULL: Scale = {
   maxBlockMs: 150,
 };
 
-/** For the gate, which runs other work at the same time: only the bounds that a blocked event loop would exceed. */
+/** A short run for machines of any speed: only the bounds that a blocked event loop would exceed. */
 export const SMOKE: Scale = {
   name: 'smoke',
   size: 5_000,
