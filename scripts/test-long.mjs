@@ -1,4 +1,4 @@
-// npm run test:long: runs the whole suite with more rounds, then long fuzz and chaos runs, the SDKs of all languages,
+// npm run test:long: runs the whole suite with more rounds, then long fuzz, chaos and pressure runs, the SDKs of all languages,
 // and the code generators. Takes an hour or more. With arguments for jest, only the suite runs: npm run test:long --
 // test/modules/customers/upload-races.test.ts
 import { spawnSync } from 'node:child_process';
@@ -9,6 +9,12 @@ const CAMPAIGNS = [
   { name: 'suite', script: 'test.mjs', args: [] },
   { name: 'fuzz', script: 'fuzz.mjs', args: ['--requests', '200000'] },
   { name: 'chaos', script: 'chaos.mjs', args: ['--kills', '50'] },
+  // Compares the memory after 5 and after 15 minutes. The bound of the latency is that of the gate, for machines of any speed.
+  {
+    name: 'pressure',
+    script: 'run.mjs',
+    args: 'pressure --minutes 15 --rate 50 --pause 20 --p99 1500'.split(' '),
+  },
   { name: 'sdk', script: 'run.mjs', args: ['sdk-test'] },
   { name: 'generators', script: 'run.mjs', args: ['sdk-generators'] },
 ];

@@ -25,7 +25,7 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
   const connection = connectionOf(database);
   const metrics = config.metrics && (await serveMetrics(config.metrics, connection));
   const db = openDb({ ...connection, size: config.poolSize });
-  metrics?.watchPool('service', db.pool);
+  metrics?.watchPool('service', db);
   try {
     const { server } = await createApp({ config, db, metrics });
     // A signal may have arrived during start-up.

@@ -42,13 +42,15 @@ export async function openBenchDatabase(
 ): Promise<BenchDatabase> {
   const server = await (scale.name === 'smoke'
     ? openScratchServer(config)
-    : openPersistentServer(config, print));
+    : openPersistentServer(config, 'bench', print));
   try {
     await migrate(server.url, MIGRATIONS);
     const tenants = await withClient(server.url, async (client) => {
       await seedDemo(client, openSecrets(config.secrets), new Date());
-      const small = await ensureTenant(client, 'small', scale, print);
-      return { small, large: await ensureTenant(client, 'large', scale, print) };
+      const tenantOf = (slug: 'small' | 'large') =>
+        ensureTenant(client, slug, { size: scale[slug], manifestPackages: scale.manifestPackages }, print);
+      const small = await tenantOf('small');
+      return { small, large: await tenantOf('large') };
     });
     return { ownerUrl: server.url, ...tenants, stop: () => server.stop() };
   } catch (error) {
@@ -57,23 +59,29 @@ export async function openBenchDatabase(
   }
 }
 
-async function openPersistentServer(config: Config, print: (line: string) => void): Promise<BenchServer> {
+/** Opens the operator's server, or an embedded one whose data stay in .data/ under the given name. */
+export async function openPersistentServer(
+  config: Config,
+  name: string,
+  print: (line: string) => void,
+): Promise<BenchServer> {
   if (config.databaseOwnerUrl) return { url: config.databaseOwnerUrl, stop: async () => undefined };
   return startEmbeddedPostgres({
-    dataDir: join(projectRoot, '.data', 'bench'),
-    database: 'crossdock_bench',
+    dataDir: join(projectRoot, '.data', name),
+    database: `crossdock_${name}`,
     log: print,
     settings: { shared_buffers: '512MB', max_wal_size: '4GB' },
   });
 }
 
-async function ensureTenant(
+/** Returns the tenant of this slug. Creates and loads it if it does not exist. */
+export async function ensureTenant(
   client: pg.Client,
-  slug: 'small' | 'large',
-  scale: Scale,
+  slug: string,
+  amounts: { size: number; manifestPackages: number },
   print: (line: string) => void,
 ): Promise<BenchTenant> {
-  const size = scale[slug];
+  const { size, manifestPackages } = amounts;
   const { rows } = await client.query<Omit<BenchTenant, 'size'>>(
     `select t.id, h.host, m.id as "manifestId", c.id as "courierId" from tenants t
      join tenant_hosts h on h.tenant_id = t.id join couriers c on c.tenant_id = t.id and c.code = 'C0'
@@ -83,11 +91,11 @@ async function ensureTenant(
   if (rows[0]) return { ...rows[0], size };
   print(`Loading ${size} pre-alerts, customers and packages ...`);
   await client.query('begin');
-  for (const statement of loadTenant(slug, size, scale.manifestPackages)) await client.query(statement);
+  for (const statement of loadTenant(slug, size, manifestPackages)) await client.query(statement);
   await client.query(loadCustomers(slug, makeNames(size)));
   await client.query('commit');
   await client.query('vacuum analyze');
   // The rows would pay for the first write to each page after a checkpoint, and for the checkpoint of the load.
   await client.query('checkpoint');
-  return ensureTenant(client, slug, scale, print);
+  return ensureTenant(client, slug, amounts, print);
 }

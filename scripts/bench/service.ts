@@ -27,7 +27,7 @@ export async function startBenchService(databaseUrl: string, ownerUrl: string): 
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await waitUntilReady(child);
+  await waitUntilReady(child, servicePort);
   return {
     port: servicePort,
     pid: child.pid ?? 0,
@@ -38,11 +38,11 @@ export async function startBenchService(databaseUrl: string, ownerUrl: string): 
   };
 }
 
-async function waitUntilReady(child: ChildProcess): Promise<void> {
+export async function waitUntilReady(child: ChildProcess, port: number): Promise<void> {
   const deadline = Date.now() + 20_000;
   for (;;) {
     try {
-      if ((await fetch(`http://127.0.0.1:${servicePort}/ready`)).ok) return;
+      if ((await fetch(`http://127.0.0.1:${port}/ready`)).ok) return;
     } catch (error) {
       if (child.exitCode !== null) throw new Error('The service ended instead of serving.', { cause: error });
       if (Date.now() > deadline) throw error;
@@ -51,7 +51,7 @@ async function waitUntilReady(child: ChildProcess): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -45,8 +45,8 @@ export function startBackground(options: BackgroundOptions): Background {
   const { config, connection, queueConnection, log, metrics } = options;
   const db = openDb({ ...connection, size: config.poolSize });
   const queuePool = createPool({ ...queueConnection, size: QUEUE_CONNECTIONS, isPipelined: false });
-  metrics?.watchPool('worker', db.pool);
-  metrics?.watchPool('queue', queuePool);
+  metrics?.watchPool('worker', db);
+  metrics?.watchPool('queue', { pool: queuePool });
   const outbound = makeOutboundClient(config.outbound);
   const stopping = new AbortController();
   const tasks = makeTasks({

@@ -162,6 +162,32 @@ describe('each request is counted once, by operation and status', () => {
     }
   });
 
+  test('transactions that wait for their share of the connections are waiting, and their waits are measured', async () => {
+    const add = (n: number) =>
+      service.call('createCustomer', {
+        as: 'admin',
+        body: { courier_id: DEMO.couriers.HRB, user_code: `WAIT-${n}`, first_name: 'Ann', last_name: 'Lee' },
+      });
+    const waited = (scraped: Scrape) =>
+      scraped.values.get('crossdock_pool_wait_seconds_sum{pool="service"}') ?? 0;
+    const before = await scrape();
+    const client = await service.owner.connect();
+    try {
+      await client.query('begin');
+      await client.query('select from couriers where id = $1 for update', [DEMO.couriers.HRB]);
+      // A tenant gets four fifths of the three connections: two transactions wait for the lock, the others for a connection.
+      const replies = Promise.all([1, 2, 3, 4, 5].map(add));
+      await until(async () => (await scrape()).values.get('crossdock_pool_waiting{pool="service"}') === 3);
+      await client.query('rollback');
+      expect((await replies).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    } finally {
+      client.release(true);
+    }
+    const after = await scrape();
+    expect(after.values.get('crossdock_pool_waiting{pool="service"}')).toBe(0);
+    expect(waited(after)).toBeGreaterThan(waited(before));
+  });
+
   test('metrics are not available on the public port', async () => {
     expect(await service.request('GET', '/metrics')).toMatchObject({
       status: 404,

@@ -1,7 +1,8 @@
+import { getPriority } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
 import { makeWorkerPool, type WorkerPoolOptions } from '../../src/platform/concurrency/worker-pool.js';
 
-type Act = { act: 'answer' | 'wait' | 'throw' | 'spin' | 'exit' | 'fill'; value?: unknown };
+type Act = { act: 'answer' | 'wait' | 'throw' | 'spin' | 'exit' | 'fill' | 'priority'; value?: unknown };
 type Answer = { value: unknown; env: object; execArgv: string[] };
 
 const FILE = '../../test/support/workers/misbehaving-worker.mjs';
@@ -42,6 +43,15 @@ describe('a task that fails reports the reason, and another task continues', () 
 test('the time limit does not include the time that a thread takes to load', async () => {
   const pool = makePool({ timeoutMs: 300 }, '../../test/support/workers/slow-worker.mjs');
   expect((await pool.run({ act: 'answer', value: 1 })).value).toBe(1);
+});
+
+const inLinux = process.platform === 'linux' ? test : test.skip;
+
+inLinux('only background threads have a lower priority than the thread that serves requests', async () => {
+  const priorityOf = async (options: Partial<WorkerPoolOptions>) =>
+    (await makePool(options).run({ act: 'priority' })).value;
+  expect(await priorityOf({})).toBe(getPriority());
+  expect(await priorityOf({ isBackground: true })).toBeGreaterThan(getPriority());
 });
 
 test('more tasks than threads wait for a thread', async () => {

@@ -17,6 +17,11 @@ export type WorkerPoolOptions = {
   timeoutMs: number;
   /** How long a thread waits for another task before it ends. */
   idleMs?: number;
+  /**
+   * Runs the threads at a low priority, so that they do not delay the thread that serves requests. Only for a generous
+   * `timeoutMs`: on a busy machine the tasks take several times as long.
+   */
+  isBackground?: boolean;
 };
 
 export type WorkerPool<Message, Result> = {
@@ -48,7 +53,7 @@ export class WorkerTaskError extends Error {
  */
 export function makeWorkerPool<Message, Result>(
   file: string,
-  { maxThreads, maxHeapMb, timeoutMs, idleMs = IDLE_MS }: WorkerPoolOptions,
+  { maxThreads, maxHeapMb, timeoutMs, idleMs = IDLE_MS, isBackground = false }: WorkerPoolOptions,
 ): WorkerPool<Message, Result> {
   const pool = new Piscina<WorkerTask<Message>, Result>({
     filename: join(projectRoot, 'dist', 'src', file),
@@ -76,7 +81,7 @@ export function makeWorkerPool<Message, Result>(
       const limit = makeTimeLimit(timeoutMs, notStarted(file), () => unstarted.delete(id));
       unstarted.set(id, limit);
       try {
-        return await pool.run({ id, message }, { signal: limit.signal });
+        return await pool.run({ id, message, isBackground }, { signal: limit.signal });
       } catch (error) {
         if (limit.signal.aborted) throw limit.signal.reason;
         throw toTaskError(error);

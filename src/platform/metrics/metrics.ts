@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type pg from 'pg';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { projectRoot } from '../../config/project-root.js';
 import type { ReadBacklog } from './backlog.js';
 import { makeBacklogGauges } from './backlog-gauges.js';
 import { countOutbound, type OutboundMetrics } from './outbound.js';
-import { watchPools } from './pools.js';
+import { watchPools, type WatchedPool } from './pools.js';
 import { countRequests, type RequestMetrics } from './requests.js';
 
 /**
@@ -15,8 +14,8 @@ import { countRequests, type RequestMetrics } from './requests.js';
  */
 export type Metrics = RequestMetrics &
   OutboundMetrics & {
-    /** Adds a pool to the connection gauges. */
-    watchPool(name: 'service' | 'worker' | 'queue', pool: pg.Pool): void;
+    /** Adds a pool to the metrics of connections. */
+    watchPool(name: 'service' | 'worker' | 'queue', watched: WatchedPool): void;
     /** Returns all metrics in the Prometheus text format. */
     render(): Promise<string>;
   };

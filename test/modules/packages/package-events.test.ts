@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
+import { moveAndAppend } from '../../../src/modules/packages/events/record-queries.js';
 import {
   nextStatuses,
   SUSPENDED,
   type PackageStatus,
 } from '../../../src/modules/packages/events/transitions.js';
+import { makeContext } from '../../../src/platform/context/request-context.js';
+import { sql } from '../../../src/platform/db/statements.js';
+import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { bundle } from '../../support/service/contract.js';
 import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receivers/outbound.js';
@@ -463,4 +467,36 @@ describe('concurrent events', () => {
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     for (const id of ids) await expectChain(id);
   });
+});
+
+test('an event for 200 packages looks these up, and does not read all packages', async () => {
+  await insertWithoutTriggers(
+    service.owner,
+    `insert into packages (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, house_number, weight_lb, warehouse_id)
+     select $1, gen_random_uuid(), $2, 'IEX-1001', 'MANY-' || n, 'MANY-' || n, 'MANY-' || n, 1, w.id
+     from generate_series(1, 20000) n, (select id from warehouses where tenant_id = $1 limit 1) w`,
+    [TENANT, IEX],
+  );
+  await service.owner.query('analyze packages');
+  const caller = {
+    kind: 'user' as const,
+    tenantId: TENANT,
+    userId: DEMO.users.warehouse,
+    role: 'warehouse' as const,
+    courierId: null,
+    tokenVersion: 1,
+    expiresAt: Math.floor(Date.now() / 1000) + 3_600,
+  };
+  const ctx = makeContext(service.db, caller, 'a-request');
+  const moves = Array.from({ length: 200 }, () => ({
+    id: randomUUID(),
+    eventId: randomUUID(),
+    previous: 'received' as const,
+    status: 'on_hold' as const,
+  }));
+  const statement = moveAndAppend(ctx, moves, { occurredAt: null, location: null, remarks: null });
+  const [rows] = await ctx.pipeline([sql<Row>`explain ${statement}`]);
+  const plan = rows.map((row) => String(row['QUERY PLAN']));
+  expect(plan.filter((line) => /Scan.* on packages p /.test(line))).not.toEqual([]);
+  expect(plan.filter((line) => /Seq Scan on packages/.test(line))).toEqual([]);
 });

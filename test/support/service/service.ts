@@ -107,7 +107,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
   const db = openDb({ ...connection, size: options.poolSize ?? 10 });
   const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
-  metrics?.watchPool('service', db.pool);
+  metrics?.watchPool('service', db);
   db.applicationFilters = options.applicationFilters ?? true;
   const faults: string[] = [];
   const app = await createApp({

@@ -9,6 +9,7 @@ const POOL = {
   maxHeapMb: 256,
   // A hundred times as long as the longest workbook takes on an idle core.
   timeoutMs: 100_000,
+  isBackground: true,
 };
 
 export type WorkbookWriter = <Row>(

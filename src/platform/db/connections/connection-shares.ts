@@ -10,6 +10,10 @@ export type ConnectionShares = {
   run<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result>;
   /** Records the courier of an API key, so that all of a courier's callers count against the same share. */
   recordKeyOwner(keyHash: string, courierId: string): void;
+  /** Returns the number of transactions that wait for their share. */
+  countWaiting(): number;
+  /** Calls `record` with the waiting time of every transaction that starts from now on. */
+  recordWaits(record: (waitedMs: number) => void): void;
 };
 
 export type ConnectionShareOptions = {
@@ -39,6 +43,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
   const keyOwners = new Map<string, string>();
   const tenants = cacheCount(countTenants);
   let totalInUse = 0;
+  let recordWait: (waitedMs: number) => void = () => undefined;
 
   const usage = (key: string) => used.get(key) ?? 0;
 
@@ -107,8 +112,13 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
     async run(caller, work) {
       const request = shareRequestOf(caller);
       const key = request.courier ?? request.tenant;
-      if (queues.has(key) || !isFree(request)) await wait(request, key);
-      else adjustUsage(request, 1);
+      if (queues.has(key) || !isFree(request)) {
+        const startedMs = performance.now();
+        await wait(request, key).finally(() => recordWait(performance.now() - startedMs));
+      } else {
+        adjustUsage(request, 1);
+        recordWait(0);
+      }
       try {
         return await work();
       } finally {
@@ -121,6 +131,10 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
       // Couriers replace their keys: bound the map, which still contains the old ones.
       if (keyOwners.size >= MAX_KNOWN_KEYS) keyOwners.clear();
       keyOwners.set(keyHash, courierId);
+    },
+    countWaiting: () => [...queues.values()].reduce((sum, waiters) => sum + waiters.length, 0),
+    recordWaits(record) {
+      recordWait = record;
     },
   };
 }

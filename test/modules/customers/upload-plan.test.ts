@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type pg from 'pg';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+type Plan = { 'Node Type': string; Plans?: Plan[] };
+type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
+
+/** More rows than files that keep the plan with lookups. */
+const ROWS = 1_500;
+
+let service: Service;
+let plans: Promise<Plan>[];
+
+beforeAll(async () => {
+  service = await startService();
+  plans = explainWrites(service.db.pool);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** Explains each statement that writes customers, in its own transaction, immediately before it runs. */
+function explainWrites(pool: pg.Pool): Promise<Plan>[] {
+  const explained: Promise<Plan>[] = [];
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    const explain = async ({ text, values }: pg.QueryConfig) => {
+      // EXPLAIN with this format returns one row.
+      const { rows } = (await query({ text: `explain (format json) ${text}`, values })) as {
+        rows: Explained[];
+      };
+      const [row] = rows;
+      if (!row) throw new Error('EXPLAIN returned no row.');
+      return row['QUERY PLAN'][0].Plan;
+    };
+    client.query = ((...args: [pg.QueryConfig, ...unknown[]]) => {
+      if (/insert into customers/.test(args[0].text)) explained.push(explain(args[0]));
+      return query(...args);
+    }) as typeof client.query;
+  });
+  return explained;
+}
+
+const joinsOf = ({ 'Node Type': type, Plans: parts = [] }: Plan): string[] => [
+  ...(/Nested Loop|Join/.test(type) ? [type] : []),
+  ...parts.flatMap(joinsOf),
+];
+
+const upload = (courierId: string, lastName: string): Promise<Reply> => {
+  const rows = Array.from({ length: ROWS }, (_, n) => `NEW-${n},Ann,${lastName}`);
+  const file = { file: ['user_code,first_name,last_name', ...rows, ''].join('\n') };
+  return service.call('uploadCustomers', { as: 'admin', form: { file, target_courier_id: courierId } });
+};
+
+test("large files are joined by hash, also while the statistics are those of before the courier's first upload", async () => {
+  const { rows } = await service.owner.query<{ id: string }>(
+    `insert into couriers (tenant_id, id, code, name, house_color)
+     values ($1, gen_random_uuid(), 'NEWC', 'New Courier', '#336699') returning id`,
+    [DEMO.tenants.demo],
+  );
+  const courierId = rows[0]?.id ?? '';
+  await service.owner.query('analyze customers');
+  // No statistics until the end of the test.
+  await service.owner.query('alter table customers set (autovacuum_enabled = off)');
+  expect((await upload(courierId, 'Lee')).body['data']).toMatchObject({ created: ROWS });
+  expect((await upload(courierId, 'Roy')).body['data']).toMatchObject({ updated: ROWS });
+  const joins = (await Promise.all(plans)).map(joinsOf);
+  expect(joins).toHaveLength(2);
+  for (const found of joins) {
+    expect(found).toContain('Hash Join');
+    expect(found).not.toContain('Nested Loop');
+  }
+});
