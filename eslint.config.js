@@ -9,6 +9,7 @@ export default tseslint.config(
       'node_modules/',
       '.data/',
       'coverage/',
+      'release/',
       'sdk/*/dist/',
       'sdk/typescript/src/generated/',
       'sdk/typescript/consumer.ts',

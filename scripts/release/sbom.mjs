@@ -1,0 +1,24 @@
+import { npm } from './dependencies.mjs';
+
+const SBOM = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--package-lock-only'];
+
+/** Returns npm's bill of materials in CycloneDX format, without its random number and with the commit's time. */
+export function makeSbom(root, { commit, epoch }) {
+  const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(npm(root, SBOM));
+  return {
+    ...rest,
+    metadata: {
+      ...metadata,
+      timestamp: new Date(epoch * 1000).toISOString(),
+      properties: [{ name: 'commit', value: commit }],
+    },
+    components: components.sort(byRef),
+    dependencies: dependencies
+      .map(({ dependsOn, ...dependency }) => ({ ...dependency, dependsOn: dependsOn?.sort() }))
+      .sort((a, b) => compare(a.ref, b.ref)),
+  };
+}
+
+const byRef = (a, b) => compare(a['bom-ref'], b['bom-ref']);
+
+const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
