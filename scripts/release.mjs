@@ -9,7 +9,7 @@ import { prepare, root } from './prepare.mjs';
 
 const { values } = parseArgs({
   options: {
-    out: { type: 'string', default: join(root, 'release') },
+    out: { type: 'string', default: `${root}/release` },
     'no-image': { type: 'boolean', default: false },
   },
 });

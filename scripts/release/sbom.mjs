@@ -2,13 +2,17 @@ import { npm } from './dependencies.mjs';
 
 const SBOM = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--package-lock-only'];
 
-/** Returns npm's bill of materials in CycloneDX format, without its random number and with the commit's time. */
-export function makeSbom(root, { commit, epoch }) {
+/**
+ * Returns npm's bill of materials in CycloneDX format. Replaces what differs between builds: a random number, the time, and the
+ * name, which is the clone's folder.
+ */
+export function makeSbom(root, { name, commit, epoch }) {
   const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(npm(root, SBOM));
   return {
     ...rest,
     metadata: {
       ...metadata,
+      component: { ...metadata.component, type: 'application', name },
       timestamp: new Date(epoch * 1000).toISOString(),
       properties: [{ name: 'commit', value: commit }],
     },

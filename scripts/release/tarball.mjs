@@ -15,11 +15,7 @@ import { pack as packTar } from 'tar-stream';
  */
 export async function writeTarball(path, parts, { epoch, isCompressed = true, plain, stored }) {
   const tar = packTar();
-  const steps = [
-    tap(plain),
-    ...(isCompressed ? [createGzip({ level: 9 }), withoutSystem()] : []),
-    tap(stored),
-  ];
+  const steps = [tap(plain), ...(isCompressed ? [createGzip(), withoutSystem()] : []), tap(stored)];
   const written = pipeline([tar, ...steps, createWriteStream(path)]);
   await Promise.all([written, addParts(tar, parts, new Date(epoch * 1000))]);
 }
