@@ -89,7 +89,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.{js,mjs}'],
+    files: ['**/*.{js,mjs}', 'bin/crossdock'],
     languageOptions: {
       globals: {
         process: 'readonly',

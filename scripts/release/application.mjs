@@ -3,17 +3,22 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 import { PROGRAMS } from '../build.mjs';
 import { collectLicenses } from './licenses.mjs';
+import { git } from './revision.mjs';
 
-const FILES = [
-  ...['bin', 'deploy', 'docs', 'dist/src', 'dist/chunks', 'dist/generated', 'prisma/migrations'],
+const BUILT = [
+  ...['dist/src', 'dist/chunks', 'dist/generated'],
   ...['generated/openapi.json', 'generated/openapi.yaml', 'generated/openapi.sdk.json'],
   ...['generated/reference.json', 'generated/routes.json', 'generated/site'],
-  ...['README.md', 'CHANGELOG.md', 'SECURITY.md'],
 ];
+/** Only what git tracks, because operators keep secrets in deploy/. */
+const TRACKED = ['bin', 'deploy', 'docs', 'prisma/migrations', 'README.md', 'CHANGELOG.md', 'SECURITY.md'];
 
 /** Copies the build, the contract, the migrations and the documents into `target`, which already has the dependencies. */
 export function stageApplication(root, target, revision) {
-  for (const path of [...FILES, ...scriptsOf(PROGRAMS)]) {
+  const tracked = git(root, 'ls-files', '-z', '--', ...TRACKED)
+    .split('\0')
+    .filter(Boolean);
+  for (const path of [...BUILT, ...tracked, ...scriptsOf(PROGRAMS)]) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     cpSync(join(root, path), join(target, path), { recursive: true });
   }

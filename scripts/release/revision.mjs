@@ -15,7 +15,8 @@ export function readRevision(root) {
   return { name, version, commit: isModified ? `${commit}-modified` : commit, epoch };
 }
 
-function git(root, ...args) {
+/** Runs git in a clone and returns its output. */
+export function git(root, ...args) {
   const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
   if (status !== 0) throw new Error('npm run release needs a git clone, because it names the commit.');
   return stdout.trim();
