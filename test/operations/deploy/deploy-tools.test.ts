@@ -79,7 +79,16 @@ describe('helm', () => {
 
   const render = (program: string, name: string, ...more: string[]): Resource[] =>
     parseAllDocuments(
-      outputOf(program, ['template', 'crossdock', chart, '-f', join(chart, `values.${name}.yaml`), ...more]),
+      outputOf(program, [
+        'template',
+        'crossdock',
+        chart,
+        '--kube-version',
+        '1.33.0',
+        '-f',
+        join(chart, `values.${name}.yaml`),
+        ...more,
+      ]),
     )
       .map((document): Resource => {
         if ('errors' in document) expect(document.errors).toEqual([]);
