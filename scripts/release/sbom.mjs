@@ -7,9 +7,9 @@ const SBOM = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional'
  * name, which is the clone's folder.
  */
 export function makeSbom(root, { name, commit, epoch }) {
-  const { serialNumber: _random, metadata, components, dependencies, ...rest } = JSON.parse(npm(root, SBOM));
+  const { metadata, components, dependencies, bomFormat, specVersion, version } = JSON.parse(npm(root, SBOM));
   return {
-    ...rest,
+    ...{ bomFormat, specVersion, version },
     metadata: {
       ...metadata,
       component: { ...metadata.component, type: 'application', name },

@@ -72,7 +72,9 @@ describe('compose', () => {
   });
 });
 
-type Resource = { kind: string; metadata: { name: string }; spec: Record<string, never> };
+type Container = { securityContext: unknown; resources: unknown };
+type Pod = { securityContext: unknown; automountServiceAccountToken: boolean; containers: Container[] };
+type Resource = { kind: string; spec?: { template?: { spec?: Pod } } };
 
 describe('helm', () => {
   const chart = join(deploy, 'helm', 'crossdock');
@@ -100,7 +102,7 @@ describe('helm', () => {
     testWith(['helm'], `${name}: the chart passes the lint and hardens every pod`, (program) => {
       outputOf(program, ['lint', '--strict', chart, '-f', join(chart, `values.${name}.yaml`)]);
       const resources = render(program, name, '--set', 'databasePooler=transaction');
-      const pods = resources.flatMap(({ spec }: any) => spec?.template?.spec ?? []);
+      const pods = resources.flatMap(({ spec }) => spec?.template?.spec ?? []);
       expect(pods).toHaveLength(3);
       for (const pod of pods) {
         expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532 });
