@@ -51,7 +51,7 @@ describe('systemd', () => {
 });
 
 describe('haproxy', () => {
-  testWith(['haproxy', '/usr/sbin/haproxy'], 'accepts both configurations', async (program) => {
+  testWith(['haproxy'], 'accepts both configurations', async (program) => {
     const folder = await makeFolder();
     const pem = join(folder, 'tls.pem');
     const [key, certificate] = ['localhost-key.pem', 'localhost.pem'].map((name) =>
