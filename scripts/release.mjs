@@ -29,7 +29,7 @@ async function release() {
   // Loaded only now, because a fresh clone has no dependencies yet.
   const { readRevision } = await import('./release/revision.mjs');
   const { stageApplication } = await import('./release/application.mjs');
-  const { installDependencies } = await import('./release/dependencies.mjs');
+  const { installDependencies, pruneDependencies } = await import('./release/dependencies.mjs');
   const { writeTarball } = await import('./release/tarball.mjs');
   const { makeSbom } = await import('./release/sbom.mjs');
 
@@ -40,12 +40,13 @@ async function release() {
   const application = join(stage, name);
   step('Installing the production dependencies');
   installDependencies(root, application);
+  const sbom = makeSbom(application, revision);
+  pruneDependencies(application);
   stageApplication(root, application, revision);
   step('Writing the tarball');
   await writeTarball(join(out, `${name}.tar.gz`), [{ folder: application, at: name }], {
     epoch: revision.epoch,
   });
-  const sbom = makeSbom(root, revision);
   writeJson(`${name}.cdx.json`, sbom);
   if (!values['no-image']) await buildImage(name, application, sbom, revision);
   writeFileSync(join(out, 'SHA256SUMS'), checksums());

@@ -22,12 +22,16 @@ const UNUSED = [
   /(^|\/)node_modules\/\.(bin\/|package-lock\.json$)/,
 ];
 
-/** Installs the production dependencies of package-lock.json into `target`, and removes the files that no program reads. */
+/** Installs the production dependencies of package-lock.json into `target`. */
 export function installDependencies(root, target) {
   mkdirSync(target, { recursive: true });
   for (const name of ['package.json', 'package-lock.json', '.npmrc'])
     copyFileSync(join(root, name), join(target, name));
   npm(target, INSTALL);
+}
+
+/** Removes the files that no program reads from the installation in `target`. */
+export function pruneDependencies(target) {
   for (const name of ['package-lock.json', '.npmrc']) rmSync(join(target, name));
   removeUnused(target, 'node_modules');
 }

@@ -15,7 +15,7 @@ export function collectLicenses(target) {
 export function listPackages(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .flatMap(({ name }) => (name.startsWith('@') ? namesIn(folder, name) : [name]))
     .flatMap((name) => [join(folder, name), ...listPackages(join(folder, name, 'node_modules'))]);
 }

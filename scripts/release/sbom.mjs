@@ -1,13 +1,19 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { npm } from './dependencies.mjs';
 
-const SBOM = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--omit=optional', '--package-lock-only'];
-
 /**
- * Returns npm's bill of materials in CycloneDX format. Replaces what differs between builds: a random number, the time, and the
- * name, which is the clone's folder.
+ * Returns npm's bill of materials of the installation in `target`, in CycloneDX format. Replaces what differs between builds: a
+ * random number, the time, and the name, which is the folder's. Without the other dependencies in package.json, because
+ * `npm sbom --omit=dev` also omits packages that production shares with development.
  */
-export function makeSbom(root, { name, commit, epoch }) {
-  const { metadata, components, dependencies, bomFormat, specVersion, version } = JSON.parse(npm(root, SBOM));
+export function makeSbom(target, { name, commit, epoch }) {
+  const path = join(target, 'package.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...manifest, devDependencies: {}, optionalDependencies: {} }));
+  const { metadata, components, dependencies, bomFormat, specVersion, version } = JSON.parse(
+    npm(target, ['sbom', '--sbom-format=cyclonedx']),
+  );
   return {
     ...{ bomFormat, specVersion, version },
     metadata: {
