@@ -9,6 +9,7 @@ export default tseslint.config(
       'node_modules/',
       '.data/',
       'coverage/',
+      'release/',
       'sdk/*/dist/',
       'sdk/typescript/src/generated/',
       'sdk/typescript/consumer.ts',
@@ -88,7 +89,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.{js,mjs}'],
+    files: ['**/*.{js,mjs}', 'bin/crossdock'],
     languageOptions: {
       globals: {
         process: 'readonly',

@@ -10,9 +10,9 @@ const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json', 'scripts
 /** The format of the record. */
 const VERSION = 2;
 /** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
-const PROGRAMS = [
+export const PROGRAMS = [
   ...['src/main.ts', 'src/worker.ts'],
-  ...['scripts/migrate.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts'],
+  ...['scripts/health.ts', 'scripts/migrate.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts'],
 ];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [

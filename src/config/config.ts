@@ -6,6 +6,7 @@ import {
   parseSettings,
   type Settings,
 } from './settings.js';
+import { withSecretFiles } from './secret-files.js';
 import { contradictions, missingForDeployment } from './settings-checks.js';
 
 /** The settings. README.md lists them with their formats and units. */
@@ -115,8 +116,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
  * @throws ConfigError when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
  */
 export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
-  const name = env['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
-  const url = env[name];
+  const { given, faults } = withSecretFiles(env);
+  if (faults.length > 0) throw new ConfigError(faults);
+  const name = given['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
+  const url = given[name];
   if (!url)
     throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
   if (!isDatabaseUrl(url)) throw new ConfigError([`${name} ${DATABASE_URL_EXPECTED}`]);

@@ -1,4 +1,5 @@
 import { customCleanEnv, type CleanedEnv } from 'envalid';
+import { withSecretFiles } from './secret-files.js';
 import { flag, oneOf, text, textLike, UNSET, wholeNumber } from './setting-validators.js';
 
 // Secrets for development. They are public, so staging and production reject them.
@@ -41,6 +42,7 @@ const SETTINGS = {
   DATABASE_DIRECT_URL: databaseUrl(UNSET),
   EMBEDDED_POSTGRES: flag({ default: false }),
   DATA_DIR: text({ default: '.data' }),
+  SECRETS_DIR: text(UNSET),
   POOL_SIZE: wholeNumber(1, 200)({ default: 10 }),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])({ default: 'info' }),
   TLS_CERT_FILE: text(UNSET),
@@ -79,8 +81,9 @@ export type Settings = CleanedEnv<typeof SETTINGS>;
 
 /** Reads the settings from `env`. Returns one line per faulty setting. */
 export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; faults: string[] } {
+  const secrets = withSecretFiles(env);
   // An empty value means unset, as in an env file with `NAME=`.
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(Object.entries(secrets.given).filter(([, value]) => value !== ''));
   const faults = new Map<string, string>();
   const settings = customCleanEnv(given, SETTINGS, (cleaned) => cleaned, {
     reporter({ errors }) {
@@ -89,7 +92,10 @@ export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; fau
   });
   // A faulty setting keeps its text, so that no check also reports it as missing. Any fault prevents the start.
   const faulty = Object.entries(given).filter(([name]) => faults.has(name));
-  return { settings: { ...settings, ...Object.fromEntries(faulty) }, faults: [...faults.values()] };
+  return {
+    settings: { ...settings, ...Object.fromEntries(faulty) },
+    faults: [...secrets.faults, ...faults.values()],
+  };
 }
 
 export const isDatabaseUrl = (value: string) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value);

@@ -47,11 +47,17 @@ export async function makeFolder(): Promise<string> {
 /** Starts a file of dist/ with these settings and no others. */
 export function run(file: string, env: Record<string, string>, args: string[] = []): Running {
   const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [join(projectRoot, 'dist', file), ...args], {
-    cwd: projectRoot,
-    env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  return runProgram(process.execPath, [join(projectRoot, 'dist', file), ...args], { PATH, HOME, ...env });
+}
+
+/** Starts a program with this environment and no other. `endProcesses` ends it. */
+export function runProgram(
+  command: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  cwd = projectRoot,
+): Running {
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (output += text));

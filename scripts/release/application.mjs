@@ -1,0 +1,59 @@
+// What a release contains besides the dependencies.
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { PROGRAMS } from '../build.mjs';
+import { collectLicenses } from './licenses.mjs';
+import { git } from './revision.mjs';
+
+const BUILT = [
+  ...['dist/src', 'dist/chunks', 'dist/generated'],
+  ...['generated/openapi.json', 'generated/openapi.yaml', 'generated/openapi.sdk.json'],
+  ...['generated/reference.json', 'generated/routes.json', 'generated/site'],
+];
+/** Only what git tracks, because operators keep secrets in deploy/. */
+const TRACKED = ['bin', 'deploy', 'docs', 'prisma/migrations', 'README.md', 'CHANGELOG.md', 'SECURITY.md'];
+
+/** Copies the build, the contract, the migrations and the documents into `target`, which already has the dependencies. */
+export function stageApplication(root, target, revision) {
+  const tracked = git(root, 'ls-files', '-z', '--', ...TRACKED)
+    .split('\0')
+    .filter(Boolean);
+  for (const path of [...BUILT, ...tracked, ...scriptsOf(PROGRAMS)]) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    cpSync(join(root, path), join(target, path), { recursive: true });
+  }
+  chmodSync(join(target, 'bin', 'crossdock'), 0o755);
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  writeFileSync(
+    join(target, 'package.json'),
+    `${JSON.stringify(releasedManifest(manifest, revision), null, 2)}\n`,
+  );
+  writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(target));
+}
+
+const scriptsOf = (programs) =>
+  programs
+    .filter((path) => path.startsWith('scripts/'))
+    .flatMap((path) => ['.js', '.js.map'].map((ending) => `dist/${path.replace(/\.ts$/, ending)}`));
+
+/** Keeps the npm scripts that operators use, so that `npm run migrate` also works in a release. */
+function releasedManifest(
+  { name, version, description, license, type, engines, scripts, dependencies },
+  { commit },
+) {
+  const commands = new Set(PROGRAMS.map((path) => basename(path, '.ts')));
+  const operators = Object.entries(scripts).flatMap(([script, command]) => {
+    const [, program = ''] = /^node scripts\/run\.mjs ([\w-]+)$/.exec(command) ?? [];
+    return commands.has(program) ? [[script, `node bin/crossdock ${program}`]] : [];
+  });
+  return {
+    ...{ name, version, description, license, private: true, type, engines, gitHead: commit },
+    bin: { crossdock: 'bin/crossdock' },
+    scripts: {
+      start: 'node bin/crossdock serve',
+      worker: 'node bin/crossdock worker',
+      ...Object.fromEntries(operators),
+    },
+    dependencies,
+  };
+}

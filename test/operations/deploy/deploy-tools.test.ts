@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { parseAllDocuments } from 'yaml';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { findProgram, titleWith } from '../../support/harness/programs.js';
+import { makeFolder, removeFolders } from '../../support/service/processes.js';
+
+// The files of deploy/, as the tools read them that use them.
+
+const deploy = join(projectRoot, 'deploy');
+/** The highest exposure that `systemd-analyze security` may report, times ten. */
+const MAX_EXPOSURE = 20;
+
+afterAll(removeFolders);
+
+/** Runs a program and returns its output. Throws if it fails. */
+function outputOf(command: string, args: string[], env: Record<string, string> = {}, cwd = deploy): string {
+  const { PATH, HOME } = process.env;
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH, HOME, ...env },
+  });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`);
+  return `${stdout}${stderr}`;
+}
+
+/** Declares a test that is skipped, with the reason in its title, if none of the programs is installed. */
+function testWith(names: string[], title: string, run: (program: string) => void | Promise<void>): void {
+  const program = findProgram(...names);
+  (program ? test : test.skip)(titleWith(title, [program ? undefined : names.join(' or ')]), () =>
+    run(program ?? ''),
+  );
+}
+
+describe('systemd', () => {
+  const units = readdirSync(join(deploy, 'systemd')).filter((name) => name.endsWith('.service'));
+
+  testWith(['systemd-analyze'], `rates each unit below ${MAX_EXPOSURE / 10} and accepts it`, (program) => {
+    expect(units).toHaveLength(3);
+    for (const unit of units) {
+      const path = join(deploy, 'systemd', unit);
+      outputOf(program, ['security', '--offline=true', `--threshold=${MAX_EXPOSURE}`, path]);
+      const messages = outputOf(program, ['verify', '--man=no', path]).split('\n');
+      expect(messages.filter((line) => line.includes('crossdock'))).toEqual([]);
+    }
+  });
+});
+
+describe('haproxy', () => {
+  testWith(['haproxy'], 'accepts both configurations', async (program) => {
+    const folder = await makeFolder();
+    const pem = join(folder, 'tls.pem');
+    const [key, certificate] = ['localhost-key.pem', 'localhost.pem'].map((name) =>
+      join(projectRoot, 'test/support/receivers', name),
+    );
+    outputOf('sh', ['-c', `cat ${certificate} ${key} > ${pem}`]);
+    const env = { HTTP_BIND: '127.0.0.1:8080', HTTPS_BIND: '127.0.0.1:8443', TLS_PEM: pem };
+    for (const backend of ['20-compose.cfg', '20-host.cfg'])
+      outputOf(program, ['-c', '-f', '10-frontend.cfg', '-f', backend], env, join(deploy, 'proxy'));
+  });
+});
+
+describe('compose', () => {
+  testWith(['podman-compose', 'docker-compose'], 'accepts the file and merges its parts', (program) => {
+    const env = { CROSSDOCK_ENVIRONMENT: 'staging', CROSSDOCK_VERSION: '1.2.3' };
+    const text = outputOf(program, ['-f', 'compose.yaml', 'config'], env, join(deploy, 'compose'));
+    expect(text).toContain('localhost/crossdock:1.2.3');
+  });
+});
+
+type Container = { securityContext: unknown; resources: unknown };
+type Pod = { securityContext: unknown; automountServiceAccountToken: boolean; containers: Container[] };
+type Resource = { kind: string; spec?: { template?: { spec?: Pod } } };
+
+describe('helm', () => {
+  const chart = join(deploy, 'helm', 'crossdock');
+
+  const render = (program: string, name: string, ...more: string[]): Resource[] =>
+    parseAllDocuments(
+      outputOf(program, [
+        'template',
+        'crossdock',
+        chart,
+        '--kube-version',
+        '1.33.0',
+        '-f',
+        join(chart, `values.${name}.yaml`),
+        ...more,
+      ]),
+    )
+      .map((document): Resource => {
+        if ('errors' in document) expect(document.errors).toEqual([]);
+        return document.toJS();
+      })
+      .filter(Boolean);
+
+  for (const name of ['staging', 'production']) {
+    testWith(['helm'], `${name}: the chart passes the lint and hardens every pod`, (program) => {
+      outputOf(program, ['lint', '--strict', chart, '-f', join(chart, `values.${name}.yaml`)]);
+      const resources = render(program, name, '--set', 'databasePooler=transaction');
+      const pods = resources.flatMap(({ spec }) => spec?.template?.spec ?? []);
+      expect(pods).toHaveLength(3);
+      for (const pod of pods) {
+        expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532 });
+        expect(pod.automountServiceAccountToken).toBe(false);
+        for (const { securityContext, resources: limits } of pod.containers) {
+          expect(securityContext).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+          expect(limits).toMatchObject({
+            requests: { cpu: expect.anything() },
+            limits: { memory: expect.anything() },
+          });
+        }
+      }
+      const kinds = resources.map(({ kind }) => kind);
+      for (const kind of ['NetworkPolicy', 'PodDisruptionBudget', 'Ingress', 'Service', 'ConfigMap', 'Job'])
+        expect(kinds).toContain(kind);
+      expect(kinds.includes('HorizontalPodAutoscaler')).toBe(name === 'production');
+    });
+  }
+});

@@ -1,0 +1,166 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { stageApplication } from '../../../scripts/release/application.mjs';
+import { writeImage } from '../../../scripts/release/image/image.mjs';
+import { writeTarball } from '../../../scripts/release/tarball.mjs';
+import { readConfig, readOwnerUrl } from '../../../src/config/config.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { crossdock, expectToServe, makeSecrets } from '../../support/release/installed.js';
+import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { endProcesses, makeFolder, removeFolders } from '../../support/service/processes.js';
+
+// test/long/release.test.ts builds whole releases. These tests have the dependencies of the clone.
+
+const REVISION = { version: '1.2.3', commit: 'c0ffee', epoch: 1_700_000_000 };
+
+afterEach(endProcesses);
+afterAll(removeFolders);
+
+describe('the application of a release', () => {
+  let installed: string;
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    installed = await makeFolder();
+    database = await freshDatabase();
+    symlinkSync(join(projectRoot, 'node_modules'), join(installed, 'node_modules'));
+    stageApplication(projectRoot, installed, REVISION);
+  });
+
+  afterAll(() => database.drop());
+
+  test('contains the build, the contract, the migrations and the documents, and no program of development', () => {
+    for (const path of [
+      'dist/src/worker.js',
+      'generated/openapi.yaml',
+      'docs/deploy.md',
+      'deploy/compose/compose.yaml',
+    ])
+      expect([path, existsSync(join(installed, path))]).toEqual([path, true]);
+    const migrations = (root: string) => readdirSync(join(root, 'prisma', 'migrations')).sort();
+    expect(migrations(installed)).toEqual(migrations(projectRoot));
+    expect(existsSync(join(installed, 'dist', 'scripts', 'bench.js'))).toBe(false);
+    const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({ gitHead: 'c0ffee', scripts: { migrate: 'node bin/crossdock migrate' } });
+    expect(manifest).not.toHaveProperty('devDependencies');
+    expect(readFileSync(join(installed, 'THIRD-PARTY-LICENSES.txt'), 'utf8')).toMatch(
+      /^fastify \d\S+ \(MIT\)$/m,
+    );
+  });
+
+  test('has one command, which lists the programs', async () => {
+    const unknown = crossdock(installed, ['help'], {});
+    expect(await unknown.ended).toEqual({ code: 2, signal: null });
+    expect(unknown.output()).toMatch(/^Commands: serve, worker, .*health, migrate, rewrap, tenant-create/m);
+  });
+
+  test('migrates, creates a tenant and serves in production with secrets in files', async () => {
+    const secrets = await makeSecrets(database);
+    const start = (args: string[], env: Record<string, string>) => crossdock(installed, args, env);
+    await expectToServe(start, database, secrets.folder);
+    await secrets.drop();
+  }, 60_000);
+});
+
+/** Writes a folder with these files at these times. */
+async function folderOf(files: string[], time: number): Promise<string> {
+  const folder = await makeFolder();
+  for (const path of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), `contents of ${path}`);
+    chmodSync(join(folder, path), path.startsWith('bin/') ? 0o755 - (time % 2) * 0o22 : 0o644);
+    utimesSync(join(folder, path), time, time);
+  }
+  return folder;
+}
+
+describe('archives', () => {
+  const LONG = `node_modules/${'a'.repeat(90)}/${'b'.repeat(90)}.js`;
+  const FILES = ['bin/crossdock', 'app.js', LONG];
+
+  test('have the same bytes whatever the order, times and permissions of the files', async () => {
+    const folders = [await folderOf(FILES, 1_000_000), await folderOf([...FILES].reverse(), 2_000_001)];
+    const written = folders.map(async (folder) => {
+      const path = join(await makeFolder(), 'out.tar.gz');
+      await writeTarball(path, [{ folder, at: 'crossdock' }], REVISION);
+      return readFileSync(path);
+    });
+    const [first, second] = await Promise.all(written);
+    expect(first?.equals(second ?? Buffer.alloc(0))).toBe(true);
+    const tar = gunzipSync(first ?? Buffer.alloc(0)).toString('latin1');
+    // The format stores a long path in two parts.
+    for (const path of FILES) expect(tar).toContain(path.split('/').at(-1));
+    for (const path of FILES) expect(tar).toContain(`contents of ${path}`);
+  });
+
+  test('of the image have layers by rate of change, an account without rights, and no shell', async () => {
+    const layout = join(await makeFolder(), 'image');
+    const base = await folderOf(['usr/bin/node'], 1);
+    const application = await folderOf(
+      [...FILES, 'node_modules/bcrypt/prebuilds/linux-x64/bcrypt.glibc.node'].concat(
+        ['linux-x64/bcrypt.musl.node', 'darwin-x64/bcrypt.node'].map(
+          (it) => `node_modules/bcrypt/prebuilds/${it}`,
+        ),
+      ),
+      1,
+    );
+    await writeImage({ base, application, layout, revision: REVISION });
+    const blob = (digest: string) => readFileSync(join(layout, 'blobs', digest.replace(':', '/')));
+    const index = JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8'));
+    const manifest = JSON.parse(blob(index.manifests[0].digest).toString());
+    const { config } = JSON.parse(blob(manifest.config.digest).toString());
+    expect(config).toMatchObject({
+      User: '65532:65532',
+      Entrypoint: ['/usr/bin/node', '/app/bin/crossdock'],
+      Healthcheck: { Test: ['CMD', '/usr/bin/node', '/app/bin/crossdock', 'health'] },
+      Labels: { 'org.opencontainers.image.revision': 'c0ffee', 'org.opencontainers.image.version': '1.2.3' },
+    });
+    const layers = manifest.layers.map(({ digest }: { digest: string }) =>
+      gunzipSync(blob(digest)).toString('latin1'),
+    );
+    expect(layers).toHaveLength(3);
+    expect(layers[0]).toContain('usr/bin/node');
+    expect(layers[1]).toContain('bcrypt.glibc.node');
+    expect(layers[1]).not.toMatch(/bcrypt\.musl|darwin/);
+    expect(layers[2]).toContain('app/app.js');
+    expect(layers[2]).not.toContain('node_modules');
+  });
+});
+
+describe('SECRETS_DIR', () => {
+  const NAMES = { TOKEN_KEYS: `k1:${'t'.repeat(40)}`, LOOKUP_KEY: 'cd'.repeat(32) };
+
+  async function folderWith(files: Record<string, string>): Promise<string> {
+    const folder = await makeFolder();
+    for (const [name, value] of Object.entries(files)) writeFileSync(join(folder, name), value);
+    return folder;
+  }
+
+  test('provides secrets, without the final line break, and nothing else', async () => {
+    const SECRETS_DIR = await folderWith({ ...NAMES, LOOKUP_KEY: `${NAMES.LOOKUP_KEY}\n`, PORT: '1' });
+    const config = readConfig({ SECRETS_DIR });
+    expect(config.secrets.lookupKey.toString('hex')).toBe(NAMES.LOOKUP_KEY);
+    expect(config.tokens.keys).toEqual([{ id: 'k1', secret: 't'.repeat(40) }]);
+    expect(config.port).toBe(3000);
+    const owner = 'postgres://owner@127.0.0.1/crossdock';
+    expect(readOwnerUrl({ SECRETS_DIR: await folderWith({ DATABASE_OWNER_URL: `${owner}\n` }) })).toBe(owner);
+  });
+
+  test('is refused if it does not exist, if a secret cannot be read, and if a secret is set twice', async () => {
+    expect(() => readConfig({ SECRETS_DIR: '/nowhere' })).toThrow(
+      'SECRETS_DIR names a folder that does not exist',
+    );
+    const SECRETS_DIR = await folderWith(NAMES);
+    expect(() => readConfig({ SECRETS_DIR, ...NAMES })).toThrow(
+      'TOKEN_KEYS is set and is also a file in SECRETS_DIR; remove one of them',
+    );
+    mkdirSync(join(SECRETS_DIR, 'DATABASE_URL'));
+    expect(() => readConfig({ SECRETS_DIR })).toThrow(
+      /^DATABASE_URL cannot be read from SECRETS_DIR: EISDIR/,
+    );
+    expect(() => readOwnerUrl({ SECRETS_DIR })).toThrow(/^DATABASE_URL cannot be read/);
+  });
+});
