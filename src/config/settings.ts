@@ -77,8 +77,12 @@ const SETTINGS = {
 /** The settings with their types, defaults filled in. */
 export type Settings = CleanedEnv<typeof SETTINGS>;
 
-/** Reads the settings from `env`. Returns one line per faulty setting. */
-export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; faults: string[] } {
+/** Reads the settings from `env`. Returns one line per faulty setting, and their names. */
+export function parseSettings(env: NodeJS.ProcessEnv): {
+  settings: Settings;
+  faults: string[];
+  faulty: string[];
+} {
   // An empty value means unset, as in an env file with `NAME=`.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const faults = new Map<string, string>();
@@ -89,7 +93,11 @@ export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; fau
   });
   // A faulty setting keeps its text, so that no check also reports it as missing. Any fault prevents the start.
   const faulty = Object.entries(given).filter(([name]) => faults.has(name));
-  return { settings: { ...settings, ...Object.fromEntries(faulty) }, faults: [...faults.values()] };
+  return {
+    settings: { ...settings, ...Object.fromEntries(faulty) },
+    faults: [...faults.values()],
+    faulty: [...faults.keys()],
+  };
 }
 
 export const isDatabaseUrl = (value: string) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value);

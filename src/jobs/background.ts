@@ -35,7 +35,7 @@ const ABORT_GRACE_MS = 1_000;
 const CLOSE_POOLS_MS = 500;
 
 /** For the queue's own statements: fetching and completing jobs, LISTEN, heartbeats. */
-const QUEUE_CONNECTIONS = 4;
+export const QUEUE_CONNECTIONS = 4;
 
 // The library logs each successful job as info, and warns because the pool is smaller than its concurrency.
 const LOG_LEVELS = { error: 'error', warning: 'info', info: 'debug', debug: 'trace' } as const;

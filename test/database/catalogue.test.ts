@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
-import { openSchemaEngine } from '../../src/platform/db/migrations/schema-engine.js';
+import { openSchemaEngine } from '../support/migrations/schema-engine.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
 import { sql } from '../../src/platform/db/statements.js';
