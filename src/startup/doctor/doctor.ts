@@ -67,7 +67,10 @@ async function examineUrl(subject: Subject, url: string): Promise<ReportLine[]> 
 }
 
 const unreachable = (setting: string, error: unknown): Finding =>
-  problem(`${setting}: ${messageOf(error)}.`, 'Check the setting, the server, its pg_hba.conf and the network.');
+  problem(
+    `${setting}: ${messageOf(error)}.`,
+    'Check the setting, the server, its pg_hba.conf and the network.',
+  );
 
 async function examineOtherUrls({ config }: Subject): Promise<ReportLine[]> {
   const urls = { DATABASE_OWNER_URL: config.databaseOwnerUrl, DATABASE_DIRECT_URL: config.databaseDirectUrl };

@@ -10,7 +10,10 @@ export type Report = { version: string; deployment: Deployment; lines: ReportLin
 export const toLines = ({ lines }: Report): string[] =>
   lines.map((line) => {
     const remedy = line.level === 'ok' ? '' : ` ${line.remedy}`;
-    return `${line.level.padEnd(8)} ${line.check.padEnd(12)} ${line.message}${remedy}`.replace(/\s*\n\s*/g, ' ');
+    return `${line.level.padEnd(8)} ${line.check.padEnd(12)} ${line.message}${remedy}`.replace(
+      /\s*\n\s*/g,
+      ' ',
+    );
   });
 
 /** Returns the report for machines. `--compare` of another deployment reads it. */

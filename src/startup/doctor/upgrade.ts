@@ -4,7 +4,11 @@ import { readBackgroundMigrations } from '../../platform/db/migrations/backgroun
 import { readHistory } from '../../platform/db/migrations/history.js';
 import { MIGRATIONS, readMigrations } from '../../platform/db/migrations/migration-files.js';
 import { migrationsOf, readReleases, type Releases } from '../../platform/db/migrations/releases.js';
-import { judgeUpgrade, type Installation, type UpgradeVerdict } from '../../platform/db/migrations/upgrade.js';
+import {
+  judgeUpgrade,
+  type Installation,
+  type UpgradeVerdict,
+} from '../../platform/db/migrations/upgrade.js';
 
 /**
  * Decides how the running installation can be upgraded to this version.

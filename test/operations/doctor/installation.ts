@@ -23,7 +23,7 @@ export type Installation = {
   drop(): Promise<void>;
 };
 
-export type Copy = { env: Env; owner: pg.Client; drop(): Promise<void> };
+export type Copy = { env: Env; owner: pg.Client; ownerUrl: string; drop(): Promise<void> };
 
 const secret = () => randomBytes(32).toString('hex');
 
@@ -76,19 +76,25 @@ async function fill(owner: pg.Client, env: Env): Promise<void> {
   await appendAllToChains({ db, secrets, stopping: new AbortController().signal });
   await db.close();
   await recordDeployment(config.databaseUrl ?? '', describeDeployment(config));
-  await owner.query("insert into queue.worker_pools (id, seen_at) values ('worker', now() + interval '1 hour')");
+  await owner.query(
+    "insert into queue.worker_pools (id, seen_at) values ('worker', now() + interval '1 hour')",
+  );
 }
 
 async function copyDatabase(template: string, env: Env): Promise<Copy> {
   const name = `${template}_${randomBytes(4).toString('hex')}`;
-  await asAdmin((admin) => admin.query(`create database "${name}" template "${template}" strategy file_copy`));
+  await asAdmin((admin) =>
+    admin.query(`create database "${name}" template "${template}" strategy file_copy`),
+  );
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
-  const owner = new pg.Client({ connectionString: at(String(process.env['TEST_ADMIN_URL'])) });
+  const ownerUrl = at(String(process.env['TEST_ADMIN_URL']));
+  const owner = new pg.Client({ connectionString: ownerUrl });
   owner.on('error', () => undefined);
   await owner.connect();
   return {
     env: { ...env, DATABASE_URL: at(env['DATABASE_URL'] ?? '') },
     owner,
+    ownerUrl,
     async drop() {
       await owner.end();
       await asAdmin((admin) => admin.query(`drop database if exists "${name}" with (force)`));

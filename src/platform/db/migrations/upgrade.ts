@@ -26,7 +26,11 @@ export function judgeUpgrade(
 ): UpgradeVerdict {
   const { history } = installation;
   if (history.length === 0)
-    return { verdict: 'rolling', reasons: ['The database is new.'], next: 'Run npm run migrate, then start.' };
+    return {
+      verdict: 'rolling',
+      reasons: ['The database is new.'],
+      next: 'Run npm run migrate, then start.',
+    };
   const applied = new Set(history.map(({ name }) => name));
   const pending = shipped.filter(({ name }) => !applied.has(name));
   return (
@@ -84,7 +88,9 @@ function findRequired(
     (required.length > 0
       ? {
           verdict: 'wait',
-          reasons: required.map(({ name, each }) => `${name} needs the background migration ${each} to be finished.`),
+          reasons: required.map(
+            ({ name, each }) => `${name} needs the background migration ${each} to be finished.`,
+          ),
           next: 'Let the workers of the running version finish it, and repeat. npm run migrate -- --status shows the progress.',
         }
       : undefined)

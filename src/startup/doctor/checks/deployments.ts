@@ -46,9 +46,10 @@ const compareSecrets = (own: Deployment, other: Deployment): Finding[] =>
 /** The credentials of the demo tenants are public. */
 export async function checkDemoData({ client, config }: Connected): Promise<Finding[]> {
   if (config.appEnv === 'development') return orOk([], 'Development may contain the demo data.');
-  const { rows } = await client.query<{ id: string }>('select id from all_tenants() as id where id = any($1)', [
-    Object.values(DEMO.tenants),
-  ]);
+  const { rows } = await client.query<{ id: string }>(
+    'select id from all_tenants() as id where id = any($1)',
+    [Object.values(DEMO.tenants)],
+  );
   return orOk(
     rows.map(({ id }) =>
       warning(

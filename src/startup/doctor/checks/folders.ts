@@ -25,7 +25,10 @@ async function checkFolder(name: string, folder: string, lowBytes: number): Prom
     const { bavail, bsize } = await statfs(existing);
     const freeMb = Math.floor((bavail * bsize) / 1_000_000);
     if (bavail * bsize >= lowBytes) return ok(`${name} is writable and has ${freeMb} MB free.`);
-    return warning(`${name} has only ${freeMb} MB free.`, `Free space on the disk of ${existing}, or enlarge it.`);
+    return warning(
+      `${name} has only ${freeMb} MB free.`,
+      `Free space on the disk of ${existing}, or enlarge it.`,
+    );
   } catch (error) {
     const remedy = 'Set another folder, or allow the account of the service to write to it.';
     return problem(`${name} cannot be used: ${messageOf(error)}`, remedy);

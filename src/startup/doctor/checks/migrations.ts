@@ -9,12 +9,19 @@ export async function checkMigrations({ client }: Connected): Promise<Finding[]>
   const history = await readHistory(client);
   const recorded = new Map(history.map((row) => [row.name, row]));
   const pending = shipped.filter(({ name }) => !recorded.has(name));
-  const last = history.map(({ name }) => name).sort().at(-1) ?? '';
+  const last =
+    history
+      .map(({ name }) => name)
+      .sort()
+      .at(-1) ?? '';
   return orOk(
     [
       ...pending.map(({ name }) =>
         name < last
-          ? problem(`${name} is missing, although later migrations are applied.`, `Find out why, then ${APPLY}`)
+          ? problem(
+              `${name} is missing, although later migrations are applied.`,
+              `Find out why, then ${APPLY}`,
+            )
           : problem(`${name} is missing.`, `To apply it, ${APPLY}`),
       ),
       ...history.filter(({ finishedAt }) => !finishedAt).map(({ name }) => describeUnfinished(name)),
@@ -33,7 +40,8 @@ export async function checkMigrations({ client }: Connected): Promise<Finding[]>
 
 const APPLY = 'run npm run migrate with DATABASE_OWNER_URL.';
 const DOWNGRADE = 'Run the version that applied it, or a later one. A database cannot be downgraded.';
-const CHANGED = 'Install the release again. If the script was changed on purpose, compare the schema with it.';
+const CHANGED =
+  'Install the release again. If the script was changed on purpose, compare the schema with it.';
 
 const describeUnfinished = (name: string): Finding =>
   problem(

@@ -41,7 +41,12 @@ async function findMissing(client: pg.Client): Promise<Finding[]> {
   );
   return [
     ...(session && !session.is_member
-      ? [problem(`The login ${session.login} lacks the role ${APP_ROLE}.`, `Run grant ${APP_ROLE} to ${session.login}.`)]
+      ? [
+          problem(
+            `The login ${session.login} lacks the role ${APP_ROLE}.`,
+            `Run grant ${APP_ROLE} to ${session.login}.`,
+          ),
+        ]
       : []),
     ...[...unreadable, ...closed].map(({ name }) =>
       problem(
@@ -82,4 +87,3 @@ async function findExcess(client: pg.Client): Promise<Finding[]> {
     problem(`The role ${APP_ROLE} has too many rights: ${excess}.`, 'Revoke it as the owner.'),
   );
 }
-

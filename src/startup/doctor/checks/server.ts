@@ -4,7 +4,12 @@ import type { Connected } from '../subject.js';
 
 /** Examines the PostgreSQL server: version, standby, read-only mode. */
 export async function checkServer({ client }: Connected): Promise<Finding[]> {
-  const { rows } = await client.query<{ version: string; major: number; standby: boolean; readonly: boolean }>(
+  const { rows } = await client.query<{
+    version: string;
+    major: number;
+    standby: boolean;
+    readonly: boolean;
+  }>(
     `select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major,
        pg_is_in_recovery() as standby, current_setting('default_transaction_read_only') = 'on' as readonly`,
   );
@@ -12,10 +17,7 @@ export async function checkServer({ client }: Connected): Promise<Finding[]> {
   const findings: Finding[] = [];
   if (server && server.major < OLDEST_VERSION)
     findings.push(
-      problem(
-        `PostgreSQL is version ${server.version}.`,
-        `Upgrade to version ${OLDEST_VERSION} or later.`,
-      ),
+      problem(`PostgreSQL is version ${server.version}.`, `Upgrade to version ${OLDEST_VERSION} or later.`),
     );
   if (server?.standby)
     findings.push(
@@ -43,8 +45,7 @@ export async function checkClock({ client, now }: Connected): Promise<Finding[]>
   const { rows } = await client.query<{ at: Date }>('select clock_timestamp() as at');
   const middle = (before + now().getTime()) / 2;
   const seconds = Math.abs(middle - (rows[0]?.at.getTime() ?? middle)) / 1_000;
-  if (seconds < CLOCK_WARNING_SECONDS)
-    return [ok('The clocks of this host and of the database agree.')];
+  if (seconds < CLOCK_WARNING_SECONDS) return [ok('The clocks of this host and of the database agree.')];
   const finding = seconds < CLOCK_PROBLEM_SECONDS ? warning : problem;
   return [
     finding(

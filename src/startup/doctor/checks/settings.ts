@@ -3,7 +3,9 @@ import type { Subject } from '../subject.js';
 
 export const checkSettings = ({ config, faults }: Subject): Finding[] =>
   orOk(
-    faults.map((fault) => problem(fault, 'Correct the setting. README.md lists the settings with their formats.')),
+    faults.map((fault) =>
+      problem(fault, 'Correct the setting. README.md lists the settings with their formats.'),
+    ),
     `The settings for ${config.appEnv} are valid.`,
   );
 

@@ -77,7 +77,9 @@ const checkDates = (chain: X509Certificate[], now: Date): Finding[] =>
     const days = Math.floor((Date.parse(certificate.validTo) - now.getTime()) / DAY_MS);
     const renew = 'Renew the certificate and restart the servers.';
     if (Date.parse(certificate.validFrom) > now.getTime())
-      return [problem(`${name} is not valid before ${certificate.validFrom}.`, 'Check the clock of this host.')];
+      return [
+        problem(`${name} is not valid before ${certificate.validFrom}.`, 'Check the clock of this host.'),
+      ];
     if (days < 0) return [problem(`${name} expired on ${certificate.validTo}.`, renew)];
     return days < RENEW_DAYS ? [warning(`${name} expires in ${days} days.`, renew)] : [];
   });

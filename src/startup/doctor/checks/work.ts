@@ -68,4 +68,5 @@ export async function checkBackground({ client }: Connected): Promise<Finding[]>
   );
 }
 
-const REPORT = 'The workers repeat it each minute. Correct the rows that the error names, or report the error.';
+const REPORT =
+  'The workers repeat it each minute. Correct the rows that the error names, or report the error.';
