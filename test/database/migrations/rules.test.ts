@@ -13,8 +13,10 @@ import {
   describeRelease,
   migrationsOf,
   readReleases,
+  RELEASES,
   type Releases,
 } from '../../../src/platform/db/migrations/releases.js';
+import { releaseMigrations } from '../../../scripts/contract-diff/release-migrations.js';
 import { dangersOf, readCatalogue } from '../../support/migrations/catalogue-changes.js';
 import { findSquawk, violationsOf } from '../../support/migrations/rules.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
@@ -69,6 +71,14 @@ describe('the migrations after the last release', () => {
     for (const [version, release] of Object.entries(releases.versions))
       expect([version, describeRelease(migrationsOf(release, migrations))]).toEqual([version, release]);
     expect(Object.keys(releases.versions)).toContain(releases.upgradesFrom);
+  });
+
+  test('a release adds its migrations', async () => {
+    const path = join(await makeFolder(), 'released.json');
+    await cp(RELEASES, path);
+    await releaseMigrations('99.0.0', path);
+    const { versions } = await readReleases(path);
+    expect(versions).toEqual({ ...releases.versions, '99.0.0': describeRelease(migrations) });
   });
 
   test('processes of the last release survive each of them', async () => {
@@ -136,14 +146,14 @@ const BAD: [title: string, script: string, message: RegExp][] = [
   ],
   [
     'adds a unique index',
-    'create unique index concurrently if not exists u on carriers (tenant_id, created_at)',
+    'create unique index concurrently if not exists u on carriers (tenant_id, name)',
     /^unique index u added/,
   ],
-  ['drops a policy', 'drop policy tenant_scope on carriers', /^policy tenant_scope on carriers dropped/],
+  ['drops a policy', 'drop policy staff_writes on carriers', /^policy staff_writes on carriers dropped/],
   [
     'changes a policy',
-    'alter policy tenant_scope on carriers using (false)',
-    /^policy tenant_scope on carriers changed/,
+    'alter policy staff_writes on carriers using (false)',
+    /^policy staff_writes on carriers changed/,
   ],
   [
     'adds a restrictive policy',
@@ -193,7 +203,7 @@ const BAD: [title: string, script: string, message: RegExp][] = [
 const BAD_FOR_LOCKS: [title: string, script: string, message: RegExp][] = [
   [
     'builds an index that blocks writes',
-    'create index i on carriers (created_at)',
+    'create index i on carriers (name)',
     /require-concurrent-index-creation/,
   ],
   [
@@ -208,7 +218,7 @@ const GOOD: [title: string, script: string][] = [
   ['adds a column that may be null', 'alter table carriers add extra text'],
   ['adds a column with a default', 'alter table carriers add extra boolean not null default false'],
   ['adds a table with its policy and index', newTable()],
-  ['builds an index concurrently', 'create index concurrently if not exists i on carriers (created_at);'],
+  ['builds an index concurrently', 'create index concurrently if not exists i on carriers (name);'],
   ['drops an index concurrently', 'drop index concurrently if exists webhook_deliveries_due;'],
   ['adds a function', "create function f() returns int language sql as 'select 1'"],
   [

@@ -10,6 +10,8 @@ export type BackgroundRow = {
   status: BackgroundStatus;
   rowsDone: number;
   rowsTotal: number;
+  /** Every tenant before this one is done. Null at the beginning. */
+  tenantId: string | null;
   lastError: string | null;
 };
 
@@ -32,11 +34,29 @@ export async function readBackgroundMigrations(client: Queryable): Promise<Backg
   const table = "select to_regclass('installation.background_migrations') is not null as present";
   if (!(await client.query(table)).rows[0]?.['present']) return [];
   const { rows } = await client.query(
-    `select name, status, rows_done::float as "rowsDone", rows_total::float as "rowsTotal", last_error as "lastError"
+    `select name, status, rows_done::float as "rowsDone", rows_total::float as "rowsTotal", tenant_id as "tenantId",
+       last_error as "lastError"
      from installation.background_migrations order by name`,
   );
   // The statement selects exactly these columns.
   return rows as BackgroundRow[];
+}
+
+/** Marks a background migration as finished, unless it was paused meanwhile. */
+export async function finishBackgroundMigration(pool: pg.Pool, name: string): Promise<void> {
+  await pool.query(
+    `update installation.background_migrations set status = 'finished', finished_at = now(), updated_at = now()
+     where name = $1 and status = 'running'`,
+    [name],
+  );
+}
+
+/** Records why the last batch failed. The next batch that succeeds removes it. */
+export async function recordBackgroundError(pool: pg.Pool, name: string, message: string): Promise<void> {
+  await pool.query(
+    'update installation.background_migrations set last_error = $2, updated_at = now() where name = $1',
+    [name, message],
+  );
 }
 
 /**

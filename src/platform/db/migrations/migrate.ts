@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { installQueue } from './install-queue.js';
 import { assertDirect } from '../connections/pooler.js';
@@ -10,6 +11,8 @@ import { readMigrations, type Migration } from './migration-files.js';
 
 // An arbitrary key, the same in every replica.
 const MIGRATION_LOCK = 7_203_114;
+
+const POLL_MS = 100;
 
 export type MigrateOptions = { limits?: LockLimits; log?: (line: string) => void };
 
@@ -28,13 +31,27 @@ export async function migrate(
 ): Promise<string[]> {
   await assertDirect('The URL of the owner', url);
   return withClient(url, async (client) => {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await waitForTurn(client);
     const pending = await listUnapplied(client, folder);
     // A connection of its own, because scripts may change settings of the session.
     if (pending.length > 0) await withClient(url, (own) => applyAll(own, pending, { limits, log }));
     await installQueue(url);
     return pending.map(({ name }) => name);
   });
+}
+
+/**
+ * Waits without an open statement. Building an index concurrently waits for every older one, so a replica that waited for
+ * the lock in one would make the replica that has it wait forever.
+ */
+async function waitForTurn(client: pg.ClientBase): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ is_ours: boolean }>('select pg_try_advisory_lock($1) as is_ours', [
+      MIGRATION_LOCK,
+    ]);
+    if (rows[0]?.is_ours) return;
+    await sleep(POLL_MS);
+  }
 }
 
 async function listUnapplied(client: pg.ClientBase, folder: string): Promise<Migration[]> {

@@ -29,6 +29,7 @@ export type Migration = {
 
 /** The content of `background.sql` beside the script. */
 export type BackgroundStatement = {
+  /** Without comments. */
   text: string;
   /** The value of `-- table:`. Its size is the estimate of the rows to do. */
   table: string;
@@ -66,7 +67,7 @@ async function readBackground(path: string): Promise<BackgroundStatement | undef
   const text = await readFile(path, 'utf8');
   const [table] = headersOf(text, 'table');
   if (!table) throw new Error(`${path} needs a line "-- table: <name>".`);
-  return { text, table };
+  return { text: text.replace(/--.*$/gm, ''), table };
 }
 
 /** Returns the values of the lines `-- key: value`. */
