@@ -129,8 +129,8 @@ const BAD: [title: string, script: string, message: RegExp][] = [
   ],
   [
     'removes a default',
-    'alter table packages alter created_at drop default',
-    /^required column packages.created_at added/,
+    'alter table prealerts alter created_at drop default',
+    /^required column prealerts.created_at added/,
   ],
   ['drops a table', 'drop table dispatches cascade', /^table dispatches dropped/],
   ['renames a table', 'alter table dispatches rename to departures', /^table dispatches dropped/],
@@ -182,7 +182,7 @@ const BAD: [title: string, script: string, message: RegExp][] = [
   ],
   [
     'replaces a function with another signature',
-    `drop function all_tenants(); create function all_tenants(only int) returns setof uuid language sql as 'select null::uuid'`,
+    `drop function all_tenants(); create function all_tenants(first int) returns setof uuid language sql as 'select null::uuid'`,
     /^function all_tenants\(\) dropped. The previous release calls it/,
   ],
   [
@@ -208,7 +208,7 @@ const BAD_FOR_LOCKS: [title: string, script: string, message: RegExp][] = [
   ],
   [
     'validates a constraint at once',
-    "alter table carriers add extra text constraint c check (extra <> '')",
+    "alter table carriers add constraint c check (name <> '')",
     /constraint-missing-not-valid/,
   ],
   ['is not valid SQL', 'alter table carriers ad extra int', /syntax/],
