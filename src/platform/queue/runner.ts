@@ -37,6 +37,9 @@ const CRON_ITEMS = parseCronItems([
   { task: 'scheduleCustomerSyncs', match: '0 */8 * * *', options: { backfillPeriod: 28_800_000 } },
 ]);
 
+/** For the queue's own statements: fetching and completing jobs, LISTEN, heartbeats. */
+export const QUEUE_CONNECTIONS = 4;
+
 const POLL_MS = 1_000;
 const RESTART_MS = 1_000;
 

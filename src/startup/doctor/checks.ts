@@ -10,7 +10,7 @@ import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZon
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
 import { checkBacklog, checkBackground, checkWorkers } from './checks/work.js';
-import type { Check, Connected, Subject } from './subject.js';
+import type { Check, Connected, Subject } from './checks/subject.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [

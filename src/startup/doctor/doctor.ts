@@ -6,9 +6,9 @@ import { MIGRATIONS } from '../../platform/db/migrations/migration-files.js';
 import { packageVersion } from '../../config/package-version.js';
 import { describeDeployment } from '../deployment.js';
 import { ANYWHERE, LOCAL, MIGRATED } from './checks.js';
-import { messageOf, ok, problem, warning, type Finding } from './finding.js';
+import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';
 import { redact, type Report, type ReportLine } from './report.js';
-import type { Check, Connected, Subject } from './subject.js';
+import type { Check, Connected, Subject } from './checks/subject.js';
 
 const REPEAT = 'Correct the other problems first, and repeat.';
 

@@ -51,7 +51,10 @@ test(
     ]);
     const json = await doctor(installation.env, '--json');
     // The AWS SDK may print a warning before.
-    expect(JSON.parse(json.output.slice(json.output.indexOf('{')))).toMatchObject({ problems: 0, deployment: { name: 'production' } });
+    expect(JSON.parse(json.output.slice(json.output.indexOf('{')))).toMatchObject({
+      problems: 0,
+      deployment: { name: 'production' },
+    });
   },
   LIMIT_MS,
 );

@@ -9,7 +9,7 @@ import { openDb } from '../../../src/platform/db/open-database.js';
 import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
 import { examine } from '../../../src/startup/doctor/doctor.js';
 import type { ReportLine } from '../../../src/startup/doctor/report.js';
-import type { Subject } from '../../../src/startup/doctor/subject.js';
+import type { Subject } from '../../../src/startup/doctor/checks/subject.js';
 import { freshDatabase } from '../../support/service/database.js';
 import { certificate } from './certificates/certificates.js';
 

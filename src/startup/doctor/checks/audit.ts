@@ -5,8 +5,8 @@ import { makeContext } from '../../../platform/context/request-context.js';
 import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
 import { openDb } from '../../../platform/db/open-database.js';
 import { systemCallers } from '../../../platform/db/tenants.js';
-import { orOk, problem, warning, type Finding } from '../finding.js';
-import type { Connected } from '../subject.js';
+import { orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
 
 const LINKS = 200;
 

@@ -1,6 +1,6 @@
-import { QUEUE_CONNECTIONS } from '../../../jobs/background.js';
-import { ok, problem, warning, type Finding } from '../finding.js';
-import type { Connected } from '../subject.js';
+import { QUEUE_CONNECTIONS } from '../../../platform/queue/runner.js';
+import { ok, problem, warning, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
 
 /** Connections for migrations and for operators. */
 const RESERVE = 5;

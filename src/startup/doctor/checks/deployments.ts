@@ -1,7 +1,7 @@
 import { DEMO } from '../../../development/demo/demo.js';
 import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
-import { orOk, problem, warning, type Finding } from '../finding.js';
-import type { Connected, Subject } from '../subject.js';
+import { orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected, Subject } from './subject.js';
 
 /** Finds another deployment that has used this database, and secrets of this one that it has. */
 export async function checkDeployments({ client, config }: Connected): Promise<Finding[]> {

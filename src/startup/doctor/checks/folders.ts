@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { messageOf, ok, problem, warning, type Finding } from '../finding.js';
-import type { Subject } from '../subject.js';
+import { messageOf, ok, problem, warning, type Finding } from './finding.js';
+import type { Subject } from './subject.js';
 
 /** Examines the folders that the service writes to. */
 export async function checkFolders({ config, lowDiskBytes }: Subject): Promise<Finding[]> {

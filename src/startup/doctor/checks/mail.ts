@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { portOf } from '../../../config/blocked-ports.js';
 import { inspectSes } from '../../../platform/mail/ses.js';
-import { messageOf, ok, orOk, problem, warning, type Finding } from '../finding.js';
-import type { Subject } from '../subject.js';
+import { messageOf, ok, orOk, problem, warning, type Finding } from './finding.js';
+import type { Subject } from './subject.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 

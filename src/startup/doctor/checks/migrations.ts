@@ -1,7 +1,7 @@
 import { readHistory } from '../../../platform/db/migrations/history.js';
 import { MIGRATIONS, readMigrations } from '../../../platform/db/migrations/migration-files.js';
-import { orOk, problem, warning, type Finding } from '../finding.js';
-import type { Connected } from '../subject.js';
+import { orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
 
 /** Compares the migrations of this build with those that the database has recorded. */
 export async function checkMigrations({ client }: Connected): Promise<Finding[]> {

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { isPooled, poolerProblems } from '../../../platform/db/connections/pooler.js';
 import { withClient } from '../../../platform/db/connections/roles.js';
-import { messageOf, ok, orOk, problem, type Finding } from '../finding.js';
-import type { Connected } from '../subject.js';
+import { messageOf, ok, orOk, problem, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
 
 const REMEDY = 'See "Connection poolers" in docs/operations.md.';
 const TIMEOUT_MS = 3_000;

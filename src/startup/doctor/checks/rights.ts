@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
-import { orOk, problem, type Finding } from '../finding.js';
-import type { Connected } from '../subject.js';
+import { orOk, problem, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
 
 const SCHEMAS = ['public', 'queue', 'graphile_worker', 'installation'];
 

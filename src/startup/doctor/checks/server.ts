@@ -1,6 +1,6 @@
 import { OLDEST_VERSION } from '../../../platform/db/connections/roles.js';
-import { ok, orOk, problem, warning, type Finding } from '../finding.js';
-import type { Connected } from '../subject.js';
+import { ok, orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
 
 /** Examines the PostgreSQL server: version, standby, read-only mode. */
 export async function checkServer({ client }: Connected): Promise<Finding[]> {

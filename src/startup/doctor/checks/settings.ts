@@ -1,5 +1,5 @@
-import { orOk, problem, warning, type Finding } from '../finding.js';
-import type { Subject } from '../subject.js';
+import { orOk, problem, warning, type Finding } from './finding.js';
+import type { Subject } from './subject.js';
 
 export const checkSettings = ({ config, faults }: Subject): Finding[] =>
   orOk(

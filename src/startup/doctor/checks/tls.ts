@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { messageOf, ok, orOk, problem, warning, type Finding } from '../finding.js';
-import type { Subject } from '../subject.js';
+import { messageOf, ok, orOk, problem, warning, type Finding } from './finding.js';
+import type { Subject } from './subject.js';
 
 const DAY_MS = 86_400_000;
 const RENEW_DAYS = 30;

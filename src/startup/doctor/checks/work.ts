@@ -1,7 +1,7 @@
 import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
-import { ok, orOk, problem, warning, type Finding } from '../finding.js';
-import type { Connected } from '../subject.js';
+import { ok, orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
 
 /** The work that waits should begin within seconds. */
 const LATE_SECONDS = 300;

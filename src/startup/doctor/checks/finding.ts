@@ -1,6 +1,3 @@
-export const LEVELS = ['ok', 'warning', 'problem'] as const;
-export type Level = (typeof LEVELS)[number];
-
 /** A result of a check. Warnings and problems have a remedy. No text contains a secret. */
 export type Finding =
   { level: 'ok'; message: string } | { level: 'warning' | 'problem'; message: string; remedy: string };

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Config } from '../../config/config.js';
-import type { Deployment } from '../deployment.js';
+import type { Config } from '../../../config/config.js';
+import type { Deployment } from '../../deployment.js';
 import type { Finding } from './finding.js';
 
 /** What is examined: the settings, and what the operator states about the installation. */
