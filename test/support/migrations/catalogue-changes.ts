@@ -65,7 +65,9 @@ type Change = { what: string; advice: string };
 function changesOf(before: Entry[], after: Entry[]): Change[] {
   const old = byKey(before);
   const now = byKey(after);
-  const [dropped, changed, added]: Change[][] = [[], [], []];
+  const dropped: Change[] = [];
+  const changed: Change[] = [];
+  const added: Change[] = [];
   for (const [key, entry] of old) {
     const rule: Rule = RULES[entry.kind];
     const present = now.get(key);
