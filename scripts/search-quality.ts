@@ -4,7 +4,7 @@ import { readConfig } from '../src/config/config.js';
 import { startEmbeddedPostgres } from '../src/development/embedded-postgres/embedded-server.js';
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { openDb } from '../src/platform/db/open-database.js';
-import { MIGRATIONS } from '../src/startup/prepare-database.js';
+import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { seedDemo } from '../src/development/demo/seed.js';
 import { projectRoot } from '../src/config/project-root.js';

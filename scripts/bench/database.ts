@@ -4,7 +4,7 @@ import { openSecrets } from '../../src/platform/access/secrets.js';
 import type { Config } from '../../src/config/config.js';
 import { startEmbeddedPostgres } from '../../src/development/embedded-postgres/embedded-server.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
-import { MIGRATIONS } from '../../src/startup/prepare-database.js';
+import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { seedDemo } from '../../src/development/demo/seed.js';
 import { projectRoot } from '../../src/config/project-root.js';

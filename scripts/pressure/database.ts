@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/config.js';
 import { seedDemo } from '../../src/development/demo/seed.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
-import { MIGRATIONS } from '../../src/startup/prepare-database.js';
+import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { ensureTenant, openPersistentServer } from '../bench/database.js';
 import { openScratchServer } from '../bench/scratch.js';
 import type { Scale } from './scale.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config/config.js';
 import { createServiceLogin } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
-import { MIGRATIONS } from '../../src/startup/prepare-database.js';
+import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { openScratchServer } from '../bench/scratch.js';
 import { startBenchService } from '../bench/service.js';
 

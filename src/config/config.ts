@@ -104,10 +104,17 @@ export class ConfigError extends Error {
  * @throws ConfigError with one line per fault
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const { settings, faults } = parseSettings(env);
-  faults.push(...missingForDeployment(settings), ...contradictions(settings));
+  const { config, faults } = surveyConfig(env);
   if (faults.length > 0) throw new ConfigError(faults);
-  return toConfig(settings);
+  return config;
+}
+
+/** Reads the settings for an inspection: one line per fault, and the settings without those that cannot be read. */
+export function surveyConfig(env: NodeJS.ProcessEnv = process.env): { config: Config; faults: string[] } {
+  const { settings, faults, faulty } = parseSettings(env);
+  faults.push(...missingForDeployment(settings), ...contradictions(settings));
+  const usable = Object.fromEntries(Object.entries(env).filter(([name]) => !faulty.includes(name)));
+  return { config: toConfig(faulty.length > 0 ? parseSettings(usable).settings : settings), faults };
 }
 
 /**

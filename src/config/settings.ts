@@ -79,8 +79,12 @@ const SETTINGS = {
 /** The settings with their types, defaults filled in. */
 export type Settings = CleanedEnv<typeof SETTINGS>;
 
-/** Reads the settings from `env`. Returns one line per faulty setting. */
-export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; faults: string[] } {
+/** Reads the settings from `env`. Returns one line per faulty setting, and their names. */
+export function parseSettings(env: NodeJS.ProcessEnv): {
+  settings: Settings;
+  faults: string[];
+  faulty: string[];
+} {
   const secrets = withSecretFiles(env);
   // An empty value means unset, as in an env file with `NAME=`.
   const given = Object.fromEntries(Object.entries(secrets.given).filter(([, value]) => value !== ''));
@@ -95,6 +99,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): { settings: Settings; fau
   return {
     settings: { ...settings, ...Object.fromEntries(faulty) },
     faults: [...secrets.faults, ...faults.values()],
+    faulty: [...faults.keys()],
   };
 }
 

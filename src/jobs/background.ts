@@ -7,7 +7,7 @@ import { createPool, type Connection } from '../platform/db/connections/pool.js'
 import { makeMailer } from '../platform/mail/transport.js';
 import type { Metrics } from '../platform/metrics/metrics.js';
 import { makeOutboundClient } from '../platform/outbound/client.js';
-import { runQueue } from '../platform/queue/runner.js';
+import { QUEUE_CONNECTIONS, runQueue } from '../platform/queue/runner.js';
 import { makeTasks } from './tasks.js';
 
 export type BackgroundOptions = {
@@ -33,9 +33,6 @@ const ABORT_GRACE_MS = 1_000;
 
 /** How long statements of aborted tasks may delay closing the pools. */
 const CLOSE_POOLS_MS = 500;
-
-/** For the queue's own statements: fetching and completing jobs, LISTEN, heartbeats. */
-const QUEUE_CONNECTIONS = 4;
 
 // The library logs each successful job as info, and warns because the pool is smaller than its concurrency.
 const LOG_LEVELS = { error: 'error', warning: 'info', info: 'debug', debug: 'trace' } as const;

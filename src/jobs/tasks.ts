@@ -4,8 +4,10 @@ import { sendManifestMail } from '../modules/mail/manifest-mails/send-manifest-m
 import { preparePasswordReset } from '../modules/password-reset/prepare.js';
 import { scheduleCustomerSyncs } from '../modules/customers/sync/sync-run.js';
 import { makeCustomerSync } from '../modules/customers/sync/sync.js';
+import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import type { Tasks } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
+import { runBackgroundMigrations } from './background-migrations/run.js';
 import { deleteExpired } from './retention.js';
 import { deliver } from '../modules/webhooks/delivery/deliver.js';
 import { requeue } from './requeue.js';
@@ -22,6 +24,7 @@ export function makeTasks(deps: TaskDeps): Tasks {
     scheduleCustomerSyncs: () => scheduleCustomerSyncs(deps),
     sweep: () => requeue(deps),
     sealAuditLog: () => appendAllToChains(deps),
+    runBackgroundMigrations: () => runBackgroundMigrations(deps, MIGRATIONS),
     prune: () => deleteExpired(deps),
   };
 }

@@ -1,24 +1,24 @@
-import { join } from 'node:path';
 import { openSecrets } from '../platform/access/secrets.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { seedDemo } from '../development/demo/seed.js';
-import { projectRoot } from '../config/project-root.js';
 import { analyzeNonEmptyTables } from '../platform/db/migrations/analyze.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
-import { listPending, migrate } from '../platform/db/migrations/migrate.js';
+import { listPending } from '../platform/db/migrations/history.js';
+import { migrate } from '../platform/db/migrations/migrate.js';
+import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
+import { describeDeployment, recordDeployment } from './deployment.js';
 import {
   APP_ROLE,
   describeExcessPrivileges,
   createServiceLogin,
+  OLDEST_VERSION,
   readVersion,
   withClient,
 } from '../platform/db/connections/roles.js';
-
-export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
 
 export type PreparedDatabase = {
   url: string;
@@ -32,9 +32,6 @@ export type PreparedDatabase = {
 };
 
 type Log = (line: string) => void;
-
-// The oldest version that the tests run against.
-const OLDEST_VERSION = 15;
 
 /**
  * Prepares the database: starts the embedded server if no URL is configured, applies migrations if the owner's URL is known,
@@ -61,6 +58,7 @@ export async function prepareDatabase(
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
     if (!ownerUrl) await assertMigrated(url);
+    await recordUse(config, url);
     return {
       url,
       ...(await roleToAssume(config, 'DATABASE_URL', url)),
@@ -96,7 +94,7 @@ async function assertReachable(setting: string, url: string): Promise<void> {
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 async function migrateAndSeed(config: Config, ownerUrl: string, log: Log): Promise<void> {
-  const applied = await migrate(ownerUrl, MIGRATIONS);
+  const applied = await migrate(ownerUrl, MIGRATIONS, { log });
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
   if (config.appEnv !== 'development') return;
   await withClient(ownerUrl, async (client) => {
@@ -112,6 +110,13 @@ async function assertMigrated(url: string): Promise<void> {
   throw new ConfigError([
     `The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`,
   ]);
+}
+
+/** For npm run doctor, which finds a database or a secret that two deployments share. */
+async function recordUse(config: Config, url: string): Promise<void> {
+  await recordDeployment(url, describeDeployment(config)).catch((error: unknown) => {
+    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
+  });
 }
 
 async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<void> {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
-import { openSchemaEngine } from '../../src/platform/db/migrations/schema-engine.js';
+import { openSchemaEngine } from '../support/migrations/schema-engine.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
 import { sql } from '../../src/platform/db/statements.js';
@@ -297,6 +297,38 @@ describe('the schemas of the job queue, which belong to no tenant', () => {
     expect(before[1]).not.toEqual([]);
     await installQueue(database.ownerUrl);
     expect([await grants(), await policies()]).toEqual(before);
+  });
+});
+
+describe('the schema of the installation, which belongs to no tenant', () => {
+  test('has exactly these columns', async () => {
+    expect(
+      await list(`select concat_ws('.', table_name, column_name) as found from information_schema.columns
+        where table_schema = 'installation' order by table_name, ordinal_position`),
+    ).toEqual([
+      ...['name', 'status', 'tenant_id', 'last_key', 'rows_done', 'rows_total', 'batch_rows', 'last_error']
+        .concat('created_at', 'updated_at', 'finished_at')
+        .map((column) => `background_migrations.${column}`),
+      ...['name', 'app_env', 'fingerprints', 'version', 'first_seen_at', 'seen_at'].map(
+        (column) => `deployments.${column}`,
+      ),
+    ]);
+  });
+
+  test('the service records deployments and progress, and cannot delete or add what the owner registers', async () => {
+    const rights = (table: string) =>
+      list(`select name from unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as name
+        where has_table_privilege('${APP_ROLE}', 'installation.${table}', name)`);
+    expect(await rights('deployments')).toEqual(['select', 'insert', 'update']);
+    expect(await rights('background_migrations')).toEqual(['select']);
+    expect(
+      await list(
+        `select has_column_privilege('${APP_ROLE}', 'installation.background_migrations', 'name', 'update')`,
+      ),
+    ).toEqual(['false']);
+    const others = `select table_name from information_schema.role_table_grants where table_schema = 'installation'
+      and grantee not in ('${APP_ROLE}', current_user)`;
+    expect(await list(others)).toEqual([]);
   });
 });
 

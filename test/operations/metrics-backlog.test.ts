@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import pg from 'pg';
 import { openProbe } from '../../src/platform/db/connections/pool.js';
 import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
-import { MIGRATIONS } from '../../src/startup/prepare-database.js';
+import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { makeBacklogReader } from '../../src/platform/metrics/backlog.js';

@@ -66,6 +66,8 @@ const NO_FILES = new Set([
   'openapi/paths/packages/count-packages.yaml',
   'src/modules/packages/count-packages/handlers.ts',
   'test/modules/packages/count-packages.test.ts',
+  // A file of a background migration.
+  'background.sql',
 ]);
 
 const isFile = (name: string) => files.some((path) => path === name || path.endsWith(`/${name}`));

@@ -62,6 +62,7 @@ const tasks: Tasks = {
   scheduleCustomerSyncs: noop,
   sweep: noop,
   sealAuditLog: noop,
+  runBackgroundMigrations: noop,
   prune: noop,
   async sendManifestMail({ mailId }) {
     increment(started, mailId, 1);

@@ -122,3 +122,8 @@ const timeAt = (ctx: RequestContext, sequence: number): Sql => sql`
 
 export const countUnchained = (ctx: RequestContext): Sql<{ total: number }> => sql`
   select count(*)::int as total from audit_unsealed w where ${tenantRows(ctx, 'w')}`;
+
+/** Selects the age of the oldest entry without a link, 0 if there is none. */
+export const oldestUnchained = (ctx: RequestContext): Sql<{ seconds: number }> => sql`
+  select coalesce(extract(epoch from now() - min(w.at)), 0)::float as seconds
+  from audit_unsealed w where ${tenantRows(ctx, 'w')}`;

@@ -1,4 +1,4 @@
-import { findPending } from '../../platform/db/migrations/migrate.js';
+import { findPending } from '../../platform/db/migrations/history.js';
 import type { Db } from '../../platform/db/database.js';
 import { ApiError } from '../../platform/errors/errors.js';
 

@@ -34,6 +34,18 @@ async function openClient({ region, endpoint }: SesConfig): Promise<SESClient> {
   return new SESClient({ region, ...(endpoint ? { endpoint } : {}), maxAttempts: 1 });
 }
 
+/** Returns the URL that mail is sent to, and why there are no credentials if there are none. Sends nothing. */
+export async function inspectSes(config: SesConfig): Promise<{ url: URL; missing: string | undefined }> {
+  const client = await openClient(config);
+  try {
+    const { url } = client.config.endpointProvider({ Region: config.region, Endpoint: config.endpoint });
+    const missing = await client.config.credentials().then(() => undefined, String);
+    return { url, missing };
+  } finally {
+    client.destroy();
+  }
+}
+
 async function sendRaw(client: SESClient, mail: SesMail, timeoutMs: number): Promise<SendResult> {
   const { SendRawEmailCommand } = await loadSdk();
   const command = new SendRawEmailCommand({

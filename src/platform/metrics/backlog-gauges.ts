@@ -24,6 +24,19 @@ export function makeBacklogGauges(): BacklogGauges {
     ['kind'],
   );
   const workerPools = gauge('worker_pools', 'Worker pools with a heartbeat in the last 45 s.');
+  const background = {
+    rows_done: gauge('background_migration_rows_done', 'Rows that a background migration has processed.', [
+      'migration',
+    ]),
+    rows_total: gauge(
+      'background_migration_rows_total',
+      'Rows that a background migration has to process, estimated at its start.',
+      ['migration'],
+    ),
+    is_finished: gauge('background_migration_finished', '1 if the background migration has finished.', [
+      'migration',
+    ]),
+  };
   const outbound = {
     pending_deliveries: gauge(
       'webhook_deliveries_pending',
@@ -53,6 +66,11 @@ export function makeBacklogGauges(): BacklogGauges {
         longestRunning.set({ kind }, row.longest_running_seconds);
       }
       workerPools.set(backlog.worker_pools);
+      for (const { name: migration, rows_done, rows_total, is_finished } of backlog.background_migrations) {
+        background.rows_done.set({ migration }, rows_done);
+        background.rows_total.set({ migration }, rows_total);
+        background.is_finished.set({ migration }, is_finished ? 1 : 0);
+      }
       // `satisfies` above ensures that the gauges have the row's keys.
       for (const name of Object.keys(outbound) as (keyof typeof outbound)[])
         outbound[name].set(backlog.outbound[name]);

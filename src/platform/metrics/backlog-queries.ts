@@ -15,6 +15,7 @@ export type BacklogRow = {
   queue: QueueRow[];
   /** Worker pools with a recent heartbeat. */
   worker_pools: number;
+  background_migrations: { name: string; rows_done: number; rows_total: number; is_finished: boolean }[];
 };
 
 export type QueueRow = {
@@ -42,7 +43,8 @@ export function selectBacklog(): Sql {
       (select to_json(outbound) from outbound_backlog() as outbound) as outbound,
       (select coalesce(json_agg(kinds), '[]') from (${selectQueue()}) as kinds) as queue,
       (select count(*)::int from queue.worker_pools
-       where seen_at > now() - make_interval(secs => ${LIVE_SECONDS}::int)) as worker_pools`;
+       where seen_at > now() - make_interval(secs => ${LIVE_SECONDS}::int)) as worker_pools,
+      (select coalesce(json_agg(migrations), '[]') from (${selectBackground()}) as migrations) as background_migrations`;
 }
 
 const selectQueue = (): Sql => sql`
@@ -60,3 +62,7 @@ const selectQueue = (): Sql => sql`
   left join graphile_worker._private_jobs job on job.task_id = task.id
   left join graphile_worker._private_job_queues named_queue on named_queue.id = job.job_queue_id
   group by task.identifier order by task.identifier`;
+
+const selectBackground = (): Sql => sql`
+  select name, rows_done, rows_total, status = 'finished' as is_finished
+  from installation.background_migrations order by name`;

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { projectRoot } from '../../config/project-root.js';
+import { packageVersion } from '../../config/package-version.js';
 import type { ReadBacklog } from './backlog.js';
 import { makeBacklogGauges } from './backlog-gauges.js';
 import { countOutbound, type OutboundMetrics } from './outbound.js';
@@ -46,10 +44,7 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
 }
 
 function registerBuildInfo(registry: Registry): void {
-  // package.json is our own file.
-  const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
-    version: string;
-  };
+  const version = packageVersion();
   const info = { name: 'crossdock_build_info', help: 'Always 1. The label is the version.' };
   new Gauge({ ...info, labelNames: ['version'], registers: [registry] }).set({ version }, 1);
 }

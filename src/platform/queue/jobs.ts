@@ -16,6 +16,8 @@ export type Jobs = {
   sweep: Record<string, never>;
   /** Cron: appends new audit entries to the hash chains. */
   sealAuditLog: Record<string, never>;
+  /** Cron: runs batches of background migrations. */
+  runBackgroundMigrations: Record<string, never>;
   /** Cron: deletes rows that are past their retention. */
   prune: Record<string, never>;
 };

@@ -32,9 +32,13 @@ export type RunningQueue = {
 const CRON_ITEMS = parseCronItems([
   { task: 'sweep', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'sealAuditLog', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
+  { task: 'runBackgroundMigrations', match: '* * * * *', options: { backfillPeriod: 0, maxAttempts: 1 } },
   { task: 'prune', match: '17 * * * *', options: { backfillPeriod: 0, maxAttempts: 3 } },
   { task: 'scheduleCustomerSyncs', match: '0 */8 * * *', options: { backfillPeriod: 28_800_000 } },
 ]);
+
+/** For the queue's own statements: fetching and completing jobs, LISTEN, heartbeats. */
+export const QUEUE_CONNECTIONS = 4;
 
 const POLL_MS = 1_000;
 const RESTART_MS = 1_000;

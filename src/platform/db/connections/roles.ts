@@ -57,11 +57,19 @@ export async function createServiceLogin(ownerUrl: string, password: string): Pr
     await client.query(`grant ${APP_ROLE} to ${SERVICE_LOGIN}`);
     await client.query('commit');
   });
+  return serviceUrl(ownerUrl, password);
+}
+
+/** Returns the URL of the embedded server's login for serving requests. */
+export function serviceUrl(ownerUrl: string, password: string): string {
   const url = new URL(ownerUrl);
   url.username = SERVICE_LOGIN;
   url.password = encodeURIComponent(password);
   return url.href;
 }
+
+/** The oldest version of PostgreSQL that the tests run against. */
+export const OLDEST_VERSION = 15;
 
 /** Returns the server's major version. */
 export async function readVersion(url: string): Promise<number> {

@@ -1,96 +1,97 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { installQueue } from './install-queue.js';
 import { assertDirect } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
-import { openSchemaEngine } from './schema-engine.js';
+import { applyMigration, createHistory } from './apply.js';
+import { readBackgroundMigrations } from './background-rows.js';
+import { findPending, readHistory } from './history.js';
+import { LOCK_LIMITS, type LockLimits } from './lock-retries.js';
+import { readMigrations, type Migration } from './migration-files.js';
 
 // An arbitrary key, the same in every replica.
 const MIGRATION_LOCK = 7_203_114;
+
+const POLL_MS = 100;
+
+export type MigrateOptions = { limits?: LockLimits; log?: (line: string) => void };
 
 /**
  * Applies the pending migrations in `folder`, and those of the job queue's library. Returns the names of the applied
  * migrations. Replicas may call it concurrently: an advisory lock lets one replica migrate while the others wait.
  *
  * @param url the schema owner's connection
- * @throws when a migration fails; PostgreSQL has then rolled back that migration completely
+ * @throws when a migration fails, which rolls back that migration completely; when one needs a background migration that
+ *   has not finished; when an earlier version left one unfinished
  */
-export async function migrate(url: string, folder: string): Promise<string[]> {
+export async function migrate(
+  url: string,
+  folder: string,
+  { limits = LOCK_LIMITS, log = () => undefined }: MigrateOptions = {},
+): Promise<string[]> {
   await assertDirect('The URL of the owner', url);
   return withClient(url, async (client) => {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const migrations = await readMigrations(folder);
-    const pending = await findPending(client, namesOf(migrations));
-    const applied = pending.length === 0 ? [] : await apply(url, folder, migrations);
+    await waitForTurn(client);
+    const pending = await listUnapplied(client, folder);
+    // A connection of its own, because scripts may change settings of the session.
+    if (pending.length > 0) await withClient(url, (own) => applyAll(own, pending, { limits, log }));
     await installQueue(url);
-    return applied;
+    return pending.map(({ name }) => name);
   });
 }
 
-/** Returns the names of the migrations in `folder` that the database has not applied, oldest first. */
-export async function listPending(client: Queryable, folder: string): Promise<string[]> {
-  return findPending(client, await listMigrations(folder));
-}
-
-/** Returns the names of the migrations in `folder`, oldest first. */
-export async function listMigrations(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .sort();
-}
-
-/** Returns those of `names` that the database has not applied. */
-export async function findPending(client: Queryable, names: string[]): Promise<string[]> {
-  const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
-  if (!table.rows[0]?.present) return names;
-  const done = await client.query(
-    'select migration_name from _prisma_migrations where finished_at is not null and rolled_back_at is null',
-  );
-  const applied = new Set(done.rows.map((row) => String(row.migration_name)));
-  return names.filter((name) => !applied.has(name));
-}
-
-type Queryable = { query(text: string): Promise<{ rows: Record<string, unknown>[] }> };
-
-type Migration = { name: string; script: string };
-
-async function readMigrations(folder: string): Promise<Migration[]> {
-  return Promise.all(
-    (await listMigrations(folder)).map(async (name) => ({
-      name,
-      script: await readFile(join(folder, name, 'migration.sql'), 'utf8'),
-    })),
-  );
-}
-
-const namesOf = (migrations: Migration[]) => migrations.map(({ name }) => name);
-
-async function apply(url: string, folder: string, migrations: Migration[]): Promise<string[]> {
-  const { engine, close } = await openSchemaEngine(url);
-  try {
-    const { appliedMigrationNames } = await engine.applyMigrations({
-      migrationsList: await migrationsList(folder, migrations),
-      filters: { externalTables: [], externalEnums: [] },
-    });
-    return appliedMigrationNames;
-  } finally {
-    await close();
+/**
+ * Waits without an open statement. Building an index concurrently waits for every older one, so a replica that waited for
+ * the lock in one would make the replica that has it wait forever.
+ */
+async function waitForTurn(client: pg.ClientBase): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ is_ours: boolean }>('select pg_try_advisory_lock($1) as is_ours', [
+      MIGRATION_LOCK,
+    ]);
+    if (rows[0]?.is_ours) return;
+    await sleep(POLL_MS);
   }
 }
 
-/** Returns the migrations in the schema engine's format: the lock file and every directory with its script. */
-async function migrationsList(folder: string, migrations: Migration[]): Promise<MigrationList> {
-  const lockfile = join(folder, 'migration_lock.toml');
-  return {
-    baseDir: folder,
-    lockfile: { path: 'migration_lock.toml', content: await readFile(lockfile, 'utf8') },
-    shadowDbInitScript: '',
-    migrationDirectories: migrations.map(({ name, script }) => ({
-      path: name,
-      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
-    })),
-  };
+async function listUnapplied(client: pg.ClientBase, folder: string): Promise<Migration[]> {
+  const migrations = await readMigrations(folder);
+  const pending = await findPending(
+    client,
+    migrations.map(({ name }) => name),
+  );
+  return migrations.filter(({ name }) => pending.includes(name));
+}
+
+async function applyAll(
+  client: pg.ClientBase,
+  pending: Migration[],
+  { limits, log }: Required<MigrateOptions>,
+): Promise<void> {
+  const history = await readHistory(client);
+  const unfinished = history.find(({ finishedAt }) => !finishedAt);
+  if (unfinished) throw new Error(describeUnfinished(unfinished.name));
+  await createHistory(client);
+  const isNew = history.length === 0;
+  for (const migration of pending) {
+    await assertRequirements(client, migration);
+    await applyMigration(client, migration, { limits, isNew, log });
+  }
+}
+
+/** Only Prisma's own command, and versions of Crossdock that used its engine, leave a migration in this state. */
+const describeUnfinished = (name: string) =>
+  `The migration ${name} began and did not finish. Compare the schema with its script. ` +
+  `Then run prisma migrate resolve with --rolled-back or --applied, and repeat.`;
+
+async function assertRequirements(client: pg.ClientBase, { name, requires }: Migration): Promise<void> {
+  const background = await readBackgroundMigrations(client);
+  const missing = requires.filter(
+    (required) => !background.some((row) => row.name === required && row.status === 'finished'),
+  );
+  if (missing.length === 0) return;
+  throw new Error(
+    `${name} needs the background migration ${missing.join(', ')} to be finished. Run the workers until ` +
+      'npm run migrate -- --status shows that it is, and repeat.',
+  );
 }

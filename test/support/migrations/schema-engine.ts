@@ -12,13 +12,13 @@ const require = createRequire(import.meta.url);
 export type OpenEngine = { engine: Engine; close(): Promise<void> };
 
 /**
- * Opens Prisma's schema engine (WebAssembly), connected to `url` as the owner of the schema. It maintains
- * `_prisma_migrations`, so `prisma migrate deploy` sees the same applied migrations.
+ * Opens Prisma's schema engine (WebAssembly), connected to `url` as the owner of the schema. It compares the data model, and
+ * reads `_prisma_migrations` as `prisma migrate deploy` does.
  */
 export async function openSchemaEngine(url: string, datamodel?: string): Promise<OpenEngine> {
   const SchemaEngine = await loadEngine();
   const pool = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true });
-  const adapter = bindMigrationAwareSqlAdapterFactory(new SingleQueryScripts(pool));
+  const adapter = bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool));
   const datamodels: [string, string][] | undefined = datamodel ? [['schema.prisma', datamodel]] : undefined;
   const engine = await SchemaEngine.new({ datamodels }, () => {}, adapter);
   return {
@@ -28,20 +28,6 @@ export async function openSchemaEngine(url: string, datamodel?: string): Promise
       await pool.end();
     },
   };
-}
-
-/**
- * Prisma's adapter (7.10) splits a script at every semicolon, which breaks function bodies and commits each statement
- * separately. This one sends the script as one simple query, which PostgreSQL executes in one transaction.
- */
-class SingleQueryScripts extends PrismaPg {
-  override async connect(): ReturnType<PrismaPg['connect']> {
-    const connection = await super.connect();
-    connection.executeScript = async (script) => {
-      await connection.underlyingDriver().query(script);
-    };
-    return connection;
-  }
 }
 
 let loaded: Promise<typeof Engine> | undefined;

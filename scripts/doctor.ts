@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { surveyConfig } from '../src/config/config.js';
+import { UPGRADE_CODES } from '../src/platform/db/migrations/upgrade.js';
+import type { Deployment } from '../src/startup/deployment.js';
+import { examine } from '../src/startup/doctor/doctor.js';
+import { toJson, toLines } from '../src/startup/doctor/report.js';
+import { examineUpgrade } from '../src/startup/doctor/upgrade.js';
+
+// npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
+// cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
+
+const USAGE = `npm run doctor -- [--json] [--servers 1] [--workers 0] [--compare FILE]
+npm run doctor -- --upgrade [--from VERSION] [--json]`;
+
+const LOW_DISK_BYTES = 1_000_000_000;
+const CANNOT_RUN = 2;
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+try {
+  const options = readOptions();
+  process.exitCode = options.upgrade ? await reportUpgrade(options) : await reportState(options);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = CANNOT_RUN;
+}
+
+type Options = ReturnType<typeof readOptions>;
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean', default: false },
+      upgrade: { type: 'boolean', default: false },
+      from: { type: 'string' },
+      compare: { type: 'string' },
+      servers: { type: 'string', default: '1' },
+      workers: { type: 'string', default: '0' },
+    },
+  });
+  const counts = [values.servers, values.workers];
+  if (!counts.every((count) => /^\d{1,4}$/.test(count)) || (values.from !== undefined && !values.upgrade))
+    throw new Error(USAGE);
+  return values;
+}
+
+async function reportState({ json, servers, workers, compare }: Options): Promise<number> {
+  const report = await examine({
+    ...surveyConfig(),
+    now: () => new Date(),
+    servers: Number(servers),
+    workers: Number(workers),
+    lowDiskBytes: LOW_DISK_BYTES,
+    other: compare === undefined ? undefined : await readDeployment(compare),
+  });
+  if (json) print(toJson(report));
+  else for (const line of toLines(report)) print(line);
+  return report.lines.some(({ level }) => level === 'problem') ? 1 : 0;
+}
+
+/** Returns the deployment of another one's `--json` report. */
+async function readDeployment(path: string): Promise<Deployment> {
+  // The report was written by this program.
+  const { deployment } = JSON.parse(await readFile(path, 'utf8')) as { deployment?: Deployment };
+  if (!deployment?.fingerprints) throw new Error(`${path} is not a report of npm run doctor -- --json.`);
+  return deployment;
+}
+
+async function reportUpgrade({ json, from }: Options): Promise<number> {
+  const result = await examineUpgrade(surveyConfig().config, from);
+  const code = UPGRADE_CODES[result.verdict];
+  if (json) print(JSON.stringify({ code, ...result }, undefined, 2));
+  else for (const line of [`${result.verdict}:`, ...result.reasons, result.next]) print(line);
+  return code;
+}

@@ -1,0 +1,37 @@
+import { listMigrations } from './migration-files.js';
+
+/** A connection or a pool. */
+export type Queryable = { query(text: string): Promise<{ rows: Record<string, unknown>[] }> };
+
+/** A row of Prisma's table of migrations. */
+export type HistoryRow = {
+  name: string;
+  checksum: string;
+  startedAt: Date;
+  /** Null if the migration began and neither completed nor was marked as rolled back. */
+  finishedAt: Date | null;
+};
+
+/** Returns the applied and the unfinished migrations in the order in which they began. Those rolled back are omitted. */
+export async function readHistory(client: Queryable): Promise<HistoryRow[]> {
+  const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
+  if (!table.rows[0]?.['present']) return [];
+  const { rows } = await client.query(
+    `select migration_name as name, checksum, started_at as "startedAt", finished_at as "finishedAt"
+     from _prisma_migrations where rolled_back_at is null order by started_at, migration_name`,
+  );
+  // The statement selects exactly these columns.
+  return rows as HistoryRow[];
+}
+
+/** Returns the names of the migrations in `folder` that the database has not applied, oldest first. */
+export async function listPending(client: Queryable, folder: string): Promise<string[]> {
+  return findPending(client, await listMigrations(folder));
+}
+
+/** Returns those of `names` that the database has not applied. */
+export async function findPending(client: Queryable, names: string[]): Promise<string[]> {
+  const history = await readHistory(client);
+  const applied = new Set(history.filter(({ finishedAt }) => finishedAt).map(({ name }) => name));
+  return names.filter((name) => !applied.has(name));
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectRoot } from '../../../config/project-root.js';
+
+export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
+
+/**
+ * What a migration means for processes of the previous release: they continue (`rolling`), they continue and a worker
+ * completes it later (`background`), or they must be stopped first (`stop`).
+ */
+export const UPGRADE_KINDS = ['rolling', 'background', 'stop'] as const;
+export type UpgradeKind = (typeof UPGRADE_KINDS)[number];
+
+export type Migration = {
+  name: string;
+  script: string;
+  /** SHA-256 of the script, in hexadecimal, as Prisma stores it. */
+  checksum: string;
+  /** The value of `-- upgrade:`. Undefined in the migrations of the first release, which have no header. */
+  upgrade: UpgradeKind | undefined;
+  /** The values of `-- requires:`: background migrations that must have finished before. */
+  requires: string[];
+  /** Whether the script builds or drops indexes concurrently, which PostgreSQL refuses in a transaction. */
+  isConcurrent: boolean;
+  background: BackgroundStatement | undefined;
+};
+
+/** The content of `background.sql` beside the script. */
+export type BackgroundStatement = {
+  /** Without comments. */
+  text: string;
+  /** The value of `-- table:`. Its size is the estimate of the rows to do. */
+  table: string;
+};
+
+/** Returns the migrations in `folder`, oldest first. */
+export async function readMigrations(folder: string): Promise<Migration[]> {
+  return Promise.all((await listMigrations(folder)).map((name) => readMigration(folder, name)));
+}
+
+/** Returns the names of the migrations in `folder`, oldest first. */
+export async function listMigrations(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+async function readMigration(folder: string, name: string): Promise<Migration> {
+  const script = await readFile(join(folder, name, 'migration.sql'), 'utf8');
+  return {
+    name,
+    script,
+    checksum: createHash('sha256').update(script).digest('hex'),
+    upgrade: UPGRADE_KINDS.find((kind) => kind === headersOf(script, 'upgrade')[0]),
+    requires: headersOf(script, 'requires'),
+    isConcurrent: /^(create|drop)\b.*\bindex\s+concurrently\b/im.test(script),
+    background: await readBackground(join(folder, name, 'background.sql')),
+  };
+}
+
+async function readBackground(path: string): Promise<BackgroundStatement | undefined> {
+  if (!existsSync(path)) return undefined;
+  const text = await readFile(path, 'utf8');
+  const [table] = headersOf(text, 'table');
+  if (!table) throw new Error(`${path} needs a line "-- table: <name>".`);
+  return { text: text.replace(/--.*$/gm, ''), table };
+}
+
+/** Returns the values of the lines `-- key: value`. */
+export const headersOf = (script: string, key: string): string[] =>
+  [...script.matchAll(new RegExp(`^-- ${key}: *(.*?) *$`, 'gm'))].map(([, value = '']) => value);
+
+/** Returns the statements of a script of which none contains a semicolon, without comments. */
+export const statementsOf = (script: string): string[] =>
+  script
+    .replace(/--.*$/gm, '')
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter(Boolean);

@@ -1,0 +1,46 @@
+import { checkAuditChains } from './checks/audit.js';
+import { checkConnections } from './checks/connections.js';
+import { checkDemoData, checkDeployments, checkOther } from './checks/deployments.js';
+import { checkFolders } from './checks/folders.js';
+import { checkMail } from './checks/mail.js';
+import { checkMigrations } from './checks/migrations.js';
+import { checkPooler } from './checks/pooler.js';
+import { checkRights } from './checks/rights.js';
+import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
+import { checkSecrets, checkSettings } from './checks/settings.js';
+import { checkTls } from './checks/tls.js';
+import { checkBacklog, checkBackground, checkWorkers } from './checks/work.js';
+import type { Check, Connected, Subject } from './checks/subject.js';
+
+/** These need no database. */
+export const LOCAL: Check<Subject>[] = [
+  { name: 'settings', run: checkSettings },
+  { name: 'secrets', run: checkSecrets },
+  { name: 'secrets', run: checkOther },
+  { name: 'tls', run: checkTls },
+  { name: 'folders', run: checkFolders },
+  { name: 'mail', run: checkMail },
+];
+
+/** These work on any database. */
+export const ANYWHERE: Check<Connected>[] = [
+  { name: 'server', run: checkServer },
+  { name: 'clock', run: checkClock },
+  { name: 'time zone', run: checkTimeZone },
+  { name: 'autovacuum', run: checkAutovacuum },
+  { name: 'pooler', run: checkPooler },
+  { name: 'connections', run: checkConnections },
+  { name: 'migrations', run: checkMigrations },
+];
+
+/** These need every migration of this version. */
+export const MIGRATED: Check<Connected>[] = [
+  { name: 'extensions', run: checkExtensions },
+  { name: 'rights', run: checkRights },
+  { name: 'deployment', run: checkDeployments },
+  { name: 'demo data', run: checkDemoData },
+  { name: 'worker', run: checkWorkers },
+  { name: 'backlog', run: checkBacklog },
+  { name: 'background', run: checkBackground },
+  { name: 'audit', run: checkAuditChains },
+];

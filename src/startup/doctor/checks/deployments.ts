@@ -1,0 +1,62 @@
+import { DEMO } from '../../../development/demo/demo.js';
+import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
+import { orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected, Subject } from './subject.js';
+
+/** Finds another deployment that has used this database, and secrets of this one that it has. */
+export async function checkDeployments({ client, config }: Connected): Promise<Finding[]> {
+  const own = describeDeployment(config);
+  const { rows } = await client.query<RecordedDeployment>(
+    `select name, app_env as "appEnv", fingerprints, version, seen_at as "seenAt" from installation.deployments
+     where (name, app_env) <> ($1, $2) order by seen_at`,
+    [own.name, own.appEnv],
+  );
+  return orOk(
+    rows.flatMap((other) => [describeOther(other), ...compareSecrets(own, other)]),
+    `Only the deployment ${own.name} has used this database.`,
+  );
+}
+
+const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment): Finding =>
+  problem(
+    `This database was used by the deployment ${name} (APP_ENV=${appEnv}), last on ${seenAt.toISOString()}.`,
+    'If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run as the owner ' +
+      `delete from installation.deployments where name = '${name}' and app_env = '${appEnv}'.`,
+  );
+
+/** Compares the secrets with those of another deployment, whose report the operator provides. */
+export function checkOther({ config, other }: Subject): Finding[] {
+  if (!other) return [];
+  return orOk(
+    compareSecrets(describeDeployment(config), other),
+    `No secret is the same as in the deployment ${other.name}.`,
+  );
+}
+
+const compareSecrets = (own: Deployment, other: Deployment): Finding[] =>
+  Object.entries(own.fingerprints)
+    .filter(([setting, prints]) => prints.some((print) => other.fingerprints[setting]?.includes(print)))
+    .map(([setting]) =>
+      problem(
+        `${setting} contains a secret of the deployment ${other.name} (APP_ENV=${other.appEnv}).`,
+        'Give each deployment its own secrets, as "Changing secrets" in docs/operations.md describes.',
+      ),
+    );
+
+/** The credentials of the demo tenants are public. */
+export async function checkDemoData({ client, config }: Connected): Promise<Finding[]> {
+  if (config.appEnv === 'development') return orOk([], 'Development may contain the demo data.');
+  const { rows } = await client.query<{ id: string }>(
+    'select id from all_tenants() as id where id = any($1)',
+    [Object.values(DEMO.tenants)],
+  );
+  return orOk(
+    rows.map(({ id }) =>
+      warning(
+        `The database contains the demo tenant ${id}, whose passwords and keys are public.`,
+        'Disable its users and couriers, or start with a new database.',
+      ),
+    ),
+    'The database contains no demo data.',
+  );
+}

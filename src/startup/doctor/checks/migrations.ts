@@ -1,0 +1,74 @@
+import { readHistory } from '../../../platform/db/migrations/history.js';
+import { MIGRATIONS, readMigrations } from '../../../platform/db/migrations/migration-files.js';
+import { orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
+
+/** Compares the migrations of this build with those that the database has recorded. */
+export async function checkMigrations({ client }: Connected): Promise<Finding[]> {
+  const shipped = await readMigrations(MIGRATIONS);
+  const history = await readHistory(client);
+  const recorded = new Map(history.map((row) => [row.name, row]));
+  const pending = shipped.filter(({ name }) => !recorded.has(name));
+  const last =
+    history
+      .map(({ name }) => name)
+      .sort()
+      .at(-1) ?? '';
+  return orOk(
+    [
+      ...pending.map(({ name }) =>
+        name < last
+          ? problem(
+              `${name} is missing, although later migrations are applied.`,
+              `Find out why, then ${APPLY}`,
+            )
+          : problem(`${name} is missing.`, `To apply it, ${APPLY}`),
+      ),
+      ...history.filter(({ finishedAt }) => !finishedAt).map(({ name }) => describeUnfinished(name)),
+      ...history
+        .filter(({ name }) => !shipped.some((each) => each.name === name))
+        .map(({ name }) => problem(`${name} is applied, and unknown to this version.`, DOWNGRADE)),
+      ...shipped
+        .filter(({ name, checksum }) => (recorded.get(name)?.checksum ?? checksum) !== checksum)
+        .map(({ name }) => problem(`${name} is not the script that was applied.`, CHANGED)),
+      ...(await findInvalidIndexes({ client })),
+      ...findDisorder(history.map(({ name }) => name)),
+    ],
+    `All ${shipped.length} migrations are applied.`,
+  );
+}
+
+const APPLY = 'run npm run migrate with DATABASE_OWNER_URL.';
+const DOWNGRADE = 'Run the version that applied it, or a later one. A database cannot be downgraded.';
+const CHANGED =
+  'Install the release again. If the script was changed on purpose, compare the schema with it.';
+
+const describeUnfinished = (name: string): Finding =>
+  problem(
+    `${name} began and did not finish.`,
+    'Compare the schema with its script, then run prisma migrate resolve with --rolled-back or --applied.',
+  );
+
+const findDisorder = (names: string[]): Finding[] =>
+  names.flatMap((name, index) => {
+    const previous = names[index - 1];
+    if (previous === undefined || previous < name) return [];
+    return [
+      warning(
+        `${name} was applied after ${previous}, against their order.`,
+        'Compare the schema with that of a new database, for example with pg_dump --schema-only.',
+      ),
+    ];
+  });
+
+async function findInvalidIndexes({ client }: Pick<Connected, 'client'>): Promise<Finding[]> {
+  const { rows } = await client.query<{ name: string }>(
+    'select indexrelid::regclass::text as name from pg_index where not indisvalid order by name',
+  );
+  return rows.map(({ name }) =>
+    problem(
+      `The index ${name} is invalid, because its build failed.`,
+      `Run drop index concurrently ${name} as the owner, then create it as its migration does.`,
+    ),
+  );
+}

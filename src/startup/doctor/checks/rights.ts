@@ -1,0 +1,89 @@
+import type pg from 'pg';
+import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
+import { orOk, problem, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
+
+const SCHEMAS = ['public', 'queue', 'graphile_worker', 'installation'];
+
+/** Examines the login and the role of the application: what they must be able to do, and what they must not. */
+export async function checkRights({ client, config, url }: Connected): Promise<Finding[]> {
+  const { rows } = await client.query(`select from pg_roles where rolname = '${APP_ROLE}'`);
+  if (rows.length === 0)
+    return [problem(`The role ${APP_ROLE} does not exist.`, 'Run npm run migrate with DATABASE_OWNER_URL.')];
+  const findings = [...(await findMissing(client)), ...(await findExcess(client))];
+  const excess = await describeExcessPrivileges(url);
+  if (excess && config.appEnv === 'development')
+    return orOk(findings, `In development the service switches to ${APP_ROLE}, because ${excess}.`);
+  if (excess)
+    findings.push(
+      problem(
+        `The login of DATABASE_URL could bypass row-level security: ${excess}.`,
+        `Create a login that owns nothing and run grant ${APP_ROLE} to it. Use it in DATABASE_URL.`,
+      ),
+    );
+  return orOk(findings, 'The login has the rights that it needs, and no others.');
+}
+
+async function findMissing(client: pg.Client): Promise<Finding[]> {
+  const { rows } = await client.query<{ login: string; is_member: boolean }>(
+    `select session_user as login, pg_has_role(session_user, '${APP_ROLE}', 'usage') as is_member`,
+  );
+  const [session] = rows;
+  const { rows: unreadable } = await client.query<{ name: string }>(
+    `select n.nspname || '.' || t.relname as name from pg_class t join pg_namespace n on n.oid = t.relnamespace
+     where n.nspname = any($1) and t.relkind in ('r', 'p') and not (has_schema_privilege('${APP_ROLE}', n.oid, 'usage')
+       and has_table_privilege('${APP_ROLE}', t.oid, 'select')) order by name`,
+    [SCHEMAS],
+  );
+  const { rows: closed } = await client.query<{ name: string }>(
+    `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
+       and not has_function_privilege('${APP_ROLE}', oid, 'execute') order by name`,
+  );
+  return [
+    ...(session && !session.is_member
+      ? [
+          problem(
+            `The login ${session.login} lacks the role ${APP_ROLE}.`,
+            `Run grant ${APP_ROLE} to ${session.login}.`,
+          ),
+        ]
+      : []),
+    ...[...unreadable, ...closed].map(({ name }) =>
+      problem(
+        `The role ${APP_ROLE} has no access to ${name}.`,
+        'Grant what the migrations grant: search for the name in prisma/migrations.',
+      ),
+    ),
+  ];
+}
+
+/** A statement that returns the names of rights that the application must not have. */
+const EXCESS = `
+  select 'the attribute ' || attribute as excess
+  from pg_roles, unnest(array[rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication, rolcanlogin],
+    array['superuser', 'bypassrls', 'createrole', 'createdb', 'replication', 'login']) as given (is_given, attribute)
+  where rolname = '${APP_ROLE}' and is_given
+  union all
+  select 'the role ' || roleid::regrole from pg_auth_members where member = '${APP_ROLE}'::regrole
+  union all
+  select 'create in the schema ' || nspname from pg_namespace
+  where nspname = any($1) and has_schema_privilege('${APP_ROLE}', oid, 'create')
+  union all
+  select right_name || ' on ' || t.relname
+  from pg_class t join pg_namespace n on n.oid = t.relnamespace
+  cross join unnest(array['insert', 'update', 'delete', 'truncate', 'trigger', 'references']) as right_name
+  where n.nspname = any($1) and t.relkind in ('r', 'p') and has_table_privilege('${APP_ROLE}', t.oid, right_name)
+    and (right_name in ('truncate', 'trigger', 'references')
+      or t.relname in ('_prisma_migrations', 'tenants', 'tenant_hosts', 'migrations')
+      or right_name in ('update', 'delete') and exists (
+        select from pg_trigger where tgrelid = t.oid and tgname = 'append_only'))
+  union all
+  select 'everybody has rights on ' || t.relname from pg_class t, aclexplode(t.relacl) as acl
+  where t.relnamespace = 'public'::regnamespace and acl.grantee = 0`;
+
+async function findExcess(client: pg.Client): Promise<Finding[]> {
+  const { rows } = await client.query<{ excess: string }>(EXCESS, [SCHEMAS]);
+  return rows.map(({ excess }) =>
+    problem(`The role ${APP_ROLE} has too many rights: ${excess}.`, 'Revoke it as the owner.'),
+  );
+}

@@ -1,0 +1,70 @@
+import { orOk, problem, warning, type Finding } from './finding.js';
+import type { Subject } from './subject.js';
+
+export const checkSettings = ({ config, faults }: Subject): Finding[] =>
+  orOk(
+    faults.map((fault) =>
+      problem(fault, 'Correct the setting. README.md lists the settings with their formats.'),
+    ),
+    `The settings for ${config.appEnv} are valid.`,
+  );
+
+const FEWEST_CHARACTERS = 8;
+const SHORTEST_PASSWORD = 12;
+
+/** A secret and the setting that contains it. */
+type Secret = { setting: string; value: string };
+
+/** Development has public secrets, so they are not examined there. */
+export function checkSecrets({ config }: Subject): Finding[] {
+  if (config.appEnv === 'development') return orOk([], 'Development may use the public values.');
+  const secrets = [...keysOf(config), ...passwordsOf(config)];
+  return orOk(
+    [...findGuessable(keysOf(config)), ...findShared(secrets), ...findWeakPasswords(passwordsOf(config))],
+    'The secrets are long, random and different.',
+  );
+}
+
+const keysOf = ({ tokens, secrets }: Subject['config']): Secret[] => [
+  ...tokens.keys.map(({ secret }) => ({ setting: 'TOKEN_KEYS', value: secret })),
+  ...secrets.encryptionKeys.map(({ key }) => ({ setting: 'ENCRYPTION_KEYS', value: key.toString('hex') })),
+  { setting: 'LOOKUP_KEY', value: secrets.lookupKey.toString('hex') },
+];
+
+/** The password of one login may be in two URLs. */
+function passwordsOf({ databaseUrl, databaseOwnerUrl }: Subject['config']): Secret[] {
+  const urls = { DATABASE_URL: databaseUrl, DATABASE_OWNER_URL: databaseOwnerUrl };
+  return Object.entries(urls).flatMap(([setting, url]) =>
+    url && URL.canParse(url) ? [{ setting, value: decodeURIComponent(new URL(url).password) }] : [],
+  );
+}
+
+const findGuessable = (secrets: Secret[]): Finding[] =>
+  secrets
+    .filter(({ value }) => new Set(value).size < FEWEST_CHARACTERS)
+    .map(({ setting }) =>
+      problem(`${setting} contains a secret of very few different characters.`, replaceSecret(setting)),
+    );
+
+function findShared(secrets: Secret[]): Finding[] {
+  const known = new Map<string, string>();
+  return secrets.flatMap(({ setting, value }) => {
+    const other = known.get(value.toLowerCase());
+    known.set(value.toLowerCase(), setting);
+    if (!value || !other || other === setting) return [];
+    return [problem(`${other} and ${setting} contain the same secret.`, replaceSecret(setting))];
+  });
+}
+
+const findWeakPasswords = (passwords: Secret[]): Finding[] =>
+  passwords
+    .filter(({ value }) => value.length > 0 && value.length < SHORTEST_PASSWORD)
+    .map(({ setting }) =>
+      warning(
+        `The password in ${setting} has fewer than ${SHORTEST_PASSWORD} characters.`,
+        'Choose a random password with alter role, and change the setting.',
+      ),
+    );
+
+const replaceSecret = (setting: string) =>
+  `Replace it with a value of openssl rand -hex 32, as "Changing secrets" in docs/operations.md describes for ${setting}.`;

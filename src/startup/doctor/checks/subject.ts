@@ -1,0 +1,28 @@
+import type pg from 'pg';
+import type { Config } from '../../../config/config.js';
+import type { Deployment } from '../../deployment.js';
+import type { Finding } from './finding.js';
+
+/** What is examined: the settings, and what the operator states about the installation. */
+export type Subject = {
+  config: Config;
+  /** The faults of the settings. */
+  faults: string[];
+  now: () => Date;
+  /** The number of servers and of separate workers. */
+  servers: number;
+  workers: number;
+  /** Free space of a disk below which there is a warning. */
+  lowDiskBytes: number;
+  /** Another deployment, from its `--json` report. */
+  other: Deployment | undefined;
+};
+
+/** The examined installation with its database. */
+export type Connected = Subject & {
+  /** The application's connection. */
+  url: string;
+  client: pg.Client;
+};
+
+export type Check<What> = { name: string; run: (subject: What) => Promise<Finding[]> | Finding[] };

@@ -1,0 +1,72 @@
+import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
+import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
+import { ok, orOk, problem, warning, type Finding } from './finding.js';
+import type { Connected } from './subject.js';
+
+/** The work that waits should begin within seconds. */
+const LATE_SECONDS = 300;
+
+/** Examines whether a worker runs. Without one no webhook and no mail is sent. */
+export async function checkWorkers({ client }: Connected): Promise<Finding[]> {
+  const backlog = await readBacklog(client);
+  if (backlog.worker_pools > 0) return [ok(`${backlog.worker_pools} workers have a recent heartbeat.`)];
+  const remedy = 'Start npm run worker, or servers without RUN_WORKER=false.';
+  const isWaiting = backlog.queue.some(({ ready }) => ready > 0);
+  return isWaiting
+    ? [problem('No worker runs, and jobs wait.', remedy)]
+    : [warning('No worker has a recent heartbeat.', remedy)];
+}
+
+/** Examines what waits in the queue and in the outbox, over all tenants. */
+export async function checkBacklog({ client }: Connected): Promise<Finding[]> {
+  const { queue, outbound } = await readBacklog(client);
+  const late = [
+    ...queue.map(({ kind, oldest_ready_seconds: age }) => ({ what: `A job ${kind}`, age })),
+    { what: 'A webhook', age: outbound.oldest_due_delivery_seconds },
+    { what: 'A mail', age: outbound.oldest_queued_mail_seconds },
+    { what: 'A customer synchronisation', age: outbound.oldest_open_sync_seconds },
+  ].filter(({ age }) => age > LATE_SECONDS);
+  const failed = queue.filter((kind) => kind.failed > 0);
+  return orOk(
+    [
+      ...late.map(({ what, age }) =>
+        warning(
+          `${what} has been waiting for ${Math.round(age)} s.`,
+          'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.',
+        ),
+      ),
+      ...failed.map(({ kind, failed: count }) =>
+        warning(
+          `${count} jobs ${kind} have failed all attempts.`,
+          'Read last_error in graphile_worker._private_jobs, then reschedule or delete them.',
+        ),
+      ),
+    ],
+    'Nothing waits for longer than it should.',
+  );
+}
+
+async function readBacklog(client: Connected['client']): Promise<BacklogRow> {
+  const { text, values } = selectBacklog();
+  const { rows } = await client.query<BacklogRow>({ text, values });
+  const [row] = rows;
+  if (!row) throw new Error('The backlog cannot be read.');
+  return row;
+}
+
+/** Examines background migrations, which the next release may need. */
+export async function checkBackground({ client }: Connected): Promise<Finding[]> {
+  const unfinished = (await readBackgroundMigrations(client)).filter(({ status }) => status !== 'finished');
+  return orOk(
+    unfinished.map(({ name, status, lastError }) => {
+      if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
+      return status === 'paused'
+        ? warning(`The background migration ${name} is paused.`, `Run npm run migrate -- --resume ${name}.`)
+        : ok(`The background migration ${name} is running.`);
+    }),
+    'All background migrations have finished.',
+  );
+}
+
+const REPORT =
+  'The workers repeat it each minute. Correct the rows that the error names, or report the error.';

@@ -1,0 +1,184 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
+import { startSes, type Ses } from '../../support/receivers/ses.js';
+import { startOwnServer } from '../../support/service/postgres.js';
+import {
+  endProcesses,
+  freePort,
+  makeFolder,
+  removeFolders,
+  run,
+  startReplica,
+} from '../../support/service/processes.js';
+import { findingsFor, makeInstallation, type Installation } from './installation.js';
+
+const LIMIT_MS = 90_000;
+
+let ses: Ses;
+let installation: Installation;
+
+beforeAll(async () => {
+  ses = await startSes();
+  installation = await makeInstallation(ses.url);
+}, LIMIT_MS);
+
+afterEach(endProcesses, LIMIT_MS);
+
+afterAll(async () => {
+  await installation.drop();
+  await ses.stop();
+  await removeFolders();
+}, LIMIT_MS);
+
+async function doctor(env: Record<string, string | undefined>, ...args: string[]) {
+  const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const aws = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' };
+  const program = run('scripts/doctor.js', { ...aws, ...Object.fromEntries(given) }, args);
+  const { code } = await program.ended;
+  return { code, output: program.output() };
+}
+
+test(
+  'exits with 0 and prints one line per finding, or JSON',
+  async () => {
+    const { code, output } = await doctor(installation.env);
+    expect([code, output.split('\n').filter((line) => !/^(ok {6}|$)/.test(line))]).toEqual([
+      0,
+      // A disk of the machine may be nearly full.
+      expect.not.arrayContaining([expect.stringMatching(/^problem/)]),
+    ]);
+    const json = await doctor(installation.env, '--json');
+    // The AWS SDK may print a warning before.
+    expect(JSON.parse(json.output.slice(json.output.indexOf('{')))).toMatchObject({
+      problems: 0,
+      deployment: { name: 'production' },
+    });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'exits with 1, and prints no secret, if settings are invalid and the database is away',
+  async () => {
+    const url = `postgres://somebody:secret-password@127.0.0.1:${await freePort()}/nowhere`;
+    const env = { ...installation.env, DATABASE_URL: url, LOOKUP_KEY: 'short-secret', PORT: 'http' };
+    const { code, output } = await doctor(env);
+    expect(code).toBe(1);
+    const problems = output.split('\n').filter((line) => line.startsWith('problem'));
+    expect(problems).toEqual([
+      expect.stringMatching(/settings +PORT must be integer/),
+      expect.stringMatching(/settings +LOOKUP_KEY must be 64 hex digits/),
+      expect.stringMatching(/secrets +LOOKUP_KEY contains a secret of very few/),
+      expect.stringMatching(/database +DATABASE_URL: Cannot connect.*ECONNREFUSED/),
+    ]);
+    const secrets = ['secret-password', 'short-secret', installation.env['TOKEN_KEYS']?.split(':')[1] ?? ''];
+    for (const secret of secrets) expect(output).not.toContain(secret);
+  },
+  LIMIT_MS,
+);
+
+test('exits with 2 for unknown options and for a report that is none', async () => {
+  expect(await doctor({}, '--servers', 'many')).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/^npm run doctor/),
+  });
+  const file = join(await makeFolder(), 'report.json');
+  await writeFile(file, '{}');
+  expect(await doctor({}, '--compare', file)).toMatchObject({
+    code: 2,
+    output: expect.stringMatching(/is not a report/),
+  });
+});
+
+test(
+  'examines the embedded server of a development machine, before and after its first start',
+  async () => {
+    const DATA_DIR = await makeFolder();
+    const before = await doctor({ DATA_DIR });
+    expect([before.code, before.output]).toEqual([0, expect.stringMatching(/has no data yet/)]);
+    const replica = await startReplica({ DATA_DIR });
+    const meanwhile = await doctor({ DATA_DIR });
+    await replica.stop();
+    const after = await doctor({ DATA_DIR });
+    expect([meanwhile.code, after.code]).toEqual([0, 0]);
+    expect(after.output).toMatch(/^ok +rights +The login has the rights that it needs/m);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'finds a standby, and a server without autovacuum',
+  async () => {
+    const server = await startOwnServer();
+    try {
+      const url = server.urlOf('postgres');
+      await server.query('alter system set autovacuum = off');
+      const [row] = await server.query('show data_directory');
+      await server.shutDown();
+      await writeFile(join(String(row?.['data_directory']), 'standby.signal'), '');
+      await server.restart();
+      const lines = await findingsFor({ APP_ENV: 'development', DATABASE_URL: url });
+      expect(lines.filter(({ check, level }) => /server|autovacuum/.test(check) && level !== 'ok')).toEqual([
+        expect.objectContaining({ check: 'server', message: expect.stringMatching(/leads to a standby/) }),
+        expect.objectContaining({ check: 'autovacuum', message: 'autovacuum is off.' }),
+      ]);
+    } finally {
+      await server.stop();
+    }
+  },
+  LIMIT_MS,
+);
+
+const withPgbouncer = PGBOUNCER ? test.each : test.skip.each;
+
+withPgbouncer([
+  ['transaction', /leads to a pooler in transaction mode/],
+  ['session', /leads to a pooler in session mode/],
+  ['statement', /cannot run a transaction/],
+] as const)(
+  `recognises pgbouncer in %s mode${PGBOUNCER ? '' : ' (skipped: pgbouncer is not installed)'}`,
+  async (mode, expected) => {
+    const copy = await installation.copy();
+    const direct = copy.env['DATABASE_URL'] ?? '';
+    const pooler = await startPooler([direct], { mode });
+    const DATABASE_URL = pooler.through(direct);
+    const declared = {
+      ...copy.env,
+      DATABASE_URL,
+      DATABASE_POOLER: 'transaction',
+      DATABASE_DIRECT_URL: direct,
+    };
+    const pooled = (await findingsFor(declared)).filter(({ check }) => check === 'pooler');
+    const silent = (await findingsFor({ ...copy.env, DATABASE_URL })).filter(
+      ({ check }) => check === 'pooler',
+    );
+    await pooler.stop();
+    await copy.drop();
+    expect(pooled).toEqual([
+      expect.objectContaining({
+        level: mode === 'statement' ? 'problem' : 'ok',
+        message: expect.stringMatching(expected),
+      }),
+    ]);
+    expect(silent).toMatchObject([{ level: 'problem' }]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a start records the deployment, and a second one with the same name does not add another',
+  async () => {
+    const copy = await installation.copy();
+    await copy.owner.query('delete from installation.deployments');
+    for (const POOL_SIZE of ['2', '3']) {
+      const replica = await startReplica({ DATABASE_URL: copy.ownerUrl, DEPLOYMENT: 'miami', POOL_SIZE });
+      await replica.stop();
+    }
+    const { rows } = await copy.owner.query('select name, app_env, version from installation.deployments');
+    expect(rows).toEqual([{ name: 'miami', app_env: 'development', version: expect.stringMatching(/^\d/) }]);
+    await copy.drop();
+  },
+  LIMIT_MS,
+);
