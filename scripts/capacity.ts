@@ -12,9 +12,7 @@ import { sizesOf } from './capacity/sizes.js';
 import { measureStep, type Measured } from './capacity/step.js';
 import { runScript } from './script.js';
 
-/** The first events and deliveries of each step, which the retention deletes. */
-const EXPIRED = 20_000;
-const AMOUNTS = { times: 2_000, rounds: 3 };
+const AMOUNTS = { times: 500, rounds: 3 };
 
 type Print = (line: string) => void;
 
@@ -23,8 +21,8 @@ type Print = (line: string) => void;
 await runScript(async (print) => {
   const { values } = parseArgs({ options: { rows: { type: 'string', default: '10000000' } } });
   const total = Number(values.rows);
-  if (!Number.isInteger(total / 200) || total < 1_000_000)
-    throw new Error('--rows must be a multiple of 200, and at least 1000000.');
+  if (!Number.isInteger(total / 1000) || total < 200_000)
+    throw new Error('--rows must be a multiple of 1000, and at least 200000.');
   await run(readConfig(), total, print);
 });
 
@@ -35,7 +33,7 @@ async function run(config: Config, total: number, print: Print): Promise<void> {
     await withClient(server.url, (client) => seedDemo(client, openSecrets(config.secrets), new Date()));
     const measureAt = (from: number, to: number) => {
       print(`Loading ${to - from} audit entries and package events, and their packages ...`);
-      return measureStep(server.url, { from, to, total, expired: EXPIRED }, config, AMOUNTS);
+      return measureStep(server.url, { from, to, total, expired: total / 1000 }, config, AMOUNTS);
     };
     const small = await measureAt(0, total / 10);
     const large = await measureAt(total / 10, total);

@@ -21,8 +21,6 @@ export async function openMeasuredDb(ownerUrl: string): Promise<MeasuredDb> {
   const db = openDb({ url: ownerUrl, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();
-  const { rows } = await db.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-  const pid = rows[0]?.pid ?? 0;
   const readBuffers = async () => {
     // The connection reports its counters now instead of up to a second later.
     await db.pool.query('select pg_stat_force_next_flush()');
@@ -37,6 +35,9 @@ export async function openMeasuredDb(ownerUrl: string): Promise<MeasuredDb> {
     owner,
     async costOf(run) {
       const buffersBefore = await readBuffers();
+      // Read each time, because the pool replaces a connection that was idle for long.
+      const { rows } = await db.pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const pid = rows[0]?.pid ?? 0;
       const cpuBefore = processCpuMs(pid);
       const items = await run();
       const cpuAfter = processCpuMs(pid);

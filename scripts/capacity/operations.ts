@@ -6,7 +6,7 @@ import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.j
 import { pageOfEntries, type AuditQuery } from '../../src/modules/audit-log/queries.js';
 import { findHistory } from '../../src/modules/packages/events/history-queries.js';
 import { insertPackage, insertReceivedEvent } from '../../src/modules/packages/intake/queries.js';
-import { findPackages } from '../../src/modules/packages/list/find-packages.js';
+import { listPackages, totalPackages } from '../../src/modules/packages/list/queries.js';
 import { insertEvents } from '../../src/modules/webhooks/events/event-queries.js';
 import { readFeed } from '../../src/modules/webhooks/events/feed.js';
 import { pageOfDeliveries } from '../../src/modules/webhooks/log/queries.js';
@@ -156,10 +156,11 @@ function pagesOf(openContext: OpenContext, targets: Targets): Operation[] {
       const ctx = openContext();
       return ctx.read([pageOfEntries(ctx, { limit: LIMIT, ...query })]);
     });
-  const packages = (name: string, query: { userCode?: string }) =>
-    request(`page of packages, ${name}`, () =>
-      findPackages(openContext(), { page: 1, limit: LIMIT, ...query }),
-    );
+  const packages = (name: string, filters: { userCode?: string }) =>
+    request(`page of packages, ${name}`, () => {
+      const ctx = openContext();
+      return ctx.read([listPackages(ctx, filters, { page: 1, limit: LIMIT }), totalPackages(ctx, filters)]);
+    });
   return [
     audit('newest', {}),
     audit('old', { before: entryId }),

@@ -34,6 +34,6 @@ export async function measureStep(
 async function costOf(measured: MeasuredDb, operation: Operation, { times, rounds }: Amounts): Promise<Cost> {
   if (!operation.isRepeatable) return measured.costOf(() => operation.run(times));
   // The first requests of a connection read the catalogue.
-  await operation.run(20);
+  await operation.run(5);
   return lowestCost(rounds, () => measured.costOf(() => operation.run(times)));
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
     });
   small = await measureAt(0, SMALL);
   large = await measureAt(SMALL, LARGE);
-}, 60_000);
+}, 120_000);
 
 afterAll(() => database.drop());
 

@@ -76,6 +76,8 @@ const FOREIGN = new Set([
   'countPackages',
   'crossdock_login',
   'askForCode',
+  'autovacuum_max_workers',
+  'effective_cache_size',
   'histogram_quantile',
   'manageUsersRaw',
   'ignore_startup_parameters',
