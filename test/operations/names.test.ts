@@ -77,6 +77,7 @@ const FOREIGN = new Set([
   'crossdock_login',
   'askForCode',
   'autovacuum_max_workers',
+  'autovacuum_vacuum_cost_limit',
   'effective_cache_size',
   'histogram_quantile',
   'manageUsersRaw',
