@@ -210,7 +210,7 @@ export async function administrator({ host }: Pick<BenchTenant, 'host'>) {
   return (method: string, path: string, body?: unknown) => exchange({ method, path, host, headers, body });
 }
 
-export async function adminOf(tenant: BenchTenant, ownerUrl: string): Promise<UserCaller> {
+export async function adminOf(tenant: Pick<BenchTenant, 'id'>, ownerUrl: string): Promise<UserCaller> {
   const userId = await withClient(ownerUrl, async (client) => {
     const sql = "select id from users where tenant_id = $1 and username = 'admin'";
     const { rows } = await client.query<{ id: string }>(sql, [tenant.id]);

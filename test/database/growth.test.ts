@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { measureStep, type Measured } from '../../scripts/capacity/step.js';
+import { readConfig } from '../../src/config/config.js';
+import { demoDatabase, type TestDatabase } from '../support/service/database.js';
+
+const SMALL = 10_000;
+const LARGE = 100_000;
+
+let database: TestDatabase;
+let small: Measured[];
+let large: Measured[];
+
+beforeAll(async () => {
+  database = await demoDatabase();
+  const measureAt = (from: number, to: number) =>
+    measureStep(database.ownerUrl, { from, to, total: LARGE, expired: 200 }, readConfig({}), {
+      times: 10,
+      rounds: 2,
+    });
+  small = await measureAt(0, SMALL);
+  large = await measureAt(SMALL, LARGE);
+}, 120_000);
+
+afterAll(() => database.drop());
+
+// Ten times the entries give an index at most one level more. A page looks up each of its rows in an index, so that it may
+// read half as much again, but not in proportion to the table.
+test('with ten times the rows, inserts, pages and retention read at most one more level of each index', () => {
+  const costs = small.map(({ name, buffers }, n) => ({
+    name,
+    small: buffers,
+    large: large[n]?.buffers ?? NaN,
+  }));
+  expect(costs.length).toBeGreaterThan(12);
+  expect(costs.filter((cost) => !(cost.large <= cost.small * 1.5 + 5))).toEqual([]);
+});
