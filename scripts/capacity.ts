@@ -4,7 +4,7 @@ import { readConfig, type Config } from '../src/config/config.js';
 import { seedDemo } from '../src/development/demo/seed.js';
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
-import { MIGRATIONS } from '../src/startup/prepare-database.js';
+import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { rowCount } from './bench/scale.js';
 import { openScratchServer } from './bench/scratch.js';
 import { lineOfOperation, lineOfSize, operationHeadings, SIZE_HEADING } from './capacity/report.js';

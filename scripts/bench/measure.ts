@@ -1,5 +1,5 @@
 import type { Caller, UserCaller } from '../../src/platform/identity/callers.js';
-import { enterScope } from '../../src/platform/db/admission.js';
+import { enterScope } from '../../src/platform/db/transactions/admission.js';
 import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
 import type { Sql } from '../../src/platform/db/statements.js';

@@ -5,7 +5,7 @@ import { deleteExpired } from '../../src/jobs/retention.js';
 import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
 import { pageOfEntries, type AuditQuery } from '../../src/modules/audit-log/queries.js';
 import { findHistory } from '../../src/modules/packages/events/history-queries.js';
-import { insertPackage, insertReceivedEvent } from '../../src/modules/packages/intake/queries.js';
+import { insertReceivedPackage } from '../../src/modules/packages/intake/queries.js';
 import { listPackages, totalPackages } from '../../src/modules/packages/list/queries.js';
 import { insertEvents } from '../../src/modules/webhooks/events/event-queries.js';
 import { readFeed } from '../../src/modules/webhooks/events/feed.js';
@@ -99,13 +99,9 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
       const fact = { action: 'prealert.created', entity: 'prealert', entityId: newId(), after } as const;
       return ctx.pipeline([ctx.auditStatement([fact])]);
     }),
-    request('insert a package', () => {
+    request('insert a package and its first event', () => {
       const ctx = openContext();
-      return ctx.pipeline([insertPackage(ctx, newPackage(warehouseId))]);
-    }),
-    request('insert a package event', () => {
-      const ctx = openContext();
-      return ctx.pipeline([insertReceivedEvent(ctx, { id: newId(), packageId, courierId: COURIER })]);
+      return ctx.pipeline([insertReceivedPackage(ctx, newPackage(warehouseId), newId())]);
     }),
     request('insert an event and its delivery', () => {
       const ctx = openContext();
@@ -123,7 +119,7 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
   ];
 }
 
-function newPackage(warehouseId: string): Parameters<typeof insertPackage>[1] {
+function newPackage(warehouseId: string): Parameters<typeof insertReceivedPackage>[1] {
   const number = newId().replaceAll('-', '').toUpperCase().slice(8);
   return {
     ...{ id: newId(), courier_id: COURIER, user_code: 'IEX-1001', first_name: 'Ann', last_name: 'Lee' },

@@ -134,7 +134,7 @@ describe('each concern has one location', () => {
     expect(scopes.sort()).toEqual([
       'src/development/demo/seed.ts',
       'src/modules/tenants/tenant.ts',
-      'src/platform/db/admission.ts',
+      'src/platform/db/transactions/admission.ts',
     ]);
     for (const { path, text } of sources) {
       for (const [call] of text.matchAll(/set_config\([^)]*\)/g)) {
@@ -171,7 +171,9 @@ describe('a request reaches the database only through its context', () => {
   });
 
   test('only the request context runs transactions', () => {
-    const importers = imports.filter(({ to }) => to === 'src/platform/db/run.ts').map(({ from }) => from);
+    const importers = imports
+      .filter(({ to }) => to === 'src/platform/db/transactions/run.ts')
+      .map(({ from }) => from);
     expect(importers).toEqual(['src/platform/context/request-context.ts']);
   });
 });

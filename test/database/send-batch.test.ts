@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createPool } from '../../src/platform/db/connections/pool.js';
-import { sendBatch } from '../../src/platform/db/send-batch.js';
+import { sendBatch } from '../../src/platform/db/transactions/send-batch.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 
 let database: TestDatabase;

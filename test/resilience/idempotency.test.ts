@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { readConfig } from '../../src/config/config.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
-import { enterScope } from '../../src/platform/db/admission.js';
+import { enterScope } from '../../src/platform/db/transactions/admission.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
-import { inUnitOfWork, type UnitOfWorkSteps } from '../../src/platform/db/unit-of-work.js';
+import { inUnitOfWork, type UnitOfWorkSteps } from '../../src/platform/db/transactions/unit-of-work.js';
 import { sql, type Sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';

@@ -1,5 +1,5 @@
 import { previewStatements } from '../../../src/modules/invoices/queries.js';
-import { enterScope } from '../../../src/platform/db/admission.js';
+import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import type { BenchTenant } from '../database.js';
 import {
   administrator,

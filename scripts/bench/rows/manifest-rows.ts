@@ -1,6 +1,6 @@
 import { selectFigures, selectInfo, selectPackages } from '../../../src/modules/manifests/detail/queries.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
-import { enterScope } from '../../../src/platform/db/admission.js';
+import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import type { BenchTenant } from '../database.js';
 import { administrator, adminOf, callRow, contextOf, readRow, type Bench, type Row } from '../measure.js';
 import { inline, timeTransaction } from '../postgres.js';

@@ -1,6 +1,6 @@
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { exportPackages, listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
-import { enterScope } from '../../../src/platform/db/admission.js';
+import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import type { BenchTenant } from '../database.js';
 import {
   administrator,

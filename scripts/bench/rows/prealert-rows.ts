@@ -2,7 +2,7 @@ import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { lockAnnouncedParcel } from '../../../src/platform/db/locks.js';
-import { enterScope } from '../../../src/platform/db/admission.js';
+import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/list-queries.js';
 import { insertPrealertWithKey } from '../../../src/modules/prealerts/queries.js';

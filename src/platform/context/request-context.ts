@@ -1,5 +1,5 @@
 import { appendFacts, auditStatement, type AuditFact } from '../audit/audit.js';
-import { preparing, toQuery, type Session } from '../db/admission.js';
+import { preparing, toQuery, type Session } from '../db/transactions/admission.js';
 import type { Db } from '../db/database.js';
 import {
   flushReads,
@@ -9,10 +9,10 @@ import {
   runPlain,
   SNAPSHOT,
   retryDeadlocks,
-} from '../db/run.js';
-import type { PlainOptions } from '../db/plain-transaction.js';
+} from '../db/transactions/run.js';
+import type { PlainOptions } from '../db/transactions/plain-transaction.js';
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
-import type { UnitOfWork } from '../db/unit-of-work.js';
+import type { UnitOfWork } from '../db/transactions/unit-of-work.js';
 import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
 import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
 import {

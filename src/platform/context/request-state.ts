@@ -1,5 +1,5 @@
 import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
-import { runInUnitOfWork, type InUnitOfWork, type UnitOfWork } from '../db/unit-of-work.js';
+import { runInUnitOfWork, type InUnitOfWork, type UnitOfWork } from '../db/transactions/unit-of-work.js';
 
 /**
  * What a request has done in the database so far. Its rules: one writing transaction, no read outside of it once it has

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import type { FastifyError } from 'fastify';
 import { makeContext, type RequestContext } from '../context/request-context.js';
 import type { PlainTx } from '../db/statements.js';
-import { inUnitOfWork } from '../db/unit-of-work.js';
+import { inUnitOfWork } from '../db/transactions/unit-of-work.js';
 import { ApiError, type FailureCode } from '../errors/errors.js';
 import { wrapFailure } from '../http/replies/envelope.js';
 import { toApiError } from '../http/replies/error-handler.js';

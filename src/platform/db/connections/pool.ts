@@ -77,7 +77,7 @@ function readInParts({ connection: { stream } }: pg.PoolClient): void {
 
 /**
  * Returns the settings of a new session. Poolers reject them, so behind a pooler each scoped transaction sets them itself
- * (db/admission.ts). The time zone is UTC because Prisma's adapter (7.10) ignores the offset of a timestamptz.
+ * (db/transactions/admission.ts). The time zone is UTC because Prisma's adapter (7.10) ignores the offset of a timestamptz.
  */
 function sessionSettings({ assumeRole, isBehindPooler, statementTimeoutMs }: PoolOptions): pg.PoolConfig {
   if (isBehindPooler && assumeRole) throw new Error('Behind a pooler a connection cannot assume a role.');

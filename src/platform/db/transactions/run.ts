@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Prisma } from '../../../generated/prisma/client.js';
-import type { Caller } from '../identity/callers.js';
+import type { Prisma } from '../../../../generated/prisma/client.js';
+import type { Caller } from '../../identity/callers.js';
 import {
   admit,
   enterWith,
@@ -11,11 +11,11 @@ import {
   type Session,
 } from './admission.js';
 import { sendBatch } from './send-batch.js';
-import { extend, scopedClient } from './models/scoped-client.js';
+import { extend, scopedClient } from '../models/scoped-client.js';
 import { makePlainTransaction, type PlainOptions } from './plain-transaction.js';
-import { raw, sql, type PlainTx, type Rows, type RowsOf, type Sql, type Tx } from './statements.js';
+import { raw, sql, type PlainTx, type Rows, type RowsOf, type Sql, type Tx } from '../statements.js';
 import type { UnitOfWork } from './unit-of-work.js';
-import { isRetryable } from './violations.js';
+import { isRetryable } from '../violations.js';
 
 // The ways to run statements in a caller's scope. Only request-context.ts uses them: it enforces the rules about the
 // transactions of a request.

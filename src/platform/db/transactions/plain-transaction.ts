@@ -10,7 +10,7 @@ import {
   type Session,
 } from './admission.js';
 import { runBatch, type StatementResult } from './send-batch.js';
-import { sql, type PlainTx, type RowsOf, type Sql } from './statements.js';
+import { sql, type PlainTx, type RowsOf, type Sql } from '../statements.js';
 
 export type PlainOptions = {
   /** The statement that begins the transaction. */

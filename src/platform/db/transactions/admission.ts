@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '../identity/callers.js';
-import { ApiError, type PlainCode } from '../errors/errors.js';
-import { STATEMENT_TIMEOUT_MS } from './connections/pool.js';
-import type { Db } from './database.js';
-import { empty, sql, type Sql } from './statements.js';
+import type { Caller } from '../../identity/callers.js';
+import { ApiError, type PlainCode } from '../../errors/errors.js';
+import { STATEMENT_TIMEOUT_MS } from '../connections/pool.js';
+import type { Db } from '../database.js';
+import { empty, sql, type Sql } from '../statements.js';
 
 /** The caller of a transaction. `noteAdmitted` is called once the database has admitted it. */
 export type Session = { db: Db; caller: Caller; noteAdmitted(): void };

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { QueryConfig } from './admission.js';
-import type { Rows } from './statements.js';
+import type { Rows } from '../statements.js';
 
 /** The methods that node-postgres calls with the messages of a response. Its types do not declare them. */
 type MessageHandlers = {

@@ -1,4 +1,4 @@
-import type { PlainTx } from './statements.js';
+import type { PlainTx } from '../statements.js';
 
 type QueryTx = Pick<PlainTx, 'query' | 'queryAll'>;
 
