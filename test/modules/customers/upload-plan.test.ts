@@ -21,12 +21,14 @@ afterAll(async () => {
   await service.stop();
 });
 
+type Statement = { text: string; values: unknown[] };
+
 /** Explains each statement that writes customers, in its own transaction, immediately before it runs. */
 function explainWrites(pool: pg.Pool): Promise<Plan>[] {
   const explained: Promise<Plan>[] = [];
   pool.on('connect', (client) => {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-    const explain = async ({ text, values }: pg.QueryConfig) => {
+    const explain = async ({ text, values }: Statement) => {
       // EXPLAIN with this format returns one row.
       const { rows } = (await query({ text: `explain (format json) ${text}`, values })) as {
         rows: Explained[];
@@ -35,12 +37,35 @@ function explainWrites(pool: pg.Pool): Promise<Plan>[] {
       if (!row) throw new Error('EXPLAIN returned no row.');
       return row['QUERY PLAN'][0].Plan;
     };
-    client.query = ((...args: [pg.QueryConfig, ...unknown[]]) => {
-      if (/insert into customers/.test(args[0].text)) explained.push(explain(args[0]));
+    client.query = ((...args: unknown[]) => {
+      const [batch] = args;
+      const statements = isSubmittable(batch) ? statementsIn(batch) : [];
+      for (const statement of statements)
+        if (/insert into customers/.test(statement.text)) explained.push(explain(statement));
       return query(...args);
     }) as typeof client.query;
   });
   return explained;
+}
+
+const isSubmittable = (value: unknown): value is pg.Submittable =>
+  typeof value === 'object' && value !== null && 'submit' in value;
+
+/** Returns the statements of a batch, which it submits to a connection that only records them. */
+function statementsIn(batch: pg.Submittable): Statement[] {
+  const statements: Statement[] = [];
+  let text = '';
+  const ignore = () => undefined;
+  const connection = {
+    parse: (message: { text: string }) => void (text = message.text),
+    bind: ({ values }: { values?: unknown[] }) => void statements.push({ text, values: values ?? [] }),
+    ...{ query: ignore, describe: ignore, execute: ignore, sync: ignore, flush: ignore },
+    stream: { write: ignore },
+    ...{ parsedStatements: {}, submittedNamedStatements: {} },
+  };
+  // The methods that a query of node-postgres calls.
+  batch.submit(connection as unknown as pg.Connection);
+  return statements;
 }
 
 const joinsOf = ({ 'Node Type': type, Plans: parts = [] }: Plan): string[] => [
