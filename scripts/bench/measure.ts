@@ -6,6 +6,7 @@ import type { Sql } from '../../src/platform/db/statements.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { cpuBetween, type CpuMeter, type CpuTime } from './cpu.js';
 import type { BenchTenant } from './database.js';
+import { median, medianOrNone } from './median.js';
 import { costOfTransaction, inline, timeTransaction, type TransactionCost } from './postgres.js';
 import type { Load, LoadResult, RequestTemplate } from './programs/request-load.js';
 import { runLoad } from './run-load.js';
@@ -46,11 +47,6 @@ export const filters = { applicationFilters: true } as Db;
 /** A context for statement builders alone: it has no connection. */
 export const contextOf = <Who extends Caller>(caller: Who): RequestContext<Who> =>
   makeContext(filters, caller, 'bench');
-
-export function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
-}
 
 /** The connections of the load: as many as one tenant gets of the service's pool. */
 const CONNECTIONS = 8;
@@ -197,11 +193,6 @@ export function medianCpu(times: (CpuTime | undefined)[]): CpuTime | undefined {
         serviceMs: median(known.map(({ serviceMs }) => serviceMs)),
         postgresMs: median(known.map(({ postgresMs }) => postgresMs)),
       };
-}
-
-function medianOrNone(values: (number | undefined)[]): number | undefined {
-  const known = values.filter((each) => each !== undefined);
-  return known.length === 0 ? undefined : median(known);
 }
 
 /** Calls the API as the tenant's administrator. */

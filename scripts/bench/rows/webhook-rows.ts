@@ -5,7 +5,8 @@ import { Agent, request } from 'undici';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import type { BenchTenant } from '../database.js';
 import type { CpuTime } from '../cpu.js';
-import { cpuSince, median, medianCpu, type Bench, type Row } from '../measure.js';
+import { cpuSince, medianCpu, type Bench, type Row } from '../measure.js';
+import { median } from '../median.js';
 
 /** Far more than the slowest machine needed. Without the limit a lost delivery would hang the run. */
 const DELIVERY_LIMIT_MS = 60_000;
