@@ -61,6 +61,11 @@ export default tseslint.config(
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'env', message: 'Only src/config/config.ts reads the environment.' },
+        {
+          object: 'AbortSignal',
+          property: 'any',
+          message: 'The garbage collector can remove its sources before they abort (Node issue 57736).',
+        },
       ],
     },
   },

@@ -86,11 +86,7 @@ async function reachOne(
   for (const address of candidates) {
     countRequest(rateLimiter, address);
     try {
-      return await reach(
-        address,
-        port,
-        AbortSignal.any([signal, AbortSignal.timeout(NEXT_ADDRESS_AFTER_MS)]),
-      );
+      return await reach(address, port, signal, NEXT_ADDRESS_AFTER_MS);
     } catch {
       // Try the next address.
     }
@@ -105,9 +101,14 @@ function countRequest(rateLimiter: AddressRateLimiter, address: string): void {
   if (retryAfterMs > 0) throw postponed(retryAfterMs);
 }
 
-async function reach(address: string, port: number, signal: AbortSignal): Promise<Socket> {
+/** @param timeoutMs 0 is no limit */
+async function reach(address: string, port: number, signal: AbortSignal, timeoutMs = 0): Promise<Socket> {
   signal.throwIfAborted();
-  return waitForEvent(connect({ host: address, port, noDelay: true }), 'connect', signal);
+  const socket = connect({ host: address, port, noDelay: true });
+  // A timer of the socket, because the garbage collector can remove a source of AbortSignal.any (Node issue 57736).
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no connection in time')));
+  await waitForEvent(socket, 'connect', signal);
+  return socket.setTimeout(0).removeAllListeners('timeout');
 }
 
 async function startTls(socket: Socket, hostname: string, options: ConnectionOptions, signal: AbortSignal) {

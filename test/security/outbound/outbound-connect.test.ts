@@ -6,6 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   makeOutboundClient,
@@ -52,6 +54,11 @@ function makeClient(ca?: string): OutboundClient {
 
 const send = (url: string, request: Partial<OutboundRequest> = {}, client = makeClient()) =>
   client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc()');
+}
 
 const respondOk = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
@@ -105,7 +112,10 @@ describe('a host name', () => {
       const { port } = await startReceiver(respondOk);
       await startUnresponsive('127.0.0.2', port);
       dns.say('deaf.example.com', ['127.0.0.2', '127.0.0.1']);
+      // The timer of the attempt must not be lost to the garbage collector.
+      const collecting = setInterval(collectGarbage, 200);
       const reply = await send(`http://deaf.example.com:${port}/`, { timeoutMs: 10_000 });
+      clearInterval(collecting);
       expect(reply).toMatchObject({ outcome: 'answered', status: 200 });
       expect(reply.durationMs).toBeGreaterThan(2000);
       expect(await send(`http://127.0.0.2:${port}/`, { timeoutMs: 500 })).toMatchObject({
