@@ -64,6 +64,7 @@ async function run(isSmoke: boolean, words: string[], print: Print): Promise<His
       const planned = planRows(config, bench, print).filter(
         ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
       );
+      if (planned.length === 0) throw new Error(`The name of no row contains ${words.join(' or ')}.`);
       const rows = await measure(planned, { yardsticks, ownerUrl: database.ownerUrl }, print);
       const ends = [scale.small, scale.large].map((size) => `, ${rowCount(size)} rows`) as [string, string];
       for (const [list, growth] of growthOf(rows, ends))

@@ -173,10 +173,10 @@ async function cheapest(operation: OperationId, make: () => Promise<Request>): P
 }
 
 describe('the round trips of an operation to PostgreSQL', () => {
-  test.each(BUDGETS)('%s in %i', async (_name, roundTrips, operation, make) => {
+  test.each(BUDGETS)('%s in %i', async (name, roundTrips, operation, make) => {
     const sent = await cheapest(operation, make);
-    // The columns of UpdatePackage vary, so its statement is not prepared.
-    const parsed = operation === 'updatePackage' ? 1 : 0;
+    // It changes two columns, the number and its key. Such updates have many texts, so they are not prepared.
+    const parsed = name === 'changes the number of a package' ? 1 : 0;
     expect({ roundTrips: sent.roundTrips, parsed: sent.parsed }).toEqual({ roundTrips, parsed });
   });
 });

@@ -1,5 +1,5 @@
 import { appendFacts, auditStatement, type AuditFact } from '../audit/audit.js';
-import { preparing, toQuery, type Session } from '../db/transactions/admission.js';
+import type { Session } from '../db/transactions/admission.js';
 import type { Db } from '../db/database.js';
 import {
   flushReads,
@@ -175,7 +175,7 @@ function readersOf(parts: Parts<Caller>): Readers {
     },
     async preparedRead(statements) {
       assertMayOpen(state);
-      return toTypedRows(statements, await flushReads(session, statements, preparing(parts.db)));
+      return toTypedRows(statements, await flushReads(session, statements, true));
     },
     snapshotTransaction: (timeoutMs, work) =>
       whileOpen(state, () =>
@@ -242,7 +242,7 @@ function writePlain<Result>(
 
 /** Sends the statements in one flush. In a unit of work, the flush follows the unit's first step. */
 function pipelineOf(
-  { db, state }: Parts<Caller>,
+  { state }: Parts<Caller>,
   session: Session,
   statements: readonly Sql[],
   isPrepared: boolean,
@@ -250,7 +250,7 @@ function pipelineOf(
   return runWrite<unknown[][]>(state, (around, unit) =>
     unit
       ? runPlain(session, (tx) => around(tx, () => tx.queryAll(statements)), { isPrepared })
-      : around(NO_TX, () => flushWrites(session, statements, isPrepared ? preparing(db) : toQuery)),
+      : around(NO_TX, () => flushWrites(session, statements, isPrepared)),
   );
 }
 

@@ -58,8 +58,10 @@ export function changePackage(ctx: UserContext, id: string, changes: Partial<Edi
     (column) => sql`${raw(column)} = ${changes[column]}::${raw(TYPES[column] ?? 'text')}`,
   );
   // Only the changed columns, because triggers compare weights and couriers.
-  return withVariableText(sql`update packages p set ${join(assignments)}, updated_at = now()
-    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`);
+  const statement = sql`update packages p set ${join(assignments)}, updated_at = now()
+    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
+  // Texts of one column are few, and most updates change one. Those of several could fill a connection with plans.
+  return assignments.length === 1 ? statement : withVariableText(statement);
 }
 
 /** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */

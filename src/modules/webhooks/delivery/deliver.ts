@@ -107,7 +107,7 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
   }
   if (requests.errors.length > 0) throw requests.errors[0];
   const ctx = newContext();
-  await ctx.pipeline([wakeWhenDue(ctx, queue, requests.pauseMs)]);
+  await ctx.preparedPipeline([wakeWhenDue(ctx, queue, requests.pauseMs)]);
 }
 
 /** Returns how many deliveries to claim. */
@@ -177,13 +177,13 @@ async function settleAndClaim(
   const target = row?.url && row.isActive ? { ...row, url: row.url } : undefined;
   if (!target || target.isPaused) {
     const ctx = newContext();
-    await ctx.pipeline([failPendingDeliveries(ctx, queue, { exceptTests: target !== undefined })]);
+    await ctx.preparedPipeline([failPendingDeliveries(ctx, queue, { exceptTests: target !== undefined })]);
   }
   return { target, deliveries: target ? claimed : [] };
 }
 
 async function postpone(ctx: SystemContext, postponed: Postponed[]): Promise<void> {
-  if (postponed.length > 0) await ctx.pipeline([postponeDeliveries(ctx, postponed)]);
+  if (postponed.length > 0) await ctx.preparedPipeline([postponeDeliveries(ctx, postponed)]);
 }
 
 /** In one round trip. */
@@ -194,8 +194,8 @@ async function settleThenClaim(
   room: number,
 ): Promise<[TargetRow[], ClaimedRow[]]> {
   const claiming = [selectTarget(ctx, queue), claimDue(ctx, queue, room)] as const;
-  if (results.length === 0) return ctx.pipeline(claiming);
-  const [, , , ...claimed] = await ctx.pipeline([
+  if (results.length === 0) return ctx.preparedPipeline(claiming);
+  const [, , , ...claimed] = await ctx.preparedPipeline([
     insertAttempts(ctx, queue, results),
     settleDeliveries(ctx, results),
     recordHealth(ctx, queue, results),

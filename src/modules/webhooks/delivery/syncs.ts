@@ -15,13 +15,13 @@ export async function recordQueuedSyncs(
   atMost: number,
 ): Promise<boolean> {
   if (endpoint !== 'update_package') return false;
-  return ctx.transaction(async (tx) => {
+  return ctx.preparedTransaction(async (tx) => {
     const syncs = await tx.query(takeQueuedSyncs(ctx, courierId, atMost));
     if (syncs.length === 0) return false;
     const changes = syncs.map(({ packageId, jobId }) => ({ packageId, syncJobId: jobId }));
     await recordPackageEvents(ctx, tx, 'package.updated', changes);
     const jobIds = syncs.map(({ jobId }) => jobId);
-    await tx.execute(failUndeliverable(ctx, jobIds));
+    await tx.defer(failUndeliverable(ctx, jobIds));
     return true;
   });
 }

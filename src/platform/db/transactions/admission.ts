@@ -27,8 +27,15 @@ const TIMEOUT = String(STATEMENT_TIMEOUT_MS);
 const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
   set_config('statement_timeout', ${TIMEOUT}, true)`;
 
-export const enterWith = ({ db, caller }: Session): Sql<Admission> =>
-  enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : empty);
+/**
+ * For prepared statements, whose plan suits every value. PostgreSQL would otherwise plan the first five executions with their
+ * values in each connection, and later ones too if it estimates more rows for an unknown array than for the given one.
+ */
+const ONE_PLAN = sql`, set_config('plan_cache_mode', 'force_generic_plan', true)`;
+
+/** @param isPrepared whether the statements of the transaction are prepared */
+export const enterWith = ({ db, caller }: Session, isPrepared: boolean): Sql<Admission> =>
+  enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : isPrepared ? ONE_PLAN : empty);
 
 /**
  * Sets the scope of the transaction and checks the caller's account, in one statement.

@@ -57,7 +57,11 @@ export function makePlainTransaction(
     state = 'begun';
     const results: StatementResult[] = [];
     try {
-      return await runBatch(client, [prepareOwn(begin), prepareOwn(enterWith(session)), ...queries], results);
+      return await runBatch(
+        client,
+        [prepareOwn(begin), prepareOwn(enterWith(session, isPrepared)), ...queries],
+        results,
+      );
     } finally {
       // After a failure too, because the scope of a refused caller may be its reason.
       const [, entered] = results;

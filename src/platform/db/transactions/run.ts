@@ -1,15 +1,7 @@
 import type pg from 'pg';
 import type { Prisma } from '../../../../generated/prisma/client.js';
 import type { Caller } from '../../identity/callers.js';
-import {
-  admit,
-  enterWith,
-  preparing,
-  toQuery,
-  type Prepare,
-  type QueryConfig,
-  type Session,
-} from './admission.js';
+import { admit, enterWith, preparing, toQuery, type QueryConfig, type Session } from './admission.js';
 import { sendBatch } from './send-batch.js';
 import { extend, scopedClient } from '../models/scoped-client.js';
 import { makePlainTransaction, type PlainOptions } from './plain-transaction.js';
@@ -49,7 +41,7 @@ function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise
   return client.$transaction(
     async (models) => {
       const tx = toModelTx(models, caller);
-      const { courier_id: courierId } = admit(session, await tx.query(enterWith(session)));
+      const { courier_id: courierId } = admit(session, await tx.query(enterWith(session, false)));
       if (caller.kind === 'key') scope.courierId = courierId ?? '';
       return work(tx);
     },
@@ -120,22 +112,29 @@ type Send = (client: pg.PoolClient, queries: QueryConfig[]) => Promise<Rows[]>;
 export const flushReads = (
   session: Session,
   statements: readonly Sql[],
-  prepare: Prepare = toQuery,
-): Promise<Rows[]> => flush(session, statements.map(prepare), sendInSnapshot);
+  isPrepared = false,
+): Promise<Rows[]> => flush(session, statements, { isPrepared, send: sendInSnapshot });
 
 /** Writes with all statements in one flush. They are one transaction, which commits when all have succeeded. */
 export const flushWrites = (
   session: Session,
   statements: readonly Sql[],
-  prepare: Prepare,
-): Promise<Rows[]> => flush(session, statements.map(prepare), sendBatch);
+  isPrepared: boolean,
+): Promise<Rows[]> => flush(session, statements, { isPrepared, send: sendBatch });
 
-const flush = (session: Session, queries: QueryConfig[], send: Send): Promise<Rows[]> =>
+type Flush = { isPrepared: boolean; send: Send };
+
+const flush = (session: Session, statements: readonly Sql[], { isPrepared, send }: Flush): Promise<Rows[]> =>
   session.db.connectionShares.run(session.caller, async () => {
     const { db } = session;
+    const prepareOwn = preparing(db);
+    const queries = statements.map(isPrepared ? prepareOwn : toQuery);
     const client = await db.pool.connect();
     try {
-      const [entered, ...results] = await send(client, [preparing(db)(enterWith(session)), ...queries]);
+      const [entered, ...results] = await send(client, [
+        prepareOwn(enterWith(session, isPrepared)),
+        ...queries,
+      ]);
       // enterScope selects these columns.
       admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
       return results;
