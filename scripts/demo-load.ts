@@ -36,7 +36,7 @@ await runScript(async (print) => {
       return;
     }
     print(`Added ${slugs.join(', ')}. Users: admin, manager, warehouse, evening, and one per courier by its code.`);
-    print(`The password of every user${password === undefined ? ', shown this once' : ''}: ${shown}`);
+    if (password === undefined) print(`The password of every user: ${shown}`);
   } finally {
     await database.stop();
   }
