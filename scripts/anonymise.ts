@@ -37,8 +37,15 @@ await runScript(async (print) => {
 });
 
 function readOptions() {
+  const options = parseOptions();
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(options['host-suffix']))
+    throw usage('--host-suffix must be a domain in lower case.');
+  return options;
+}
+
+function parseOptions() {
   try {
-    const { values } = parseArgs({
+    return parseArgs({
       options: {
         'database-url': { type: 'string' },
         'host-suffix': { type: 'string', default: 'localhost' },
@@ -46,13 +53,14 @@ function readOptions() {
         'copy-of-production': { type: 'boolean', default: false },
         database: { type: 'string' },
       },
-    });
-    if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(values['host-suffix']))
-      throw new Error('--host-suffix must be a domain in lower case.');
-    return values;
+    }).values;
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    throw usage(error instanceof Error ? error.message : String(error));
   }
+}
+
+function usage(fault: string): Error {
+  return new Error(`${fault}\n${USAGE}`);
 }
 
 function assertNotProduction({ appEnv }: Config): void {
@@ -84,5 +92,7 @@ async function assertUnused(client: pg.Client): Promise<void> {
   );
   const sessions = rows[0]?.sessions ?? 0;
   if (sessions > 0)
-    throw new Error(`${sessions} other connections use this database. Stop the service and close them first.`);
+    throw new Error(
+      `${sessions} other connections use this database. Stop the service and close them first.`,
+    );
 }

@@ -32,10 +32,14 @@ await runScript(async (print) => {
   try {
     const { slugs, shown } = await loadInto(database.url, config, { load, password, hostSuffix, print });
     if (slugs.length === 0) {
-      print('Nothing was added. To load other data, use an empty database: tenants are told apart by their names.');
+      print(
+        'Nothing was added. To load other data, use an empty database: tenants are told apart by their names.',
+      );
       return;
     }
-    print(`Added ${slugs.join(', ')}. Users: admin, manager, warehouse, evening, and one per courier by its code.`);
+    print(
+      `Added ${slugs.join(', ')}. Users: admin, manager, warehouse, evening, and one per courier by its code.`,
+    );
     if (password === undefined) print(`The password of every user: ${shown}`);
   } finally {
     await database.stop();
@@ -62,7 +66,8 @@ async function loadInto(url: string, config: Config, { load, password, hostSuffi
   try {
     const slugs = await withClient(url, async (client) => {
       const pending = await listPending(client, MIGRATIONS);
-      if (pending.length > 0) throw new Error(`The database lacks ${pending.join(', ')}. Run npm run migrate.`);
+      if (pending.length > 0)
+        throw new Error(`The database lacks ${pending.join(', ')}. Run npm run migrate.`);
       const added = await loadTraffic(client, load, tools);
       await analyzeNonEmptyTables(client);
       return added;

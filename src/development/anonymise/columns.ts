@@ -68,14 +68,19 @@ const INVENTORY: Record<string, Table> = {
     email: 'recipient',
     hash: 'token_hash',
   },
-  'public.login_throttles': { keep: 'tenant_id failures locked_until updated_at', code: 'kind', lowerText: 'subject' },
+  'public.login_throttles': {
+    keep: 'tenant_id failures locked_until updated_at',
+    code: 'kind',
+    lowerText: 'subject',
+  },
   'public.couriers': {
     keep: 'tenant_id id is_active webhook_secret_rotated_at air_freight_rate created_at updated_at',
     code: 'add_package_format update_package_format house_color',
     text: 'code name company_name phone_number1 phone_number2 address1 address2 city_town parish_province',
     email: 'email',
     url: 'api_url_get_customers api_url_add_package api_url_update_package',
-    secret: 'api_key_hash api_key_cipher api_token_cipher webhook_secret_cipher webhook_previous_secret_cipher',
+    secret:
+      'api_key_hash api_key_cipher api_token_cipher webhook_secret_cipher webhook_previous_secret_cipher',
   },
   'public.courier_logos': {
     keep: 'tenant_id courier_id stored_at raster_failed_at',

@@ -3,7 +3,7 @@ import { RASTER } from '../demo/values/logo-raster.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import type { Decision } from './columns.js';
 import { replaceSecret } from './secrets.js';
-import { replaceJson } from './values/json.js';
+import { replaceJson, type Json } from './replace-json.js';
 import type { Replacements } from './values/replacements.js';
 
 /** What every row of a run has in common. */
@@ -35,7 +35,8 @@ export function replaceValue(
     case 'terms':
       return value;
     case 'json':
-      return JSON.stringify(replaceJson(JSON.parse(value), replacements));
+      // PostgreSQL has written it.
+      return JSON.stringify(replaceJson(JSON.parse(value) as Json, replacements));
     case 'host':
       return value === '*' ? value : `${replacements.lowerText(value)}.${tools.hostSuffix}`;
     case 'logo':

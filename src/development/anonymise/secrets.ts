@@ -15,7 +15,10 @@ type NewSecrets = {
 type SecretRow = { tenantId: string; rowId: string; column: string; table: string; value: string };
 
 /** Returns a new secret for a column, of the same kind and encrypted for the same row. The old one is not needed. */
-export function replaceSecret(made: NewSecrets, { tenantId, rowId, column, table, value }: SecretRow): string {
+export function replaceSecret(
+  made: NewSecrets,
+  { tenantId, rowId, column, table, value }: SecretRow,
+): string {
   const { secrets, seed } = made;
   const random = (purpose: string) => createHmac('sha256', seed).update(`${purpose} ${rowId}`).digest();
   const apiKey = random('api_key').toString('hex');

@@ -32,7 +32,9 @@ export async function insertBills(client: pg.ClientBase, db: Db, plan: TenantPla
     for (const courier of plan.couriers) {
       const draft = await insertOne(client, ctx, plan, { period, courier });
       if (!draft) continue;
-      entries.push(entryOf(plan, draft, 'bill.drafted', draft.createdMs, { invoice_number: draft.draftNumber }));
+      entries.push(
+        entryOf(plan, draft, 'bill.drafted', draft.createdMs, { invoice_number: draft.draftNumber }),
+      );
       if (!period.isOver) continue;
       number += 1;
       entries.push(...(await publish(client, ctx, plan, { ...draft, number, courier })));
@@ -44,7 +46,8 @@ export async function insertBills(client: pg.ClientBase, db: Db, plan: TenantPla
 /** The calendar months of the period. A short period has two parts, so that it has bills of both kinds. */
 function periodsOf({ startMs, endMs }: TenantPlan): Period[] {
   const starts = new Set([startMs]);
-  for (let dayMs = startMs; dayMs < endMs; dayMs += DAY_MS) if (dateOf(dayMs).endsWith('-01')) starts.add(dayMs);
+  for (let dayMs = startMs; dayMs < endMs; dayMs += DAY_MS)
+    if (dateOf(dayMs).endsWith('-01')) starts.add(dayMs);
   if (starts.size === 1) starts.add(startMs + Math.floor((endMs - startMs) / DAY_MS / 2) * DAY_MS);
   const firsts = [...starts];
   return firsts.map((firstMs, n) => {

@@ -39,7 +39,8 @@ export function feedOf(plan: TenantPlan, { parcels }: Traffic): Feed {
       data: JSON.stringify(step.previous === null ? packageOf(parcel) : changeOf(parcel, step)),
       occurred_at: iso(step.atMs),
     });
-    if (courier.webhooks && step.atMs >= plan.endMs - DELIVERY_DAYS * DAY_MS) addDelivery(plan, feed, happened, id);
+    if (courier.webhooks && step.atMs >= plan.endMs - DELIVERY_DAYS * DAY_MS)
+      addDelivery(plan, feed, happened, id);
   }
   feed.counters = [...sequences].map(([courierId, sequence]) => ({
     ...{ tenant_id: plan.id, courier_id: courierId, last_sequence: sequence },
@@ -52,7 +53,9 @@ function inOrder({ endMs }: TenantPlan, parcels: Parcel[]): Happened[] {
   const oldestMs = endMs - EVENT_DAYS * DAY_MS;
   const all = parcels.flatMap((parcel) => {
     const { courier, steps } = parcel;
-    return courier ? steps.filter(({ atMs }) => atMs >= oldestMs).map((step) => ({ parcel, courier, step })) : [];
+    return courier
+      ? steps.filter(({ atMs }) => atMs >= oldestMs).map((step) => ({ parcel, courier, step }))
+      : [];
   });
   return all.sort((a, b) => a.step.atMs - b.step.atMs);
 }
@@ -81,7 +84,10 @@ function packageOf(parcel: Parcel): Schemas['EventPackage'] {
   };
 }
 
-function changeOf(parcel: Parcel, { previous, status, source, atMs, remarks }: Step): Schemas['EventStatusChange'] {
+function changeOf(
+  parcel: Parcel,
+  { previous, status, source, atMs, remarks }: Step,
+): Schemas['EventStatusChange'] {
   return {
     package_id: parcel.id,
     tracking_number: shownNumber(parcel),
@@ -105,8 +111,13 @@ function addDelivery(plan: TenantPlan, feed: Feed, { courier, step }: Happened, 
   const firstMs = step.atMs + random.whole(300, 2_500);
   const fails = isBroken(plan, courier, step.atMs);
   const failures = fails ? RETRIES.length + 1 : random.isOne(SECOND_ATTEMPT) ? 1 : 0;
-  const startsMs = [0, ...RETRIES].reduce<number[]>((times, seconds) => [...times, (times.at(-1) ?? firstMs) + seconds * 1_000], []);
-  const starts = startsMs.slice(0, fails ? failures : failures + 1).filter((atMs) => atMs < endMs - HOUR_MS / 60);
+  const startsMs = [0, ...RETRIES].reduce<number[]>(
+    (times, seconds) => [...times, (times.at(-1) ?? firstMs) + seconds * 1_000],
+    [],
+  );
+  const starts = startsMs
+    .slice(0, fails ? failures : failures + 1)
+    .filter((atMs) => atMs < endMs - HOUR_MS / 60);
   const id = random.id(firstMs);
   const isDelivered = !fails && starts.length > failures;
   starts.forEach((atMs, index) => {

@@ -21,18 +21,22 @@ export function planFlights(plan: TenantPlan): Flight[] {
   const { startMs, endMs, warehouses } = plan;
   const days = Array.from({ length: Math.round((endMs - startMs) / DAY_MS) }, (_, n) => startMs + n * DAY_MS);
   // The first day has no evening before it.
-  return days.slice(1).flatMap((dayMs) =>
-    warehouses.flatMap((warehouseId, n) =>
-      FLIGHT_DAYS[n]?.includes(weekdayOf(dayMs)) ? [planFlight(plan, warehouseId, dayMs)] : [],
-    ),
-  );
+  return days
+    .slice(1)
+    .flatMap((dayMs) =>
+      warehouses.flatMap((warehouseId, n) =>
+        FLIGHT_DAYS[n]?.includes(weekdayOf(dayMs)) ? [planFlight(plan, warehouseId, dayMs)] : [],
+      ),
+    );
 }
 
 function planFlight({ random, operator, endMs }: TenantPlan, warehouseId: string, dayMs: number): Flight {
   const minutes = (most: number) => random.whole(0, most) * 60_000;
   const createdMs = dayMs - 6 * HOUR_MS + minutes(40);
   const serial = random.digits(7);
-  const suffix = Array.from({ length: 4 }, () => random.pick([...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'])).join('');
+  const suffix = Array.from({ length: 4 }, () => random.pick([...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'])).join(
+    '',
+  );
   const planned = [
     { status: 'ready' as const, atMs: dayMs + 5 * HOUR_MS + minutes(90) },
     { status: 'shipped' as const, atMs: dayMs + 9 * HOUR_MS + minutes(120) },

@@ -30,7 +30,14 @@ export function historyOf(plan: TenantPlan, flights: Flight[], traffic: Traffic)
     parcel.steps.flatMap((step): Entry[] => {
       const about = { atMs: step.atMs, entity: 'package', entityId: parcel.id };
       if (step.source === 'intake')
-        return [{ ...about, ...byStaff(staff.warehouse), action: 'package.received', after: auditedFields.parcel(parcel) }];
+        return [
+          {
+            ...about,
+            ...byStaff(staff.warehouse),
+            action: 'package.received',
+            after: auditedFields.parcel(parcel),
+          },
+        ];
       if (step.source === 'manifest') return [];
       const change = { before: { status: step.previous }, after: { status: step.status } };
       return [{ ...about, ...byStaff(staff.warehouse), action: 'package.status_changed', ...change }];
@@ -52,7 +59,13 @@ export function entryRows({ id: tenantId, random }: TenantPlan, entries: Entry[]
   return entries
     .toSorted((a, b) => a.atMs - b.atMs)
     .map(({ atMs, actorKind, actorId, action, entity, entityId, before, after }) => ({
-      ...{ tenant_id: tenantId, id: random.id(atMs), at: iso(atMs), actor_kind: actorKind, actor_id: actorId },
+      ...{
+        tenant_id: tenantId,
+        id: random.id(atMs),
+        at: iso(atMs),
+        actor_kind: actorKind,
+        actor_id: actorId,
+      },
       ...{ action, entity, entity_id: entityId },
       before: before ? JSON.stringify(before) : null,
       after: after ? JSON.stringify(after) : null,

@@ -30,7 +30,11 @@ export type LoadTools = {
  *
  * @param client connected as the owner of the schema, in no transaction
  */
-export async function loadTraffic(client: pg.Client, options: LoadOptions, tools: LoadTools): Promise<string[]> {
+export async function loadTraffic(
+  client: pg.Client,
+  options: LoadOptions,
+  tools: LoadTools,
+): Promise<string[]> {
   const passwordHash = await openPasswords(tools.passwordHashCost).hash(tools.password);
   const added: string[] = [];
   for (let index = 0; index < options.tenants; index += 1) {
@@ -67,11 +71,22 @@ async function loadTenant(
   const flights = planFlights(plan);
   const traffic = planTraffic(plan, flights);
   const { parcels, prealerts } = traffic;
-  tools.log(`${plan.slug}: ${parcels.length} packages, ${prealerts.length} pre-alerts, ${flights.length} manifests`);
+  tools.log(
+    `${plan.slug}: ${parcels.length} packages, ${prealerts.length} pre-alerts, ${flights.length} manifests`,
+  );
   await insert('manifests', flightRows(plan, flights));
-  await insert('prealerts', prealerts.map((prealert) => prealertRow(plan, prealert)));
-  await insert('packages', parcels.map((parcel) => packageRow(plan, parcel, carrierIds)));
-  await insert('package_events', parcels.flatMap((parcel) => packageEventRows(plan, parcel)));
+  await insert(
+    'prealerts',
+    prealerts.map((prealert) => prealertRow(plan, prealert)),
+  );
+  await insert(
+    'packages',
+    parcels.map((parcel) => packageRow(plan, parcel, carrierIds)),
+  );
+  await insert(
+    'package_events',
+    parcels.flatMap((parcel) => packageEventRows(plan, parcel)),
+  );
   tools.log(`${plan.slug}: packages stored; events and webhooks follow`);
   const feed = feedOf(plan, traffic);
   await insert('event_counters', feed.counters);

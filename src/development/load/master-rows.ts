@@ -117,9 +117,16 @@ export function customerRows({ id, random, couriers, openedMs, startMs }: Tenant
   const days = Math.floor((startMs - openedMs) / DAY_MS);
   return couriers.flatMap((courier) =>
     courier.customers.map(({ userCode, firstName, lastName, email, branch }) => {
-      const createdAt = iso(openedMs + random.whole(0, days - 1) * DAY_MS + random.whole(36_000, 72_000) * 1_000);
+      const createdAt = iso(
+        openedMs + random.whole(0, days - 1) * DAY_MS + random.whole(36_000, 72_000) * 1_000,
+      );
       return {
-        ...{ tenant_id: id, id: random.id(Date.parse(createdAt)), courier_id: courier.id, user_code: userCode },
+        ...{
+          tenant_id: id,
+          id: random.id(Date.parse(createdAt)),
+          courier_id: courier.id,
+          user_code: userCode,
+        },
         ...{ first_name: firstName, last_name: lastName, is_active: true },
         branch: random.isOne(94) ? branch : null,
         email: random.isOne(90) ? email : null,

@@ -56,7 +56,11 @@ export function mailRows(plan: TenantPlan, flights: Flight[], { parcels }: Traff
         const isFailed = plan.random.isOne(FAILED_MAILS);
         return {
           ...{ tenant_id: plan.id, id: plan.random.id(atMs), courier_id: courier.id, manifest_id: flight.id },
-          ...{ manifest_number: flight.number, manifest_status: status, status: isFailed ? 'failed' : 'sent' },
+          ...{
+            manifest_number: flight.number,
+            manifest_status: status,
+            status: isFailed ? 'failed' : 'sent',
+          },
           recipient: `accounts@${courier.code.toLowerCase()}.example`,
           attempt_count: isFailed ? 12 : 1,
           last_error: isFailed ? 'MessageRejected (HTTP 400)' : null,
@@ -118,11 +122,22 @@ export function dispatchRows(plan: TenantPlan, { parcels }: Traffic): { dispatch
     const atMs = (chosen.at(-1)?.receivedMs ?? 0) + HOUR_MS;
     const id = random.id(atMs);
     const counts = { selected: chosen.length, queued: chosen.length };
-    dispatches.push({ tenant_id: plan.id, id, requested_by: staff.manager, ...counts, requested_at: iso(atMs) });
+    dispatches.push({
+      tenant_id: plan.id,
+      id,
+      requested_by: staff.manager,
+      ...counts,
+      requested_at: iso(atMs),
+    });
     for (const { id: packageId, courier } of chosen)
       syncs.push({
         ...{ tenant_id: plan.id, package_id: packageId, courier_id: courier?.id ?? null, status: 'sent' },
-        ...{ job_id: random.id(atMs), dispatch_id: id, requested_at: iso(atMs), settled_at: iso(atMs + 4_000) },
+        ...{
+          job_id: random.id(atMs),
+          dispatch_id: id,
+          requested_at: iso(atMs),
+          settled_at: iso(atMs + 4_000),
+        },
       });
   }
   return { dispatches, syncs };

@@ -80,7 +80,11 @@ function makeNumbers({ random }: TenantPlan) {
   const letters = [...'23456789ABCDEFGHJKMNPQRSTUVWXYZ'];
   const serial = () => Array.from({ length: 6 }, () => random.pick(letters)).join('');
   return {
-    house: () => unique(() => withCheck(serial()), (number) => `house ${number}`),
+    house: () =>
+      unique(
+        () => withCheck(serial()),
+        (number) => `house ${number}`,
+      ),
     tracking: () =>
       unique(
         () => {
@@ -123,10 +127,18 @@ function addParcel(plan: TenantPlan, traffic: Traffic, { flights, numbers, recei
   if (!courier && random.isOne(ANNOUNCED_TWICE))
     for (const announcer of plan.couriers.slice(0, 2))
       announce(announcer, random.pick(announcer.customers).userCode, 'flagged');
-  const boarding = customer ? (flights.find((each) => canBoard(each, warehouseId, receivedMs)) ?? null) : null;
+  const boarding = customer
+    ? (flights.find((each) => canBoard(each, warehouseId, receivedMs)) ?? null)
+    : null;
   const { flight, steps } = stepsOf(plan, receivedMs, boarding);
   traffic.parcels.push({
-    ...{ id: random.id(receivedMs), courier, customer, trackingNumber: scanned, houseNumber: numbers.house() },
+    ...{
+      id: random.id(receivedMs),
+      courier,
+      customer,
+      trackingNumber: scanned,
+      houseNumber: numbers.house(),
+    },
     ...{ carrier, warehouseId, contents, receivedMs, prealertId, flight, steps },
   });
 }
@@ -145,9 +157,19 @@ function addPending(plan: TenantPlan, { prealerts }: Traffic, numbers: Numbers):
     const { short: trackingNumber } = numbers.tracking();
     const contents = contentsOf(random);
     const id = random.id(createdMs);
-    prealerts.push({ id, courier, userCode, trackingNumber, contents, status: 'pending', createdMs, updatedMs: createdMs });
+    prealerts.push({
+      id,
+      courier,
+      userCode,
+      trackingNumber,
+      contents,
+      status: 'pending',
+      createdMs,
+      updatedMs: createdMs,
+    });
   };
-  const between = (fromMs: number) => fromMs + random.whole(0, Math.floor((endMs - fromMs) / 1_000) - 1) * 1_000;
+  const between = (fromMs: number) =>
+    fromMs + random.whole(0, Math.floor((endMs - fromMs) / 1_000) - 1) * 1_000;
   for (let n = 0; n < parcelsPerDay * 2; n += 1) add(between(Math.max(startMs, endMs - 4 * DAY_MS)));
   for (let n = 0; n < (parcelsPerDay * days * NEVER_ARRIVES) / 100; n += 1) add(between(startMs));
 }

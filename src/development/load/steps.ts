@@ -2,7 +2,8 @@ import type { Flight } from './flights.js';
 import type { TenantPlan } from './tenant-plan.js';
 import { HOUR_MS } from './values/time.js';
 
-export type Status = 'received' | 'shipped' | 'in_transit' | 'delivered' | 'on_hold' | 'customs_hold' | 'returned' | 'lost';
+export type Status =
+  'received' | 'shipped' | 'in_transit' | 'delivered' | 'on_hold' | 'customs_hold' | 'returned' | 'lost';
 
 /** A change of a package's status. */
 export type Step = {
@@ -23,7 +24,14 @@ const BEFORE_FLIGHT: Story[] = [
 ];
 const AFTER_FLIGHT: Story[] = [
   { percent: 0.2, steps: [['lost', 60, 'Not found at unloading']] },
-  { percent: 2, steps: [['customs_hold', 7, 'Duty to be paid'], ['shipped', 40, 'Released'], ['delivered', 30]] },
+  {
+    percent: 2,
+    steps: [
+      ['customs_hold', 7, 'Duty to be paid'],
+      ['shipped', 40, 'Released'],
+      ['delivered', 30],
+    ],
+  },
   { percent: 35, steps: [['in_transit', 5]] },
 ];
 

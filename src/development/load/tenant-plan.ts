@@ -83,7 +83,11 @@ export function planTenant(options: LoadOptions, index: number): TenantPlan {
 type Size = Pick<TenantPlan, 'openedMs' | 'parcelsPerDay'>;
 
 /** Couriers of very different sizes, by Zipf's law: the first has a third of the parcels, the last a thirtieth. */
-function planCouriers(random: LoadRandom, index: number, { openedMs, parcelsPerDay }: Size): PlannedCourier[] {
+function planCouriers(
+  random: LoadRandom,
+  index: number,
+  { openedMs, parcelsPerDay }: Size,
+): PlannedCourier[] {
   const weights = Array.from({ length: COURIERS_PER_TENANT }, (_, n) => 1 / (n + 1));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.map((weight, n) => {

@@ -49,7 +49,12 @@ export const packageRow = ({ id: tenantId }: TenantPlan, parcel: Parcel, carrier
 /** The parcel's history. */
 export function packageEventRows({ id: tenantId, random, staff }: TenantPlan, parcel: Parcel): Row[] {
   return parcel.steps.map(({ status, previous, atMs, source, remarks }) => ({
-    ...{ tenant_id: tenantId, id: random.id(atMs), package_id: parcel.id, courier_id: parcel.courier?.id ?? null },
+    ...{
+      tenant_id: tenantId,
+      id: random.id(atMs),
+      package_id: parcel.id,
+      courier_id: parcel.courier?.id ?? null,
+    },
     ...{ previous_status: previous, status, source, remarks },
     actor_user_id: source === 'manifest' ? staff.manager : staff.warehouse,
     location: source === 'recorded' ? (parcel.customer?.branch ?? null) : null,

@@ -23,5 +23,9 @@ const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1
 /** The subject names the recipient, so that a tester can distinguish the mails of all users in one mailbox. */
 function redirect(message: Message, address: string): Message {
   const { recipient, subject } = message;
-  return { ...message, recipient: { ...recipient, address }, subject: `[to ${recipient.address}] ${subject}` };
+  return {
+    ...message,
+    recipient: { ...recipient, address },
+    subject: `[to ${recipient.address}] ${subject}`,
+  };
 }

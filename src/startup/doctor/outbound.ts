@@ -5,7 +5,8 @@ import type { Subject } from './checks/subject.js';
 export function checkOutbound({ config }: Subject): Finding[] {
   const { hosts } = config.outbound;
   if (hosts === undefined) return [ok('Couriers may have the service call every public host.')];
-  if (hosts.length > 0) return [ok(`Of the hosts that couriers choose, only ${hosts.join(', ')} are called.`)];
+  if (hosts.length > 0)
+    return [ok(`Of the hosts that couriers choose, only ${hosts.join(', ')} are called.`)];
   return [
     warning(
       'No host of a courier is called: webhooks and customer synchronisations fail.',

@@ -352,7 +352,18 @@ describe('npm run doctor', () => {
       expect(new Set(lines.map(({ check }) => check))).toEqual(
         new Set([
           ...['settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database'],
-          ...['server', 'clock', 'time zone', 'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'deployment'],
+          ...[
+            'server',
+            'clock',
+            'time zone',
+            'autovacuum',
+            'pooler',
+            'connections',
+            'migrations',
+            'extensions',
+            'rights',
+            'deployment',
+          ],
           ...['demo data', 'worker', 'backlog', 'background', 'audit'],
         ]),
       );

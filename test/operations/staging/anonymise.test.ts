@@ -7,10 +7,10 @@ import { makeReplacements } from '../../../src/development/anonymise/values/repl
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { isHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
-import { dump, findCanaries, plantCanaries, type Canaries } from '../../support/builders/canaries.js';
-import { fillEmptyTables } from '../../support/builders/full-database.js';
+import { dump, findCanaries, plantCanaries, type Canaries } from '../../support/staging/canaries.js';
+import { fillEmptyTables } from '../../support/staging/full-database.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
-import { logInAs, readMainPages, type Account, type Shown } from '../../support/service/main-pages.js';
+import { logInAs, readMainPages, type Account, type Shown } from '../../support/staging/main-pages.js';
 import { endProcesses, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 
@@ -64,7 +64,10 @@ async function script(name: string, args: string[], env: Record<string, string> 
   return { code, output: program.output() };
 }
 
-async function connected<Result>(work: (owner: pg.Client) => Promise<Result>, url = database.ownerUrl): Promise<Result> {
+async function connected<Result>(
+  work: (owner: pg.Client) => Promise<Result>,
+  url = database.ownerUrl,
+): Promise<Result> {
   const owner = new pg.Client({ connectionString: url });
   await owner.connect();
   try {
@@ -80,7 +83,9 @@ type Snapshot = { rows: Record<string, number>; figures: Record<string, unknown>
 async function snapshot(owner: pg.Client): Promise<Snapshot> {
   const rows: Record<string, number> = {};
   for (const table of Object.keys(COLUMNS)) {
-    const { rows: counts } = await owner.query<{ total: number }>(`select count(*)::int as total from ${table}`);
+    const { rows: counts } = await owner.query<{ total: number }>(
+      `select count(*)::int as total from ${table}`,
+    );
     rows[table] = counts[0]?.total ?? 0;
   }
   const { rows: figures } = await owner.query<Record<string, unknown>>(
@@ -127,7 +132,8 @@ describe('after npm run anonymise', () => {
     expect(findCanaries(dumped, canaries.planted)).toEqual([]);
     expect(canaries.planted.length).toBeGreaterThan(100);
     expect(canaries.empty).toEqual([]);
-    const decisionOf = (name: string) => COLUMNS[name.slice(0, name.lastIndexOf('.'))]?.[name.slice(name.lastIndexOf('.') + 1)];
+    const decisionOf = (name: string) =>
+      COLUMNS[name.slice(0, name.lastIndexOf('.'))]?.[name.slice(name.lastIndexOf('.') + 1)];
     // Check constraints limit these to words and formats of our own.
     expect([...new Set(canaries.impossible.map(decisionOf))].sort()).toEqual(['code', 'manifestNumber']);
   });
@@ -147,7 +153,10 @@ describe('after npm run anonymise', () => {
 
   test('numbers, dates, lengths, different values and joins are nearly the same', () => {
     // A canary in a column changes the figures by the row that has it.
-    const numbers = (value: unknown) => JSON.stringify(value).match(/\d+(\.\d+)?/g)?.map(Number) ?? [];
+    const numbers = (value: unknown) =>
+      JSON.stringify(value)
+        .match(/\d+(\.\d+)?/g)
+        ?.map(Number) ?? [];
     for (const [name, value] of Object.entries(before.figures)) {
       const [expected, found] = [numbers(value), numbers(after.figures[name])];
       expect([name, found.length]).toEqual([name, expected.length]);
@@ -157,9 +166,9 @@ describe('after npm run anonymise', () => {
   });
 
   test('house numbers are valid, and barcodes still contain their tracking numbers', async () => {
-    const { rows } = await service.owner.query<Record<'house_number' | 'tracking_number' | 'tracking_key', string>>(
-      'select house_number, tracking_number, tracking_key from packages',
-    );
+    const { rows } = await service.owner.query<
+      Record<'house_number' | 'tracking_number' | 'tracking_key', string>
+    >('select house_number, tracking_number, tracking_key from packages');
     // One row has the canaries.
     const isBroken = (row: (typeof rows)[number]) =>
       !isHouseNumber(row.house_number) || trackingKey(row.tracking_number) !== row.tracking_key;
@@ -176,7 +185,10 @@ describe('after npm run anonymise', () => {
 describe('the service on the anonymised database', () => {
   /** The users of the tenant that was `demo`, by their roles. */
   async function accountOf(id: string): Promise<Account> {
-    const { rows } = await service.owner.query<{ username: string }>('select username from users where id = $1', [id]);
+    const { rows } = await service.owner.query<{ username: string }>(
+      'select username from users where id = $1',
+      [id],
+    );
     return { host: 'localhost', username: rows[0]?.username ?? '', password: PASSWORD };
   }
 
@@ -222,7 +234,10 @@ describe('the service on the anonymised database', () => {
     const { name = '', code } = rows[0] ?? {};
     const token = await logInAs(service, await accountOf(DEMO.users.admin));
     const misspelt = name.slice(0, -3) + name.slice(-2);
-    for (const [q, advanced] of [[name, 0], [misspelt, 1]] as const) {
+    for (const [q, advanced] of [
+      [name, 0],
+      [misspelt, 1],
+    ] as const) {
       const reply = await service.call('searchCustomers', { token, query: { q, advanced } });
       expect(reply.body['data'].map((each: { user_code: string }) => each.user_code)).toContain(code);
     }
@@ -238,7 +253,9 @@ describe('the service on the anonymised database', () => {
     );
     const body = { UserCode: rows[0]?.code, TrackingNumber: 'NEW-1' };
     expect(await service.call('submitPrealert', { key, body })).toMatchObject({ status: 201 });
-    expect(await service.call('submitPrealert', { key: DEMO.apiKeys.HRB, body })).toMatchObject({ status: 403 });
+    expect(await service.call('submitPrealert', { key: DEMO.apiKeys.HRB, body })).toMatchObject({
+      status: 403,
+    });
     const { username } = await accountOf(DEMO.users.guarded);
     const begun = await service.call('login', { body: { action: 'login', username, password: PASSWORD } });
     const [secret = ''] = /[A-Z2-7]{32}/.exec(output) ?? [];
@@ -285,16 +302,26 @@ describe('replacements', () => {
   const replacements = makeReplacements(Buffer.from('a key of the test'), DEMO.tenants.demo);
   const other = makeReplacements(Buffer.from('a key of the test'), DEMO.tenants.two);
 
-  test.each(['Marcia Campbell', "O'Garro-Díaz", 'IEX-1001', 'MARCIA', 'Иван Петров', '王小明', '+1 876 555 0142', 'a'.repeat(500)])(
-    '%s is replaced by a text of the same shape',
-    (text) => {
-      const replaced = replacements.text(text);
-      const shape = (value: string) => value.replace(/\p{Lu}/gu, 'A').replace(/\p{L}/gu, (letter) => (letter === 'A' ? 'A' : 'a')).replace(/\p{N}/gu, '0');
-      expect([replaced === text, shape(replaced)]).toEqual([false, shape(text)]);
-      expect(replacements.text(text)).toBe(replaced);
-      expect(other.text(text)).not.toBe(replaced);
-    },
-  );
+  test.each([
+    'Marcia Campbell',
+    "O'Garro-Díaz",
+    'IEX-1001',
+    'MARCIA',
+    'Иван Петров',
+    '王小明',
+    '+1 876 555 0142',
+    'a'.repeat(500),
+  ])('%s is replaced by a text of the same shape', (text) => {
+    const replaced = replacements.text(text);
+    const shape = (value: string) =>
+      value
+        .replace(/\p{Lu}/gu, 'A')
+        .replace(/\p{L}/gu, (letter) => (letter === 'A' ? 'A' : 'a'))
+        .replace(/\p{N}/gu, '0');
+    expect([replaced === text, shape(replaced)]).toEqual([false, shape(text)]);
+    expect(replacements.text(text)).toBe(replaced);
+    expect(other.text(text)).not.toBe(replaced);
+  });
 
   test('equal words have equal replacements, whatever their case and the text around them', () => {
     const [first, last] = replacements.text('Marcia Campbell').split(' ');
@@ -311,23 +338,28 @@ describe('replacements', () => {
     expect(new Set(serials.map((serial) => replacements.text(serial))).size).toBe(serials.length);
   });
 
-  test.each(['1Z999AA10123456784', '9400111899223197428490', '396041661405', 'TBA123456789012', '1234567895'])(
-    'the tracking number %s keeps its format and its check digit stays as valid as it was',
-    (number) => {
-      const replaced = replacements.text(number);
-      expect(replaced).not.toBe(number);
-      expect(replaced).toHaveLength(number.length);
-      expect(replacements.text(`42033166${number}`)).toHaveLength(number.length + 8);
-      if (number.startsWith('9400')) {
-        const barcode = replacements.text(`42033166${number}`);
-        expect(trackingKey(barcode)).toBe(replaced);
-      }
-    },
-  );
+  test.each([
+    '1Z999AA10123456784',
+    '9400111899223197428490',
+    '396041661405',
+    'TBA123456789012',
+    '1234567895',
+  ])('the tracking number %s keeps its format and its check digit stays as valid as it was', (number) => {
+    const replaced = replacements.text(number);
+    expect(replaced).not.toBe(number);
+    expect(replaced).toHaveLength(number.length);
+    expect(replacements.text(`42033166${number}`)).toHaveLength(number.length + 8);
+    if (number.startsWith('9400')) {
+      const barcode = replacements.text(`42033166${number}`);
+      expect(trackingKey(barcode)).toBe(replaced);
+    }
+  });
 
   test('addresses reach nobody', () => {
     expect(replacements.email('a@gmail.com')).toMatch(/@[a-z]{5}\.[a-z]{3}\.example$/);
-    expect(replacements.url('https://hooks.example.com:8443/a/b?c=d')).toMatch(/^https:\/\/[a-z.]+\.invalid:\d{4}\/[a-z]\/[a-z]\?[a-z]=[a-z]$/);
+    expect(replacements.url('https://hooks.example.com:8443/a/b?c=d')).toMatch(
+      /^https:\/\/[a-z.]+\.invalid:\d{4}\/[a-z]\/[a-z]\?[a-z]=[a-z]$/,
+    );
     expect(replacements.network('198.51.100.7')).toMatch(/^10\.\d+\.\d+\.\d+$/);
     expect(replacements.network('2001:db8:1:2::/64')).toMatch(/^fd00:[0-9a-f:]+::\/64$/);
   });

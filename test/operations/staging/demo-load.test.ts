@@ -4,7 +4,7 @@ import { isHouseNumber } from '../../../src/modules/packages/intake/house-number
 import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
 import { assertEventData } from '../../support/receivers/webhook-payloads.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
-import { logInAs, readMainPages, type Account } from '../../support/service/main-pages.js';
+import { logInAs, readMainPages, type Account } from '../../support/staging/main-pages.js';
 import { endProcesses, run } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 
@@ -12,7 +12,18 @@ const PASSWORD = 'a-password-of-the-load';
 const HOST = 'doral.localhost';
 const START = '2026-11-02';
 const END = '2026-11-08';
-const SMALL = ['--tenants', '1', '--days', '7', '--parcels-per-day', '40', '--end', END, '--password', PASSWORD];
+const SMALL = [
+  '--tenants',
+  '1',
+  '--days',
+  '7',
+  '--parcels-per-day',
+  '40',
+  '--end',
+  END,
+  '--password',
+  PASSWORD,
+];
 const LIMIT_MS = 120_000;
 
 let database: TestDatabase;
@@ -45,6 +56,11 @@ async function load({ ownerUrl }: TestDatabase, args = SMALL, env = {}): Promise
 
 async function rows(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   return (await owner.query<Record<string, unknown>>(text, values)).rows;
+}
+
+/** Returns rows whose columns are all text. */
+async function names(text: string): Promise<Record<string, string>[]> {
+  return (await owner.query<Record<string, string>>(text)).rows;
 }
 
 describe('npm run demo:load', () => {
@@ -82,7 +98,11 @@ describe('npm run demo:load', () => {
 
   test('production is refused', async () => {
     const production = {
-      ...{ APP_ENV: 'production', TOKEN_KEYS: `k1:${'t'.repeat(40)}`, ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}` },
+      ...{
+        APP_ENV: 'production',
+        TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
+        ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+      },
       ...{ LOOKUP_KEY: 'cd'.repeat(32), TRUST_PROXY: '127.0.0.1', PASSWORD_HASH_COST: '12' },
     };
     const refused = await load(database, SMALL, production);
@@ -147,7 +167,7 @@ describe('the loaded rows', () => {
   );
 
   test('no time is after the end of the period, except the ends of sessions', async () => {
-    const columns = await rows(
+    const columns = await names(
       `select format('%I', table_name) as table, format('%I', column_name) as column from information_schema.columns
        where table_schema = 'public' and data_type like 'timestamp%' and table_name not like '\\_%'
          and (table_name, column_name) <> ('sessions', 'expires_at') and table_name <> 'audit_unsealed'`,
@@ -156,14 +176,17 @@ describe('the loaded rows', () => {
     const late: unknown[] = [];
     for (const { table, column } of columns)
       late.push(
-        ...(await rows(`select '${table}.${column}' as place from ${table} where ${column} >= $1::date + 1 limit 1`, [END])),
+        ...(await rows(
+          `select '${table}.${column}' as place from ${table} where ${column} >= $1::date + 1 limit 1`,
+          [END],
+        )),
       );
     // startService has opened sessions for the tests.
     expect(late.filter((each) => !JSON.stringify(each).includes('sessions.'))).toEqual([]);
   });
 
   test('every row has its tenant', async () => {
-    const tables = await rows(
+    const tables = await names(
       `select format('%I', table_name) as name from information_schema.columns
        where table_schema = 'public' and column_name = 'tenant_id'`,
     );
@@ -209,7 +232,9 @@ describe('the loaded rows', () => {
   test('packages have valid numbers, and their status is the last event', async () => {
     const packages = await rows('select house_number, tracking_number, tracking_key from packages');
     expect(packages.filter(({ house_number: number }) => !isHouseNumber(String(number)))).toEqual([]);
-    expect(packages.filter((row) => trackingKey(String(row['tracking_number'])) !== row['tracking_key'])).toEqual([]);
+    expect(
+      packages.filter((row) => trackingKey(String(row['tracking_number'])) !== row['tracking_key']),
+    ).toEqual([]);
     expect(
       await rows(
         `select p.id from packages p where p.status is distinct from (select e.status from package_events e
@@ -240,9 +265,11 @@ describe('the loaded rows', () => {
   });
 
   test('couriers have very different sizes, and Sunday is quiet', async () => {
-    const sizes = (await rows('select count(*)::int as total from packages where courier_id is not null group by courier_id order by 1')).map(
-      ({ total }) => Number(total),
-    );
+    const sizes = (
+      await rows(
+        'select count(*)::int as total from packages where courier_id is not null group by courier_id order by 1',
+      )
+    ).map(({ total }) => Number(total));
     expect(sizes.at(-1)).toBeGreaterThan(4 * (sizes[0] ?? 0));
     const days = await rows(
       `select count(*) filter (where extract(dow from received_at) = 0)::int as sunday,
@@ -276,7 +303,7 @@ describe('the loaded rows', () => {
     );
     expect(urls).toEqual([]);
     for (const { type, data } of await rows('select type, data from events limit 200'))
-      assertEventData(String(type), data as Record<string, unknown>);
+      assertEventData(String(type), data);
   });
 });
 

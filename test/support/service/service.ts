@@ -83,8 +83,7 @@ const validator = makeResponseValidator(bundle);
 
 /** Starts the service on a free port with its own database. `stop` throws if a reply did not match the contract. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const database =
-    options.database ?? (await (options.demo === false ? freshDatabase() : demoDatabase()));
+  const database = options.database ?? (await (options.demo === false ? freshDatabase() : demoDatabase()));
   const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => {});
   const config: Config = readConfig({

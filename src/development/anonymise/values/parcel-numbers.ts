@@ -1,6 +1,15 @@
-import { checkCharacter, isHouseNumber, SERIAL_ALPHABET } from '../../../modules/packages/intake/house-number.js';
+import {
+  checkCharacter,
+  isHouseNumber,
+  SERIAL_ALPHABET,
+} from '../../../modules/packages/intake/house-number.js';
 import { trackingKey } from '../../../modules/tracking-numbers/tracking-key.js';
-import { withDhlCheck, withFedexCheck, withUpsCheck, withUspsCheck } from '../../demo/values/tracking-numbers.js';
+import {
+  withDhlCheck,
+  withFedexCheck,
+  withUpsCheck,
+  withUspsCheck,
+} from '../../demo/values/tracking-numbers.js';
 import { permute } from './permutation.js';
 import { replaceWord } from './words.js';
 
@@ -62,7 +71,9 @@ export function replaceHouseNumber(key: string, text: string): string | undefine
     value: SERIAL_ALPHABET.indexOf(character),
     radix,
   }));
-  const replaced = permute(`${key} house number`, serial).map((value) => SERIAL_ALPHABET.charAt(value)).join('');
+  const replaced = permute(`${key} house number`, serial)
+    .map((value) => SERIAL_ALPHABET.charAt(value))
+    .join('');
   return replaced + checkCharacter(replaced);
 }
 

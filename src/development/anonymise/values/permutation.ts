@@ -36,8 +36,7 @@ function permutePart(key: string, symbols: readonly Symbol[]): number[] {
   return [...toDigits(left, halves[0]), ...toDigits(right, halves[1])];
 }
 
-const sizeOf = (symbols: readonly Symbol[]) =>
-  symbols.reduce((size, { radix }) => size * BigInt(radix), 1n);
+const sizeOf = (symbols: readonly Symbol[]) => symbols.reduce((size, { radix }) => size * BigInt(radix), 1n);
 
 const toNumber = (symbols: readonly Symbol[]) =>
   symbols.reduce((total, { value, radix }) => total * BigInt(radix) + BigInt(value), 0n);

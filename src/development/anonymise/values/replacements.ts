@@ -98,7 +98,6 @@ function replaceNetwork(value: string, hmac: (text: string) => string, text: (va
   const suffix = prefix === undefined ? '' : `/${prefix}`;
   if (isIP(address) === 4)
     return `10.${[0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)).join('.')}${suffix}`;
-  if (isIP(address) === 6)
-    return `fd00:${hex.slice(0, 4)}:${hex.slice(4, 8)}:${hex.slice(8, 12)}::${suffix}`;
+  if (isIP(address) === 6) return `fd00:${hex.slice(0, 4)}:${hex.slice(4, 8)}:${hex.slice(8, 12)}::${suffix}`;
   return text(value);
 }

@@ -35,7 +35,8 @@ export function scannedNumber(carrier: Carrier, short: string, random: SeededRan
 export const withUpsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 1 : 2)));
 
 // 21 digits; from the right, every other digit counts three times.
-export const withUspsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 3 : 1)));
+export const withUspsCheck = (body: string) =>
+  body + toTen(weigh(body, (index) => (index % 2 === 0 ? 3 : 1)));
 
 // From the right, weights 1, 3 and 7, repeated. The remainder modulo 11, with 10 written as 0.
 export const withFedexCheck = (body: string) =>

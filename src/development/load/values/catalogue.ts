@@ -19,14 +19,14 @@ const BARBADOS: Country = {
   dialling: '+1 246',
   parishes: ['Saint Michael', 'Christ Church', 'Saint James', 'Saint Philip'],
   towns: ['Bridgetown', 'Speightstown', 'Oistins', 'Holetown', 'Six Cross Roads'],
-  streets: ['Broad Street', 'Wharf Road', 'Bay Street', 'Roebuck Street', "Tudor Street"],
+  streets: ['Broad Street', 'Wharf Road', 'Bay Street', 'Roebuck Street', 'Tudor Street'],
 };
 const TRINIDAD: Country = {
   name: 'Trinidad and Tobago',
   dialling: '+1 868',
   parishes: ['Port of Spain', 'San Fernando', 'Chaguanas', 'Tunapuna-Piarco'],
   towns: ['Port of Spain', 'San Fernando', 'Chaguanas', 'Arima', 'Scarborough', 'Couva'],
-  streets: ['Frederick Street', 'Wrightson Road', 'Ariapita Avenue', "Mucurapo Road", 'Coffee Street'],
+  streets: ['Frederick Street', 'Wrightson Road', 'Ariapita Avenue', 'Mucurapo Road', 'Coffee Street'],
 };
 const GUYANA: Country = {
   name: 'Guyana',
@@ -58,12 +58,54 @@ export const COURIERS: readonly (readonly [name: string, code: string, country: 
 
 /** Tenants: warehouse operators near airports of Florida. */
 export const OPERATORS = [
-  { slug: 'doral', name: 'Doral Gateway Services', city: 'Doral', zip: '33122', dialling: '+1 305', airline: '106' },
-  { slug: 'dania', name: 'Dania Cargo Terminal', city: 'Dania Beach', zip: '33004', dialling: '+1 954', airline: '810' },
-  { slug: 'medley', name: 'Medley Consolidators', city: 'Medley', zip: '33166', dialling: '+1 786', airline: '272' },
-  { slug: 'orlando', name: 'Orlando Air Parcels', city: 'Orlando', zip: '32827', dialling: '+1 407', airline: '001' },
-  { slug: 'hialeah', name: 'Hialeah Freight Works', city: 'Hialeah', zip: '33010', dialling: '+1 305', airline: '406' },
-  { slug: 'tampa', name: 'Tampa Bay Parcel Dock', city: 'Tampa', zip: '33607', dialling: '+1 813', airline: '016' },
+  {
+    slug: 'doral',
+    name: 'Doral Gateway Services',
+    city: 'Doral',
+    zip: '33122',
+    dialling: '+1 305',
+    airline: '106',
+  },
+  {
+    slug: 'dania',
+    name: 'Dania Cargo Terminal',
+    city: 'Dania Beach',
+    zip: '33004',
+    dialling: '+1 954',
+    airline: '810',
+  },
+  {
+    slug: 'medley',
+    name: 'Medley Consolidators',
+    city: 'Medley',
+    zip: '33166',
+    dialling: '+1 786',
+    airline: '272',
+  },
+  {
+    slug: 'orlando',
+    name: 'Orlando Air Parcels',
+    city: 'Orlando',
+    zip: '32827',
+    dialling: '+1 407',
+    airline: '001',
+  },
+  {
+    slug: 'hialeah',
+    name: 'Hialeah Freight Works',
+    city: 'Hialeah',
+    zip: '33010',
+    dialling: '+1 305',
+    airline: '406',
+  },
+  {
+    slug: 'tampa',
+    name: 'Tampa Bay Parcel Dock',
+    city: 'Tampa',
+    zip: '33607',
+    dialling: '+1 813',
+    airline: '016',
+  },
 ] as const;
 
 export type Operator = (typeof OPERATORS)[number];

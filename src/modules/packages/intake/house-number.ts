@@ -21,7 +21,8 @@ export function newHouseNumber(): string {
 export function isHouseNumber(text: string): boolean {
   const serial = text.slice(0, SERIAL_LENGTH);
   const isKnown =
-    text.length === SERIAL_LENGTH + 1 && Array.from(text).every((character) => SERIAL_ALPHABET.includes(character));
+    text.length === SERIAL_LENGTH + 1 &&
+    Array.from(text).every((character) => SERIAL_ALPHABET.includes(character));
   return isKnown && text.endsWith(checkCharacter(serial));
 }
 

@@ -1,7 +1,7 @@
-import { COLUMNS, type Decision } from '../columns.js';
-import type { Replacements } from './replacements.js';
+import { COLUMNS, type Decision } from './columns.js';
+import type { Replacements } from './values/replacements.js';
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** The decisions of columns, by name. A name with several decisions is replaced like text. */
 const BY_NAME = new Map<string, Decision>();

@@ -1,5 +1,5 @@
 import type { OperationId } from '../../../generated/operations.js';
-import type { Call, Service } from './service.js';
+import type { Call, Service } from '../service/service.js';
 
 /** A user of a tenant that is not part of the demo data. */
 export type Account = { host: string; username: string; password: string };

@@ -50,7 +50,11 @@ async function isEmpty(owner: pg.Client, { table }: Column): Promise<boolean> {
 }
 
 /** Returns the first canary that the constraints of the column accept. */
-async function plantOne(owner: pg.Client, { table, column, type }: Column, n: number): Promise<string | undefined> {
+async function plantOne(
+  owner: pg.Client,
+  { table, column, type }: Column,
+  n: number,
+): Promise<string | undefined> {
   const word = `zyxwvut${String(n).padStart(3, '0')}srqponm`;
   for (const canary of [`Canary ${word}`, word]) {
     const value = { json: JSON.stringify({ note: { text: [canary] } }), bytea: bytesOf(canary) }[
@@ -79,7 +83,9 @@ export async function dump(owner: pg.Client): Promise<string> {
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') order by 1`,
   );
-  const parts = [`select s::text as row from pg_stats s where schemaname not in ('pg_catalog', 'information_schema')`];
+  const parts = [
+    `select s::text as row from pg_stats s where schemaname not in ('pg_catalog', 'information_schema')`,
+  ];
   parts.push(...tables.map(({ name }) => `select t::text as row from ${name} t`));
   const found: string[] = [];
   for (const text of parts) {
