@@ -104,6 +104,8 @@ async function loadTenant(
   await insert('known_networks', networks);
   await insert('login_throttles', throttleRows(plan));
   tools.log(`${plan.slug}: webhooks stored; bills and the audit log follow`);
+  // Without statistics of the new rows, the drafts of the bills take minutes.
+  await client.query('analyze packages, manifests, customers, rate_tiers');
   const billed = await insertBills(client, tools.db, plan);
   await insert('audit_entries', entryRows(plan, [...historyOf(plan, flights, traffic), ...billed]));
 }
