@@ -112,7 +112,9 @@ function readOptions() {
   return { load, hostSuffix: values['host-suffix'], password: values.password };
 }
 
-const startOfToday = () => Math.floor(Date.now() / DAY_MS) * DAY_MS;
+function startOfToday(): number {
+  return Math.floor(Date.now() / DAY_MS) * DAY_MS;
+}
 
 function parseOptions() {
   try {

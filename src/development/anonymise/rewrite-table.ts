@@ -48,22 +48,22 @@ async function collect(
   { columns, changing, replace }: Rewrite,
 ): Promise<number> {
   const fields = changing.map(({ quoted, type }) => `${quoted} ${type}`).join(', ');
-  await client.query(`create temporary table changed (place tid, ${fields}) on commit drop`);
+  await client.query(`create temporary table changed (old_ctid tid, ${fields}) on commit drop`);
   const texts = columns.map(({ quoted }) => `${quoted}::text as ${quoted}`).join(', ');
   await client.query(
-    `declare all_rows no scroll cursor for select ctid::text as place, ${texts} from ${table}`,
+    `declare all_rows no scroll cursor for select ctid::text as old_ctid, ${texts} from ${table}`,
   );
   let total = 0;
   for (;;) {
     const { rows } = await client.query<TextRow>(`fetch ${BATCH_ROWS} from all_rows`);
     if (rows.length === 0) break;
-    const values = rows.map((row) => ({ place: row['place'], ...replace(row) }));
+    const values = rows.map((row) => ({ old_ctid: row['old_ctid'], ...replace(row) }));
     const names = changing.map(({ quoted }) => quoted).join(', ');
     const casts = changing.map(({ quoted, type }) => `${quoted}::${type}`).join(', ');
     const texts = changing.map(({ quoted }) => `${quoted} text`).join(', ');
     await client.query(
-      `insert into changed (place, ${names})
-       select place::tid, ${casts} from jsonb_to_recordset($1) as new_row (place text, ${texts})`,
+      `insert into changed (old_ctid, ${names})
+       select old_ctid::tid, ${casts} from jsonb_to_recordset($1) as new_row (old_ctid text, ${texts})`,
       [JSON.stringify(values)],
     );
     total += rows.length;
@@ -79,6 +79,6 @@ async function apply(client: pg.ClientBase, table: string, changing: Column[]): 
     changing.map(({ name }) => name),
   );
   const assignments = changing.map(({ quoted }) => `${quoted} = changed.${quoted}`).join(', ');
-  await client.query(`update ${table} t set ${assignments} from changed where t.ctid = changed.place`);
+  await client.query(`update ${table} t set ${assignments} from changed where t.ctid = changed.old_ctid`);
   await rebuildIndexes(client, table, indexes);
 }

@@ -119,6 +119,7 @@ function addDelivery(plan: TenantPlan, feed: Feed, { courier, step }: Happened, 
     .slice(0, fails ? failures : failures + 1)
     .filter((atMs) => atMs < endMs - HOUR_MS / 60);
   const id = random.id(firstMs);
+  if (starts.length === 0) return;
   const isDelivered = !fails && starts.length > failures;
   starts.forEach((atMs, index) => {
     const isGood = isDelivered && index === starts.length - 1;

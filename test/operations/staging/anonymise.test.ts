@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import speakeasy from 'speakeasy';
+import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
 import { findUndecided } from '../../../src/development/anonymise/catalogue.js';
 import { COLUMNS } from '../../../src/development/anonymise/columns.js';
 import { makeReplacements } from '../../../src/development/anonymise/values/replacements.js';
@@ -35,11 +36,12 @@ let service: Service;
 beforeAll(async () => {
   database = await demoDatabase();
   const small = ['--tenants', '1', '--days', '4', '--parcels-per-day', '15', '--end', '2026-11-08'];
-  await script('demo-load', small, { LOOKUP_KEY: 'd1'.repeat(32), ENCRYPTION_KEYS: `1:${'d0'.repeat(32)}` });
+  const loaded = await script('demo-load', small, DEVELOPMENT_SECRETS);
+  if (loaded.code !== 0) throw new Error(loaded.output);
   await connected(async (owner) => {
     await fillEmptyTables(owner);
-    before = await snapshot(owner);
     canaries = await plantCanaries(owner);
+    before = await snapshot(owner);
   });
   const name = new URL(database.ownerUrl).pathname.slice(1);
   const twice = ['--copy-of-production', '--database', name];
@@ -151,18 +153,10 @@ describe('after npm run anonymise', () => {
     expect([deployments, (terms ?? 0) > 0]).toEqual([0, true]);
   });
 
-  test('numbers, dates, lengths, different values and joins are nearly the same', () => {
-    // A canary in a column changes the figures by the row that has it.
-    const numbers = (value: unknown) =>
-      JSON.stringify(value)
-        .match(/\d+(\.\d+)?/g)
-        ?.map(Number) ?? [];
-    for (const [name, value] of Object.entries(before.figures)) {
-      const [expected, found] = [numbers(value), numbers(after.figures[name])];
-      expect([name, found.length]).toEqual([name, expected.length]);
-      for (const [index, number] of expected.entries())
-        expect([name, Math.abs((found[index] ?? 0) - number) <= 90]).toEqual([name, true]);
-    }
+  test('numbers, dates, lengths, different values and joins are the same', () => {
+    expect(after.figures).toEqual(before.figures);
+    const joined = ['owned', 'announced', 'billed', 'reported', 'audited', 'mailed'];
+    for (const name of joined) expect([name, Number(before.figures[name]) > 10]).toEqual([name, true]);
   });
 
   test('house numbers are valid, and barcodes still contain their tracking numbers', async () => {
@@ -185,11 +179,12 @@ describe('after npm run anonymise', () => {
 describe('the service on the anonymised database', () => {
   /** The users of the tenant that was `demo`, by their roles. */
   async function accountOf(id: string): Promise<Account> {
-    const { rows } = await service.owner.query<{ username: string }>(
-      'select username from users where id = $1',
+    const { rows } = await service.owner.query<{ username: string; host: string }>(
+      `select u.username, h.host from users u join tenant_hosts h on h.tenant_id = u.tenant_id where u.id = $1`,
       [id],
     );
-    return { host: 'localhost', username: rows[0]?.username ?? '', password: PASSWORD };
+    const { username = '', host = '' } = rows[0] ?? {};
+    return { host, username, password: PASSWORD };
   }
 
   const SHOWN: Shown = {
@@ -232,41 +227,42 @@ describe('the service on the anonymised database', () => {
       [DEMO.couriers.HRB],
     );
     const { name = '', code } = rows[0] ?? {};
-    const token = await logInAs(service, await accountOf(DEMO.users.admin));
+    const admin = await accountOf(DEMO.users.admin);
+    const token = await logInAs(service, admin);
     const misspelt = name.slice(0, -3) + name.slice(-2);
     for (const [q, advanced] of [
       [name, 0],
       [misspelt, 1],
     ] as const) {
-      const reply = await service.call('searchCustomers', { token, query: { q, advanced } });
+      const query = { q, advanced };
+      const reply = await service.call('searchCustomers', { host: admin.host, token, query });
       expect(reply.body['data'].map((each: { user_code: string }) => each.user_code)).toContain(code);
     }
   });
 
   test('accepts the new API key and the new second factor, and nothing of before', async () => {
-    const token = await logInAs(service, await accountOf(DEMO.users.admin));
-    const settings = await service.call('getCourierSettings', { token, query: { id: DEMO.couriers.HRB } });
+    const { host, ...admin } = await accountOf(DEMO.users.admin);
+    const token = await logInAs(service, { host, ...admin });
+    const query = { id: DEMO.couriers.HRB };
+    const settings = await service.call('getCourierSettings', { host, token, query });
     const { api_key: key } = settings.body['data'];
     const { rows } = await service.owner.query<{ code: string }>(
       'select user_code as code from customers where courier_id = $1 and is_active order by id limit 1',
       [DEMO.couriers.HRB],
     );
     const body = { UserCode: rows[0]?.code, TrackingNumber: 'NEW-1' };
-    expect(await service.call('submitPrealert', { key, body })).toMatchObject({ status: 201 });
-    expect(await service.call('submitPrealert', { key: DEMO.apiKeys.HRB, body })).toMatchObject({
-      status: 403,
-    });
+    expect(await service.call('submitPrealert', { host, key, body })).toMatchObject({ status: 201 });
+    const old = { host, key: DEMO.apiKeys.HRB, body };
+    expect(await service.call('submitPrealert', old)).toMatchObject({ status: 403 });
     const { username } = await accountOf(DEMO.users.guarded);
-    const begun = await service.call('login', { body: { action: 'login', username, password: PASSWORD } });
+    const logIn = (password: string) =>
+      service.call('login', { host, body: { action: 'login', username, password } });
+    const { preauth_token } = (await logIn(PASSWORD)).body['data'];
     const [secret = ''] = /[A-Z2-7]{32}/.exec(output) ?? [];
     const code = speakeasy.totp({ secret, encoding: 'base32' });
-    const { preauth_token } = begun.body['data'];
-    expect(
-      await service.call('login', { body: { action: 'verify_2fa', preauth_token, code } }),
-    ).toMatchObject({ status: 200 });
-    expect(
-      await service.call('login', { body: { action: 'login', username, password: DEMO.password } }),
-    ).toMatchObject({ status: 401 });
+    const verified = { action: 'verify_2fa', preauth_token, code };
+    expect(await service.call('login', { host, body: verified })).toMatchObject({ status: 200 });
+    expect(await logIn(DEMO.password)).toMatchObject({ status: 401 });
   });
 });
 

@@ -79,7 +79,7 @@ describe('npm run demo:load', () => {
     expect(await fingerprint(database)).toEqual(before);
   });
 
-  test('equal options give equal rows, and another seed gives others', async () => {
+  test('equal options give equal rows', async () => {
     expect(await fingerprint(twin)).toEqual(await fingerprint(database));
   });
 
@@ -122,7 +122,8 @@ async function fingerprint({ ownerUrl }: TestDatabase): Promise<unknown> {
     const { rows: hashes } = await client.query(
       `select count(*)::int as count, md5(string_agg(row::text, ' ' order by row)) as hash
        from (select to_jsonb(t) - $1::text[] as row from ${table} t) as rows`,
-      [VOLATILE],
+      // The service's own statement makes the ids of bill lines.
+      [table === 'bill_lines' ? [...VOLATILE, 'id'] : VOLATILE],
     );
     found[table] = hashes[0];
   }
@@ -148,7 +149,6 @@ const TRAFFIC: [table: string, time: string][] = [
   ['bill_payments', 'recorded_at'],
   ['customer_sync_runs', 'created_at'],
   ['dispatches', 'requested_at'],
-  ['sessions', 'created_at'],
   ['audit_entries', 'at'],
 ];
 
