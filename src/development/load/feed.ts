@@ -36,7 +36,7 @@ export function feedOf(plan: TenantPlan, { parcels }: Traffic): Feed {
     feed.events.push({
       ...{ tenant_id: plan.id, id, courier_id: courier.id, sequence, package_id: parcel.id },
       type: step.previous === null ? 'package.created' : 'package.status_changed',
-      data: JSON.stringify(step.previous === null ? packageOf(parcel) : changeOf(parcel, step)),
+      data: step.previous === null ? packageOf(parcel) : changeOf(parcel, step),
       occurred_at: iso(step.atMs),
     });
     if (courier.webhooks && step.atMs >= plan.endMs - DELIVERY_DAYS * DAY_MS)

@@ -67,8 +67,8 @@ export function entryRows({ id: tenantId, random }: TenantPlan, entries: Entry[]
         actor_id: actorId,
       },
       ...{ action, entity, entity_id: entityId },
-      before: before ? JSON.stringify(before) : null,
-      after: after ? JSON.stringify(after) : null,
+      before: before ?? null,
+      after: after ?? null,
       request_id: random.id(atMs),
     }));
 }

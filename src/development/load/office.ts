@@ -88,7 +88,7 @@ export function syncRunRows(plan: TenantPlan): Row[] {
           : { ...counts, unchanged: courier.customers.length }),
         status: isFailed ? 'failed' : 'succeeded',
         http_status: isFailed ? null : 200,
-        problems: '[]',
+        problems: [],
         error: isFailed ? 'no response within 30 s' : null,
         created_at: iso(atMs),
         started_at: iso(atMs + 1_000),

@@ -136,8 +136,12 @@ describe('after npm run anonymise', () => {
     expect(canaries.empty).toEqual([]);
     const decisionOf = (name: string) =>
       COLUMNS[name.slice(0, name.lastIndexOf('.'))]?.[name.slice(name.lastIndexOf('.') + 1)];
-    // Check constraints limit these to words and formats of our own.
-    expect([...new Set(canaries.impossible.map(decisionOf))].sort()).toEqual(['code', 'manifestNumber']);
+    // Check constraints limit these to words and formats of our own, and to the hash and the kind of a logo.
+    expect([...new Set(canaries.impossible.map(decisionOf))].sort()).toEqual([
+      'code',
+      'logo',
+      'manifestNumber',
+    ]);
   });
 
   test('a search for canaries finds them in the plain and in the encoded form', () => {

@@ -15,6 +15,11 @@ type Column = { table: string; column: string; type: string };
 /** Written by migrations only. With a canary the service would refuse to start. */
 const SKIPPED = ['public._prisma_migrations'];
 
+/** What must change with a column. */
+const ALONG: Record<string, string> = {
+  'public.courier_logos.content': ", content_hash = encode(sha256($1::bytea), 'hex')",
+};
+
 /** Plants a canary in every column of text, JSON or bytes of the database, without triggers. Needs a superuser. */
 export async function plantCanaries(owner: pg.Client): Promise<Canaries> {
   const found: Canaries = { planted: [], impossible: [], empty: [] };
@@ -63,7 +68,7 @@ async function plantOne(
     try {
       const name = pg.escapeIdentifier(column);
       await owner.query(
-        `update ${table} set ${name} = $1 where ctid = (select ctid from ${table} order by ${name} is null, ctid limit 1)`,
+        `update ${table} set ${name} = $1${ALONG[`${table}.${column}`] ?? ''} where ctid = (select ctid from ${table} order by ${name} is null, ctid limit 1)`,
         [value ?? canary],
       );
       return word;

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/demo.js';
 
-const { IEX } = DEMO.couriers;
-const { admin, guarded } = DEMO.users;
+const { IEX, HRB } = DEMO.couriers;
+const { admin, guarded, manager } = DEMO.users;
 
-// One row for each table in which the demo data and a load have none. `$1` is the demo tenant.
+// A row for each table, and a value for each column, of which the demo data and a load have none. `$1` is the demo tenant.
 const ROWS = [
   `insert into account_mails (tenant_id, id, user_id, kind, recipient, address, user_agent, secret_cipher, last_error)
    values ($1, new_id(), '${admin}', 'password_reset_link', 'a@b.example', '198.51.100.4', 'Browser', 'v1.x', 'none')`,
@@ -18,6 +18,12 @@ const ROWS = [
   `insert into package_weights (tenant_id, package_id, received_weight_lb)
    select tenant_id, id, weight_lb from packages where tenant_id = $1 order by id limit 1`,
   `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used) values ($1, '${IEX}', 'customer_changes', now(), 1)`,
+  `update couriers set webhook_secret_cipher = 'v1.x', webhook_previous_secret_cipher = 'v1.y', webhook_secret_rotated_at = now()
+   where tenant_id = $1 and id = '${HRB}'`,
+  `update users set totp_pending_secret = 'v1.x', totp_pending_expires_at = now() where tenant_id = $1 and id = '${manager}'`,
+  `insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, received_on, voided_at, void_reason)
+   select tenant_id, new_id(), bill_id, courier_id, amount_usd, method, received_on, now(), 'wrong' from bill_payments
+   where tenant_id = $1 limit 1`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 
@@ -31,7 +37,7 @@ const ROWS_WITHOUT_TENANT = [
   `insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('old', now())`,
 ];
 
-/** Adds rows to the tables in which the demo data and a load have none. */
+/** Adds the rows and values that the demo data and a load do not have. */
 export async function fillEmptyTables(owner: pg.Client): Promise<void> {
   for (const text of ROWS) await owner.query(text, [DEMO.tenants.demo]);
   for (const text of ROWS_WITHOUT_TENANT) await owner.query(text);
