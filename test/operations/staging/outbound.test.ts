@@ -246,7 +246,7 @@ describe('a mailer for staging', () => {
 
   test.each([
     ['a@listed.example', 'a@listed.example'],
-    ['a@LISTED.example', 'a@LISTED.example'],
+    ['a@LISTED.example', 'a@listed.example'],
     ['a@sub.listed.example', undefined],
     ['a@listed.example.evil.example', undefined],
     ['listed.example@evil.example', undefined],
