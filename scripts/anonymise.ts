@@ -87,8 +87,9 @@ async function assertCopy(client: pg.Client, options: ReturnType<typeof readOpti
 /** A running service would see half of the changes, and in production there is always one. */
 async function assertUnused(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ sessions: number }>(
+    // Of other roles' connections an owner sees only these columns. PostgreSQL's own processes have no user.
     `select count(*)::int as sessions from pg_stat_activity
-     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+     where datname = current_database() and usename is not null and pid <> pg_backend_pid()`,
   );
   const sessions = rows[0]?.sessions ?? 0;
   if (sessions > 0)

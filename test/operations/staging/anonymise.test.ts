@@ -79,7 +79,7 @@ async function connected<Result>(
   }
 }
 
-type Snapshot = { rows: Record<string, number>; figures: Record<string, unknown> };
+type Snapshot = { rows: Record<string, number>; figures: Record<string, unknown>; schema: unknown[] };
 
 /** What stays: numbers of rows, of different values and of joined rows, weights, dates and lengths. */
 async function snapshot(owner: pg.Client): Promise<Snapshot> {
@@ -110,7 +110,14 @@ async function snapshot(owner: pg.Client): Promise<Snapshot> {
        (select array[count(*), sum(total_amount), sum(paid_amount)] from bills) as bills,
        (select count(*) from manifests m join manifest_mails n on n.tenant_id = m.tenant_id and n.manifest_number = m.manifest_number) as mailed`,
   );
-  return { rows, figures: figures[0] ?? {} };
+  const { rows: schema } = await owner.query(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+     union all select conrelid::regclass || ' ' || conname, pg_get_constraintdef(oid) from pg_constraint
+     union all select tgrelid::regclass || ' ' || tgname, tgenabled::text from pg_trigger
+     union all select oid::regclass::text, concat(relrowsecurity, relforcerowsecurity) from pg_class where relkind = 'r'
+     order by 1, 2`,
+  );
+  return { rows, figures: figures[0] ?? {}, schema };
 }
 
 describe('the inventory of columns', () => {
@@ -161,6 +168,11 @@ describe('after npm run anonymise', () => {
     expect(after.figures).toEqual(before.figures);
     const joined = ['owned', 'announced', 'billed', 'reported', 'audited', 'mailed'];
     for (const name of joined) expect([name, Number(before.figures[name]) > 10]).toEqual([name, true]);
+  });
+
+  test('indexes, constraints, triggers and row-level security are as before', () => {
+    expect(before.schema.length).toBeGreaterThan(300);
+    expect(after.schema).toEqual(before.schema);
   });
 
   test('house numbers are valid, and barcodes still contain their tracking numbers', async () => {
