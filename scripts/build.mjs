@@ -12,8 +12,8 @@ const VERSION = 2;
 /** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
 export const PROGRAMS = [
   ...['src/main.ts', 'src/worker.ts'],
-  ...['scripts/doctor.ts', 'scripts/health.ts', 'scripts/migrate.ts', 'scripts/rewrap.ts'],
-  'scripts/tenant-create.ts',
+  ...['scripts/anonymise.ts', 'scripts/demo-load.ts', 'scripts/doctor.ts', 'scripts/health.ts'],
+  ...['scripts/migrate.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts'],
 ];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [

@@ -56,6 +56,16 @@ export type MailConfig = {
   /** If undefined, each mail is written to a file in the outbox. */
   ses: { region: string; endpoint?: string } | undefined;
   outbox: string;
+  /** The only recipients. If undefined, there is no restriction. */
+  recipients?: MailRecipients | undefined;
+};
+
+/** Staging mails only these: the database may be a copy of production's. */
+export type MailRecipients = {
+  /** The address that gets every mail for another recipient. If undefined, such mail is not sent. */
+  otherwiseTo: string | undefined;
+  /** The domains whose addresses get their mail, in lower case. */
+  domains: string[];
 };
 
 export type OutboundConfig = {
@@ -65,6 +75,8 @@ export type OutboundConfig = {
   dnsServers: string[];
   /** The allowed ports. If undefined, all ports except those that browsers block. */
   ports?: number[] | undefined;
+  /** The only hosts: `hooks.example.com`, or `*.example.com` for its subdomains. If undefined, there is no restriction. */
+  hosts?: string[] | undefined;
   /** The rate limit per destination address and process. If undefined, there is no limit. */
   requestsPerSecond?: number | undefined;
 };
@@ -193,12 +205,14 @@ function toConfig(settings: Settings): Config {
           }
         : undefined,
       outbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
+      recipients: mailRecipients(settings),
     },
     passwordResetUrl: settings.PASSWORD_RESET_URL,
     outbound: {
       allowLoopback: settings.OUTBOUND_ALLOW_LOOPBACK,
       dnsServers: list(settings.OUTBOUND_DNS_SERVERS),
       ports: settings.OUTBOUND_PORTS === undefined ? undefined : list(settings.OUTBOUND_PORTS).map(Number),
+      hosts: outboundHosts(settings),
       requestsPerSecond: settings.OUTBOUND_REQUESTS_PER_SECOND,
     },
     webhookRetrySeconds: list(settings.WEBHOOK_RETRY_SECONDS).map(Number),
@@ -221,6 +235,20 @@ function connectionsPerAddress({ APP_ENV, MAX_CONNECTIONS_PER_ADDRESS }: Setting
   const usual = APP_ENV === 'development' ? 0 : DEPLOYED_CONNECTIONS_PER_ADDRESS;
   return (MAX_CONNECTIONS_PER_ADDRESS ?? usual) || undefined;
 }
+
+/** Without SES and without a setting, staging writes every mail to a file, which reaches nobody. */
+function mailRecipients(settings: Settings): MailRecipients | undefined {
+  const { APP_ENV, SES_REGION, STAGING_MAIL_TO: otherwiseTo, STAGING_MAIL_DOMAINS } = settings;
+  if (APP_ENV !== 'staging' || !(SES_REGION || otherwiseTo || STAGING_MAIL_DOMAINS)) return undefined;
+  return { otherwiseTo, domains: lowerCaseList(STAGING_MAIL_DOMAINS) };
+}
+
+/** Staging calls no host that is not listed, because its database may be a copy of production's. */
+function outboundHosts({ APP_ENV, OUTBOUND_HOSTS }: Settings): string[] | undefined {
+  return OUTBOUND_HOSTS === undefined && APP_ENV !== 'staging' ? undefined : lowerCaseList(OUTBOUND_HOSTS);
+}
+
+const lowerCaseList = (value: string | undefined) => list(value?.toLowerCase());
 
 /** `a:b,c:d` as pairs; only the first colon of each divides. */
 function pairs(value: string): [string, string][] {

@@ -67,6 +67,10 @@ export function contradictions(settings: Settings): string[] {
   if (settings.SES_REGION && !settings.MAIL_FROM) {
     faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
   }
+  const ofStaging = (['STAGING_MAIL_TO', 'STAGING_MAIL_DOMAINS'] as const).filter((name) => settings[name]);
+  if (settings.APP_ENV !== 'staging' && ofStaging.length > 0) {
+    faults.push(`${ofStaging.join(' and ')} must only be set with APP_ENV=staging`);
+  }
   if (settings.APP_ENV !== 'development' && settings.PASSWORD_RESET_URL?.startsWith('http:')) {
     faults.push('PASSWORD_RESET_URL must begin with https:// outside of development');
   }

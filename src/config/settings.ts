@@ -27,6 +27,15 @@ const resetUrl = textLike(
   /^https?:\/\/[^\s<>"]*\{token\}[^\s<>"]*$/,
   'must be a URL with {token} in it, for example https://portal.example/reset#token={token}',
 );
+const mailAddress = textLike(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an e-mail address');
+const domains = textLike(
+  /^[a-z0-9-]+(\.[a-z0-9-]+)+(, *[a-z0-9-]+(\.[a-z0-9-]+)+)*$/i,
+  'must be domains joined by commas, for example example.com',
+);
+const hosts = textLike(
+  /^(\*\.[a-z0-9-]+\.)?[a-z0-9.-]*[a-z0-9](, *(\*\.[a-z0-9-]+\.)?[a-z0-9.-]*[a-z0-9])*$/i,
+  'must be host names joined by commas, for example hooks.example.com or *.staging.example.com',
+);
 const pooler = oneOf(
   ['transaction'],
   'must be transaction, which also fits a pooler in session mode, or unset without a pooler',
@@ -57,7 +66,9 @@ const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000)(UNSET),
   CUSTOMER_CHANGES_PER_DAY: wholeNumber(1, 100_000_000)({ default: 300_000 }),
   MAIL_OUTBOX: text(UNSET),
-  MAIL_FROM: textLike(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an e-mail address')(UNSET),
+  MAIL_FROM: mailAddress(UNSET),
+  STAGING_MAIL_TO: mailAddress(UNSET),
+  STAGING_MAIL_DOMAINS: domains(UNSET),
   PASSWORD_RESET_URL: resetUrl(UNSET),
   SES_REGION: textLike(/^[a-z0-9-]{1,40}$/, 'must be an AWS region, for example us-east-1')(UNSET),
   SES_ENDPOINT: textLike(/^https?:\/\//, 'must be a URL')(UNSET),
@@ -68,6 +79,7 @@ const SETTINGS = {
   METRICS_PORT: wholeNumber(0, 65_535)(UNSET),
   OUTBOUND_DNS_SERVERS: text(UNSET),
   OUTBOUND_ALLOW_LOOPBACK: flag({ default: false }),
+  OUTBOUND_HOSTS: hosts(UNSET),
   OUTBOUND_PORTS: textLike(/^[0-9]{1,5}(, *[0-9]{1,5})*$/, 'must be port numbers joined by commas')(UNSET),
   OUTBOUND_REQUESTS_PER_SECOND: wholeNumber(1, 1_000_000)({ default: 100 }),
   WEBHOOK_RETRY_SECONDS: textLike(

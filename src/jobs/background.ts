@@ -37,6 +37,12 @@ const CLOSE_POOLS_MS = 500;
 // The library logs each successful job as info, and warns because the pool is smaller than its concurrency.
 const LOG_LEVELS = { error: 'error', warning: 'info', info: 'debug', debug: 'trace' } as const;
 
+const restrictionsOf = ({ mail, outbound }: Config) => ({
+  mailTo: mail.recipients?.otherwiseTo,
+  mailDomains: mail.recipients?.domains,
+  hosts: outbound.hosts,
+});
+
 /** Starts the worker, which runs queued jobs. It has its own connection pool, so that jobs never delay requests. */
 export function startBackground(options: BackgroundOptions): Background {
   const { config, connection, queueConnection, log, metrics } = options;
@@ -56,6 +62,7 @@ export function startBackground(options: BackgroundOptions): Background {
     stopping: stopping.signal,
     metrics,
   });
+  if (config.appEnv === 'staging') log.info(restrictionsOf(config), 'staging mails and calls only these');
   const queue = runQueue({
     pg: queuePool,
     tasks,

@@ -132,7 +132,7 @@ describe('each concern has one location', () => {
     const scopes = sources.filter(({ text }) => /set_config\(/.test(text)).map(({ path }) => path);
     // The schema's owner creates tenants in its own transactions.
     expect(scopes.sort()).toEqual([
-      'src/development/demo/seed.ts',
+      'src/development/demo/values/tenant-scope.ts',
       'src/modules/tenants/tenant.ts',
       'src/platform/db/transactions/admission.ts',
     ]);

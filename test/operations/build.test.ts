@@ -22,6 +22,8 @@ const FILES = {
   'scripts/health.ts': 'export {};\n',
   'scripts/migrate.ts': 'export {};\n',
   'scripts/rewrap.ts': 'export {};\n',
+  'scripts/anonymise.ts': 'export {};\n',
+  'scripts/demo-load.ts': 'export {};\n',
   'scripts/tenant-create.ts': 'export {};\n',
   'generated/table.ts': 'export const table = 1;\n',
   'openapi/openapi.yaml': 'openapi: 3.1.0\n',

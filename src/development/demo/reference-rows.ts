@@ -6,7 +6,7 @@ import type { Row } from './values/rows.js';
 import { CARRIERS } from './values/tracking-numbers.js';
 
 // Airlines with freight from Miami, by the IATA prefix of their air waybills.
-const AIRLINES = {
+export const AIRLINES = {
   '001': 'American Airlines',
   '006': 'Delta Air Lines',
   '016': 'United Airlines',

@@ -15,6 +15,7 @@ import { packageRow } from './packages.js';
 import { demoPrealertRows, prealertRowsOfTwo } from './prealerts.js';
 import { airlineRows, carrierRows, tenantRow, warehouseRows } from './reference-rows.js';
 import { insertRows } from './values/rows.js';
+import { enterTenant } from './values/tenant-scope.js';
 import { globalTierRows, iexTierRows } from './tiers.js';
 import { backupCodeRows, userRows, userRowsOfTwo } from './users.js';
 
@@ -95,13 +96,10 @@ async function loadTwo(client: pg.ClientBase, enrolment: Enrolment): Promise<voi
   await insertRows(client, 'package_events', eventRows(packages, DEMO.usersOfTwo.admin));
 }
 
-/** Registers a tenant with its host and enters its scope, which the owner of the schema needs as well. */
+/** Registers a tenant with its host and enters its scope. */
 async function openTenant(client: pg.ClientBase, tenant: TenantSlug, now: Date): Promise<void> {
   const id = DEMO.tenants[tenant];
-  await client.query(
-    "select set_config('app.tenant_id', $1, true), set_config('app.courier_id', 'all', true)",
-    [id],
-  );
+  await enterTenant(client, id);
   await insertRows(client, 'tenants', [tenantRow(tenant, now)]);
   await insertRows(client, 'tenant_hosts', [{ tenant_id: id, host: DEMO.hosts[tenant] }]);
   await insertRows(client, 'warehouses', warehouseRows(tenant, now));

@@ -17,6 +17,8 @@ export const IEX_TIERS: Tier[] = [
   { startLb: 10, endLb: 100, feeUsd: '35.00' },
 ];
 
+/** The published default tiers. */
+export const globalTiers = (): Tier[] => GLOBAL_TIERS;
 export const globalTierRows = (tenant: TenantSlug): Row[] => tierRows(tenant, null, GLOBAL_TIERS);
 export const iexTierRows = (): Row[] => tierRows('demo', 'IEX', IEX_TIERS);
 

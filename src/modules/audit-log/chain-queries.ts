@@ -7,7 +7,7 @@ import { sql, type Sql } from '../../platform/db/statements.js';
  * SHA-256 of an entry, in hexadecimal. The hashed text contains every column and is unique per content: a
  * JSON array separates the columns, and `before` and `after` have PostgreSQL's canonical form of jsonb.
  */
-const digestOf = sql`encode(sha256(convert_to(jsonb_build_array(e.tenant_id, e.id,
+export const digestOf = sql`encode(sha256(convert_to(jsonb_build_array(e.tenant_id, e.id,
   (extract(epoch from e.at) * 1000)::bigint, e.actor_kind, e.actor_id, e.action, e.entity, e.entity_id, e.before::text,
   e.after::text, e.remarks, e.request_id)::text, 'UTF8')), 'hex')`;
 

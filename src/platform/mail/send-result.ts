@@ -3,6 +3,13 @@ export type SendResult =
       outcome: 'sent';
       /** The message id from SES, or the path of the file in the outbox. */
       reference: string;
+      /** The address that got the message instead of its recipient. */
+      redirectedTo?: string;
+    }
+  | {
+      /** This deployment does not mail the recipient. Nothing was sent. */
+      outcome: 'blocked';
+      reason: string;
     }
   | {
       /** `refused` is permanent: another attempt would fail too. */

@@ -1,17 +1,23 @@
 import type { MailConfig } from '../../config/config.js';
-import { toMime, type Message } from './mime.js';
+import type { Mailer } from './mailer.js';
+import { toMime } from './mime.js';
 import { writeToOutbox } from './outbox.js';
-import type { SendResult } from './send-result.js';
+import { restrictMailer } from './restrict.js';
 import { openSes } from './ses.js';
-
-/** Sends one message to one recipient. Returns a SendResult for every failure of the provider instead of throwing. */
-export type Mailer = { send(message: Message): Promise<SendResult>; close(): void };
 
 /** How long sending one message may take. */
 const TIMEOUT_MS = 15_000;
 
-/** Returns a mailer that uses SES, or writes the same bytes to a folder if SES is not configured. */
-export function makeMailer({ from, ses, outbox }: MailConfig, timeoutMs = TIMEOUT_MS): Mailer {
+/**
+ * Returns a mailer that uses SES, or writes the same bytes to a folder if SES is not configured. In staging it sends only to
+ * the recipients that the settings allow.
+ */
+export function makeMailer(config: MailConfig, timeoutMs = TIMEOUT_MS): Mailer {
+  const mailer = openTransport(config, timeoutMs);
+  return config.recipients ? restrictMailer(mailer, config.recipients) : mailer;
+}
+
+function openTransport({ from, ses, outbox }: MailConfig, timeoutMs: number): Mailer {
   if (!ses) {
     return {
       send: async (message) => writeToOutbox(outbox, message, await toMime(message, from)),

@@ -7,7 +7,7 @@ export type { OutboundReply, OutboundRequest } from './messages.js';
 import { exchange, type ExchangeResult } from './exchange.js';
 import type { OutboundReply, OutboundRequest } from './messages.js';
 import { makeResolver } from './resolve.js';
-import { validateUrl } from './urls.js';
+import { isListedHost, validateUrl } from './urls.js';
 import { describeProblem } from '../errors/errors.js';
 
 /** SSRF-safe client for courier URLs. A failure of the target is an outcome, not an exception. It never follows redirects. */
@@ -25,7 +25,7 @@ export type OutboundClient = {
  * @param tls options for certificate verification. Only tests set it; the default trusts Node's certificate authorities
  */
 export function makeOutboundClient(
-  { allowLoopback, dnsServers, ports, requestsPerSecond }: OutboundConfig,
+  { allowLoopback, dnsServers, ports, hosts, requestsPerSecond }: OutboundConfig,
   tls: ConnectionOptions = {},
 ): OutboundClient {
   const resolver = makeResolver(dnsServers);
@@ -37,6 +37,7 @@ export function makeOutboundClient(
   async function attempt(request: OutboundRequest): Promise<ExchangeResult> {
     const fault = validateUrl(request.url, { allowLoopback, ports });
     if (fault) return { outcome: 'unsafe_target', error: describeProblem('the URL', ...fault).message };
+    if (!isListedHost(request.url, hosts)) return { outcome: 'unsafe_target', error: UNLISTED_HOST };
     const headerFault = findInvalidHeader(request.headers);
     if (headerFault) return { outcome: 'unreachable', error: headerFault };
     return exchange(connections, request);
@@ -58,6 +59,9 @@ export function makeOutboundClient(
     },
   };
 }
+
+const UNLISTED_HOST =
+  'This deployment calls only the hosts that its operator lists in OUTBOUND_HOSTS. Nothing was sent.';
 
 /** Returns the problem of an invalid header, or undefined. CR or LF would start another header or request (request smuggling). */
 function findInvalidHeader(headers: Record<string, string>): string | undefined {

@@ -25,6 +25,17 @@ export function validateUrl(text: string, rules: OutboundRules): FieldProblem | 
   return validateHost(authority, new URL(text), rules);
 }
 
+/**
+ * Returns whether the service may call the host of a valid URL.
+ *
+ * @param hosts host names, or `*.` and a name for its subdomains; if undefined, every host
+ */
+export function isListedHost(url: string, hosts: string[] | undefined): boolean {
+  if (!hosts) return true;
+  const host = new URL(url).hostname.replace(/\.$/, '');
+  return hosts.some((listed) => (listed.startsWith('*.') ? host.endsWith(listed.slice(1)) : host === listed));
+}
+
 function validateHost(authority: string, url: URL, rules: OutboundRules): FieldProblem | undefined {
   const portProblem = validatePort(portOf(url), rules.ports);
   if (portProblem) return portProblem;

@@ -11,6 +11,7 @@ import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
 import { checkBacklog, checkBackground, checkWorkers } from './checks/work.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
+import { checkOutbound, checkRecipients } from './outbound.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -20,6 +21,8 @@ export const LOCAL: Check<Subject>[] = [
   { name: 'tls', run: checkTls },
   { name: 'folders', run: checkFolders },
   { name: 'mail', run: checkMail },
+  { name: 'recipients', run: checkRecipients },
+  { name: 'outbound', run: checkOutbound },
 ];
 
 /** These work on any database. */

@@ -265,9 +265,11 @@ const CASES: Case[] = [
     sees: [['rights', 'problem', /too many rights: everybody has rights on users/]],
   },
   {
-    title: 'a database copied from production and opened as staging',
+    title: 'a database copied from production and opened as staging, which mails nobody and calls no host',
     env: () => ({ APP_ENV: 'staging' }),
     sees: [
+      ['recipients', 'warning', /^Nobody is mailed/],
+      ['outbound', 'warning', /^No host of a courier is called/],
       ['deployment', 'problem', /was used by the deployment production \(APP_ENV=production\)/],
       ['deployment', 'problem', /^TOKEN_KEYS contains a secret of the deployment production/],
       ['deployment', 'problem', /^ENCRYPTION_KEYS contains a secret of the deployment production/],
@@ -349,8 +351,19 @@ describe('npm run doctor', () => {
       expect(faultsOf(lines)).toEqual([]);
       expect(new Set(lines.map(({ check }) => check))).toEqual(
         new Set([
-          ...['settings', 'secrets', 'tls', 'folders', 'mail', 'database', 'server', 'clock', 'time zone'],
-          ...['autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'deployment'],
+          ...['settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database'],
+          ...[
+            'server',
+            'clock',
+            'time zone',
+            'autovacuum',
+            'pooler',
+            'connections',
+            'migrations',
+            'extensions',
+            'rights',
+            'deployment',
+          ],
           ...['demo data', 'worker', 'backlog', 'background', 'audit'],
         ]),
       );

@@ -10,7 +10,7 @@ import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { bundle, filledPath } from './contract.js';
 import { failureFaults } from '../failures/failure-check.js';
-import { demoDatabase, freshDatabase } from './database.js';
+import { demoDatabase, freshDatabase, type TestDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
 import '../harness/compiled-schemas.js';
@@ -62,6 +62,8 @@ export type Service = {
 
 export type ServiceOptions = {
   demo?: boolean;
+  /** Serves this database instead of a new one. `stop` drops it. */
+  database?: TestDatabase;
   /** False tests row-level security without the application's filters. */
   applicationFilters?: boolean;
   /** False tests the application's filters without row-level security. */
@@ -81,7 +83,7 @@ const validator = makeResponseValidator(bundle);
 
 /** Starts the service on a free port with its own database. `stop` throws if a reply did not match the contract. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const database = await (options.demo === false ? freshDatabase() : demoDatabase());
+  const database = options.database ?? (await (options.demo === false ? freshDatabase() : demoDatabase()));
   const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => {});
   const config: Config = readConfig({

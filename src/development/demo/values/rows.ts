@@ -1,6 +1,7 @@
 import type pg from 'pg';
 
-export type Row = Readonly<Record<string, string | number | boolean | null>>;
+/** Objects are for columns of JSON. */
+export type Row = Readonly<Record<string, string | number | boolean | null | object>>;
 
 /** Inserts rows with the same columns in one statement. Columns that are missing in the first row get their default. */
 export async function insertRows(client: pg.ClientBase, table: string, rows: readonly Row[]): Promise<void> {

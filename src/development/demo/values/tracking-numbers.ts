@@ -32,16 +32,17 @@ export function scannedNumber(carrier: Carrier, short: string, random: SeededRan
 }
 
 // Every second character counts twice.
-const withUpsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 1 : 2)));
+export const withUpsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 1 : 2)));
 
 // 21 digits; from the right, every other digit counts three times.
-const withUspsCheck = (body: string) => body + toTen(weigh(body, (index) => (index % 2 === 0 ? 3 : 1)));
+export const withUspsCheck = (body: string) =>
+  body + toTen(weigh(body, (index) => (index % 2 === 0 ? 3 : 1)));
 
-// Weights 3, 1 and 7, repeated. The remainder modulo 11, with 10 written as 0.
-const withFedexCheck = (body: string) =>
-  body + ((weigh(body, (index) => [3, 1, 7][index % 3] ?? 0) % 11) % 10);
+// From the right, weights 1, 3 and 7, repeated. The remainder modulo 11, with 10 written as 0.
+export const withFedexCheck = (body: string) =>
+  body + ((weigh(body, (index) => [1, 3, 7][(body.length - 1 - index) % 3] ?? 0) % 11) % 10);
 
-const withDhlCheck = (body: string) => body + (Number(body) % 7);
+export const withDhlCheck = (body: string) => body + (Number(body) % 7);
 
 function weigh(body: string, weight: (index: number) => number): number {
   return [...body].reduce((sum, character, index) => sum + digitValue(character) * weight(index), 0);

@@ -6,7 +6,7 @@ import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { Message } from '../../../platform/mail/mime.js';
 import { recordOutcome, claimMail, type MailOutcome, type MailTable } from './queries.js';
 import type { SendResult } from '../../../platform/mail/send-result.js';
-import type { Mailer } from '../../../platform/mail/transport.js';
+import type { Mailer } from '../../../platform/mail/mailer.js';
 
 export type MailDeps = {
   db: Db;
@@ -88,11 +88,14 @@ async function tryToSend(
   const message = await compose(mail);
   if ('skipped' in message) return { status: 'skipped', reason: message.skipped };
   const { outcome, ...rest } = await mailer.send(message);
-  return { status: statusOf(outcome, attempt), recipient: message.recipient.address, ...rest };
+  const redirectedTo = 'redirectedTo' in rest ? rest.redirectedTo : undefined;
+  const recipient = redirectedTo ?? message.recipient.address;
+  return { status: statusOf(outcome, attempt), recipient, ...rest };
 }
 
 function statusOf(outcome: SendResult['outcome'], attempt: number): Outcome['status'] {
   if (outcome === 'sent') return 'sent';
+  if (outcome === 'blocked') return 'skipped';
   return outcome === 'refused' || attempt === MAX_ATTEMPTS ? 'failed' : 'queued';
 }
 

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 // Digits and capital letters without 0, O, 1, I and L, which look alike in handwriting. 31 is a prime: the
 // weighted checksum therefore detects every wrong character and every transposition of two adjacent
 // characters.
-const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+export const SERIAL_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 const SERIAL_LENGTH = 6;
 
 /**
@@ -13,7 +13,7 @@ const SERIAL_LENGTH = 6;
  */
 export function newHouseNumber(): string {
   let serial = '';
-  while (serial.length < SERIAL_LENGTH) serial += ALPHABET.charAt(randomInt(ALPHABET.length));
+  while (serial.length < SERIAL_LENGTH) serial += SERIAL_ALPHABET.charAt(randomInt(SERIAL_ALPHABET.length));
   return serial + checkCharacter(serial);
 }
 
@@ -21,15 +21,16 @@ export function newHouseNumber(): string {
 export function isHouseNumber(text: string): boolean {
   const serial = text.slice(0, SERIAL_LENGTH);
   const isKnown =
-    text.length === SERIAL_LENGTH + 1 && Array.from(text).every((character) => ALPHABET.includes(character));
+    text.length === SERIAL_LENGTH + 1 &&
+    Array.from(text).every((character) => SERIAL_ALPHABET.includes(character));
   return isKnown && text.endsWith(checkCharacter(serial));
 }
 
 /** Returns the check character of a serial: the sum of value x position, modulo 31. */
 export function checkCharacter(serial: string): string {
   const sum = Array.from(serial).reduce(
-    (total, character, index) => total + ALPHABET.indexOf(character) * (index + 1),
+    (total, character, index) => total + SERIAL_ALPHABET.indexOf(character) * (index + 1),
     0,
   );
-  return ALPHABET.charAt(sum % ALPHABET.length);
+  return SERIAL_ALPHABET.charAt(sum % SERIAL_ALPHABET.length);
 }

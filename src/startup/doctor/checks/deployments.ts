@@ -20,7 +20,8 @@ export async function checkDeployments({ client, config }: Connected): Promise<F
 const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment): Finding =>
   problem(
     `This database was used by the deployment ${name} (APP_ENV=${appEnv}), last on ${seenAt.toISOString()}.`,
-    'If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run as the owner ' +
+    'If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run npm run anonymise ' +
+      'as docs/staging.md describes. To keep the data as they are, run as the owner ' +
       `delete from installation.deployments where name = '${name}' and app_env = '${appEnv}'.`,
   );
 

@@ -1,0 +1,44 @@
+import type pg from 'pg';
+import { DEMO } from '../../../src/development/demo/demo.js';
+
+const { IEX, HRB } = DEMO.couriers;
+const { admin, guarded, manager } = DEMO.users;
+
+// A row for each table, and a value for each column, of which the demo data and a load have none. `$1` is the demo tenant.
+const ROWS = [
+  `insert into account_mails (tenant_id, id, user_id, kind, recipient, address, user_agent, secret_cipher, last_error)
+   values ($1, new_id(), '${admin}', 'password_reset_link', 'a@b.example', '198.51.100.4', 'Browser', 'v1.x', 'none')`,
+  `insert into password_resets (tenant_id, id, username, user_id, token_hash, token_version, recipient, expires_at)
+   values ($1, new_id(), 'admin', '${admin}', 'hash', 1, 'a@b.example', now() + interval '1 hour')`,
+  `insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
+   values ($1, 'hash', '${guarded}', now() + interval '1 minute')`,
+  `insert into idempotency_keys (tenant_id, id, principal_kind, principal_id, key_hash, request_hash, operation_id, answer_cipher)
+   values ($1, new_id(), 'user', '${admin}', 'key', 'request', 'submitPrealert', 'v1.x')`,
+  `insert into prealert_flags (tenant_id, courier_id, tracking_key) values ($1, '${IEX}', 'FLAGGED1')`,
+  `insert into package_weights (tenant_id, package_id, received_weight_lb)
+   select tenant_id, id, weight_lb from packages where tenant_id = $1 order by id limit 1`,
+  `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used) values ($1, '${IEX}', 'customer_changes', now(), 1)`,
+  `update couriers set webhook_secret_cipher = 'v1.x', webhook_previous_secret_cipher = 'v1.y', webhook_secret_rotated_at = now()
+   where tenant_id = $1 and id = '${HRB}'`,
+  `update users set totp_pending_secret = 'v1.x', totp_pending_expires_at = now() where tenant_id = $1 and id = '${manager}'`,
+  `insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, received_on, voided_at, void_reason)
+   select tenant_id, new_id(), bill_id, courier_id, amount_usd, method, received_on, now(), 'wrong' from bill_payments
+   where tenant_id = $1 limit 1`,
+  `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
+];
+
+const ROWS_WITHOUT_TENANT = [
+  `insert into installation.deployments (name, app_env, fingerprints, version)
+   values ('crossdock-production', 'production', '{"LOOKUP_KEY": ["0123456789abcdef"]}', '1.0.0')`,
+  `insert into installation.background_migrations (name, status, rows_total) values ('20261203010000_background', 'finished', 0)`,
+  `insert into queue.worker_pools (id, seen_at) values ('pool-old', now() - interval '1 day')`,
+  `select graphile_worker.add_job('sendManifestMail', '{"tenantId": "${DEMO.tenants.demo}", "note": "x"}', job_key := 'key-1',
+     queue_name := 'queue-1', run_at := now() + interval '1 day', flags := array['a'])`,
+  `insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('old', now())`,
+];
+
+/** Adds the rows and values that the demo data and a load do not have. */
+export async function fillEmptyTables(owner: pg.Client): Promise<void> {
+  for (const text of ROWS) await owner.query(text, [DEMO.tenants.demo]);
+  for (const text of ROWS_WITHOUT_TENANT) await owner.query(text);
+}
