@@ -45,7 +45,7 @@ export function makeOutboundClient(
   return {
     async send(request) {
       const startedAt = performance.now();
-      const ended = await attempt(request);
+      const ended = await attempt(withTraceparent(request));
       return { ...ended, durationMs: performance.now() - startedAt };
     },
     close() {
@@ -58,6 +58,11 @@ export function makeOutboundClient(
     },
   };
 }
+
+const withTraceparent = (request: OutboundRequest): OutboundRequest =>
+  request.span
+    ? { ...request, headers: { ...request.headers, traceparent: request.span.traceparent } }
+    : request;
 
 /** Returns the problem of an invalid header, or undefined. CR or LF would start another header or request (request smuggling). */
 function findInvalidHeader(headers: Record<string, string>): string | undefined {

@@ -3,6 +3,7 @@ import type { Prisma } from '../../../../generated/prisma/client.js';
 import type { Caller } from '../../identity/callers.js';
 import {
   admit,
+  enterModels,
   enterWith,
   preparing,
   toQuery,
@@ -11,6 +12,7 @@ import {
   type Session,
 } from './admission.js';
 import { sendBatch } from './send-batch.js';
+import { traceStatements } from '../../tracing/trace-statements.js';
 import { extend, scopedClient } from '../models/scoped-client.js';
 import { makePlainTransaction, type PlainOptions } from './plain-transaction.js';
 import { raw, sql, type PlainTx, type Rows, type RowsOf, type Sql, type Tx } from '../statements.js';
@@ -39,7 +41,19 @@ export async function retryDeadlocks<Result>(run: () => Promise<Result>, unit?: 
 
 /** Prisma's interactive transaction, with models. */
 export const runModels = <Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  session.db.connectionShares.run(session.caller, () => runModelsWithPermit(session, work));
+  session.db.connectionShares.run(session.caller, () => runModelsTraced(session, work));
+
+/** Registers the span for as long as the transaction, so that Prisma's adapter finds it. */
+async function runModelsTraced<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const { span, modelSpans } = session.db;
+  if (!span || !modelSpans) return runModelsWithPermit(session, work);
+  modelSpans.set(span.traceparent, span);
+  try {
+    return await runModelsWithPermit(session, work);
+  } finally {
+    modelSpans.delete(span.traceparent);
+  }
+}
 
 function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const { db, caller } = session;
@@ -49,7 +63,7 @@ function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise
   return client.$transaction(
     async (models) => {
       const tx = toModelTx(models, caller);
-      const { courier_id: courierId } = admit(session, await tx.query(enterWith(session)));
+      const { courier_id: courierId } = admit(session, await tx.query(enterModels(session)));
       if (caller.kind === 'key') scope.courierId = courierId ?? '';
       return work(tx);
     },
@@ -135,7 +149,8 @@ const flush = (session: Session, queries: QueryConfig[], send: Send): Promise<Ro
     const { db } = session;
     const client = await db.pool.connect();
     try {
-      const [entered, ...results] = await send(client, [preparing(db)(enterWith(session)), ...queries]);
+      const all = [preparing(db)(enterWith(session)), ...queries];
+      const [entered, ...results] = await traceStatements(db.span, all, () => send(client, all));
       // enterScope selects these columns.
       admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
       return results;
