@@ -7,6 +7,9 @@ export type RequestMetrics = {
   requestRefused(status: number): void;
 };
 
+/** Follows the operation in the label of a request with many lines. */
+export const LINES = ':lines';
+
 /** Label for requests without an operation: unknown paths and the API reference. */
 export const NO_OPERATION = 'none';
 
