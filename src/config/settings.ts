@@ -82,7 +82,10 @@ const SETTINGS = {
   OTEL_TRACES_SAMPLER: oneOf([...SAMPLERS, ...SAMPLERS.map((name) => `parentbased_${name}` as const)])({
     default: 'parentbased_always_on',
   }),
-  OTEL_TRACES_SAMPLER_ARG: textLike(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')({ default: '1' }),
+  OTEL_TRACES_SAMPLER_ARG: textLike(
+    /^(0(\.\d+)?|1(\.0+)?)$/,
+    'must be a number from 0 to 1',
+  )({ default: '1' }),
   OTEL_BSP_SCHEDULE_DELAY: wholeNumber(1, 60_000)({ default: 5_000 }),
   TRACE_CALLERS_PER_SECOND: wholeNumber(0, 1_000)({ default: 10 }),
   OUTBOUND_DNS_SERVERS: text(UNSET),

@@ -15,17 +15,20 @@ import { requeue } from './requeue.js';
 
 /** Returns the function for each kind of job. */
 export function makeTasks(deps: TaskDeps): Tasks {
-  return observeJobs(deps, {
-    deliver,
-    sendManifestMail,
-    sendAccountMail: (own, mail) =>
+  return {
+    deliver: observeJobs(deps, 'deliver', deliver),
+    sendManifestMail: observeJobs(deps, 'sendManifestMail', sendManifestMail),
+    sendAccountMail: observeJobs(deps, 'sendAccountMail', (own, mail) =>
       sendAccountMail({ ...own, passwordResetUrl: own.config.passwordResetUrl }, mail),
-    preparePasswordReset,
-    syncCustomers: makeCustomerSync(deps),
-    scheduleCustomerSyncs,
-    sweep: requeue,
-    sealAuditLog: appendAllToChains,
-    runBackgroundMigrations: (own) => runBackgroundMigrations(own, MIGRATIONS),
-    prune: deleteExpired,
-  });
+    ),
+    preparePasswordReset: observeJobs(deps, 'preparePasswordReset', preparePasswordReset),
+    syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
+    scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),
+    sweep: observeJobs(deps, 'sweep', requeue),
+    sealAuditLog: observeJobs(deps, 'sealAuditLog', appendAllToChains),
+    runBackgroundMigrations: observeJobs(deps, 'runBackgroundMigrations', (own) =>
+      runBackgroundMigrations(own, MIGRATIONS),
+    ),
+    prune: observeJobs(deps, 'prune', deleteExpired),
+  };
 }

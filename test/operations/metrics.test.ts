@@ -322,9 +322,9 @@ describe('labels', () => {
     const fixed = ['kind', 'operation', 'outcome', 'pool', 'result', 'state', 'status', 'version'];
     expect([...found.keys()].filter((key) => !fixed.includes(key))).toEqual([]);
     const operationsSeen = [...(found.get('operation') ?? [])].map((each) => each.split('=')[1] ?? '');
-    expect(operationsSeen.filter(
-      (each) => each !== 'none' && !(each.replace(/:lines$/, '') in operations),
-    )).toEqual([]);
+    expect(
+      operationsSeen.filter((each) => each !== 'none' && !(each.replace(/:lines$/, '') in operations)),
+    ).toEqual([]);
   });
 });
 

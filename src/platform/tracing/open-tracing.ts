@@ -11,13 +11,17 @@ import {
 } from '@opentelemetry/api';
 import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { detectResources, envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
+import {
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+  type Resource,
+} from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TracingConfig } from '../../config/config.js';
 import { packageVersion } from '../../config/package-version.js';
 import { makeSampler } from './sampler.js';
-import type { Parent, Span, SpanKind, SpanOptions, Tracing } from './span.js';
-import type { TracingLog } from './start-tracing.js';
+import type { Parent, Span, SpanKind, SpanOptions, Tracing, TracingLog } from './span.js';
 
 // The only file besides sampler.ts that loads OpenTelemetry. start-tracing.ts imports it only if tracing is on.
 
@@ -37,7 +41,9 @@ export function openTracing(config: TracingConfig, log: TracingLog): Tracing {
     resource: describeProcess(config),
     sampler: makeSampler(config),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
-    spanProcessors: [new BatchSpanProcessor({ exporter, ...QUEUE, scheduledDelayMillis: config.exportDelayMs })],
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter, ...QUEUE, scheduledDelayMillis: config.exportDelayMs }),
+    ],
   });
   const tracer = provider.getTracer('crossdock', packageVersion());
   return {
@@ -65,7 +71,7 @@ function warnOfFailures(log: TracingLog): void {
     const nowMs = performance.now();
     if (nowMs < quietUntilMs) return;
     quietUntilMs = nowMs + WARN_EVERY_MS;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : 'unknown';
     log.warn({ event: 'traces.dropped', reason }, 'The collector does not accept traces. They are dropped.');
   });
 }

@@ -33,6 +33,8 @@ export type Traced = { readonly traceparent?: string | undefined };
 /** A running tracer. `stop` sends what is recorded; the caller limits its time. */
 export type Tracing = { tracer: Tracer; stop(): Promise<void> };
 
+export type TracingLog = { warn(fields: object, message: string): void };
+
 /** Returns the class of an error for a span: PostgreSQL's code, a failure code or the name of the class. */
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';

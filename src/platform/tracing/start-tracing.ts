@@ -1,7 +1,5 @@
 import type { TracingConfig } from '../../config/config.js';
-import type { Tracing } from './span.js';
-
-export type TracingLog = { warn(fields: object, message: string): void };
+import type { Tracing, TracingLog } from './span.js';
 
 /** Starts tracing if the settings ask for it. Otherwise OpenTelemetry is not even loaded. */
 export async function startTracing(

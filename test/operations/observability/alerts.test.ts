@@ -22,7 +22,9 @@ type RuleTest = {
 type Panel = { type: string; targets?: { expr: string }[] };
 
 const folder = join(projectRoot, 'deploy', 'prometheus');
-const { groups } = parse(readFileSync(join(folder, 'alerts.yaml'), 'utf8')) as { groups: { rules: Rule[] }[] };
+const { groups } = parse(readFileSync(join(folder, 'alerts.yaml'), 'utf8')) as {
+  groups: { rules: Rule[] }[];
+};
 const rules = groups.flatMap((group) => group.rules);
 const alerts = rules.filter(({ alert }) => alert !== undefined);
 const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
@@ -30,7 +32,9 @@ const testFiles = readdirSync(folder).filter((name) => name.endsWith('.test.yaml
 const tests = testFiles.flatMap(
   (name) => (parse(readFileSync(join(folder, name), 'utf8')) as { tests: RuleTest[] }).tests,
 );
-const dashboard = JSON.parse(readFileSync(join(projectRoot, 'deploy', 'grafana', 'crossdock.json'), 'utf8')) as {
+const dashboard = JSON.parse(
+  readFileSync(join(projectRoot, 'deploy', 'grafana', 'crossdock.json'), 'utf8'),
+) as {
   panels: Panel[];
 };
 const shown = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -40,7 +44,9 @@ let scraped: Scrape;
 
 beforeAll(async () => {
   service = await startService({ worker: true, env: { METRICS_PORT: '0' } });
-  await service.owner.query(`insert into installation.background_migrations (name, rows_total) values ('m', 1)`);
+  await service.owner.query(
+    `insert into installation.background_migrations (name, rows_total) values ('m', 1)`,
+  );
   await service.call('getHealth');
   await until(async () => {
     scraped = await scrape(service.metrics?.port ?? 0);
@@ -95,7 +101,9 @@ test('the objectives use buckets that the histograms have', () => {
 });
 
 test('the dashboard shows every metric of the service', () => {
-  const used = new Set(shown.flatMap(selectorsOf).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')));
+  const used = new Set(
+    shown.flatMap(selectorsOf).map(({ name }) => name.replace(/_(bucket|count|sum)$/, '')),
+  );
   const own = [...scraped.types.keys()].filter((name) => name.startsWith('crossdock_'));
   expect(own.filter((name) => !used.has(name))).toEqual([]);
 });
@@ -115,7 +123,9 @@ test('every alert has a test in which it fires, and one in which it stays silent
   const named = (isFiring: boolean) =>
     [
       ...new Set(
-        cases.filter(({ exp_alerts }) => exp_alerts.length > 0 === isFiring).map(({ alertname }) => alertname),
+        cases
+          .filter(({ exp_alerts }) => exp_alerts.length > 0 === isFiring)
+          .map(({ alertname }) => alertname),
       ),
     ].sort();
   const all = alerts.map(({ alert }) => alert).sort();
@@ -126,7 +136,8 @@ test('every alert has a test in which it fires, and one in which it stays silent
 describe('promtool', () => {
   const isInstalled = spawnSync('promtool', ['--version']).status === 0;
   const withPromtool = isInstalled ? test : test.skip;
-  if (!isInstalled) process.stderr.write('Skipped: promtool is not installed (apt-get install prometheus).\n');
+  if (!isInstalled)
+    process.stderr.write('Skipped: promtool is not installed (apt-get install prometheus).\n');
 
   const promtool = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
@@ -141,7 +152,10 @@ describe('promtool', () => {
         record: `panel:${n}`,
         expr: expr.replaceAll('$__rate_interval', '5m'),
       }));
-      writeFileSync(join(own, 'rules.yaml'), stringify({ groups: [{ name: 'panels', rules: rulesOfPanels }] }));
+      writeFileSync(
+        join(own, 'rules.yaml'),
+        stringify({ groups: [{ name: 'panels', rules: rulesOfPanels }] }),
+      );
       expect(promtool('check', 'rules', join(own, 'rules.yaml'))).toBe('');
     } finally {
       rmSync(own, { recursive: true });

@@ -9,7 +9,13 @@ import { refuse, startReceiver, type Receiver } from '../../support/receivers/re
 import { setEndpoints } from '../../support/receivers/webhooks.js';
 import { ask, logIn } from '../../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
-import { endProcesses, removeFolders, startReplica, until, type Replica } from '../../support/service/processes.js';
+import {
+  endProcesses,
+  removeFolders,
+  startReplica,
+  until,
+  type Replica,
+} from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
 
@@ -88,7 +94,9 @@ test('a failed request: tenant, user, operation, status, code, trace, and the er
   await owner.query('alter table carriers rename to carriers_away');
   try {
     const headers = { authorization: `Bearer ${token}`, ...traced(id) };
-    expect(await ask(replica.url, { path: '/api/ManageCarriers.php', headers })).toMatchObject({ status: 500 });
+    expect(await ask(replica.url, { path: '/api/ManageCarriers.php', headers })).toMatchObject({
+      status: 500,
+    });
   } finally {
     await owner.query('alter table carriers_away rename to carriers');
   }

@@ -8,7 +8,14 @@ import { projectRoot } from '../../../src/config/project-root.js';
 import { makeSampler } from '../../../src/platform/tracing/sampler.js';
 import { hang, startReceiver } from '../../support/receivers/receiver.js';
 import { demoDatabase } from '../../support/service/database.js';
-import { endProcesses, freePort, removeFolders, startReplica, statusOf, until } from '../../support/service/processes.js';
+import {
+  endProcesses,
+  freePort,
+  removeFolders,
+  startReplica,
+  statusOf,
+  until,
+} from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
 
@@ -79,7 +86,8 @@ function importsOf(entry: string, loaded = new Set<string>(), later = new Set<st
   if (loaded.has(entry)) return { loaded, later };
   loaded.add(entry);
   const text = readFileSync(entry, 'utf8');
-  for (const [, path] of text.matchAll(/\bimport\("(\.[^"]+)"\)/g)) later.add(join(dirname(entry), path ?? ''));
+  for (const [, path] of text.matchAll(/\bimport\("(\.[^"]+)"\)/g))
+    later.add(join(dirname(entry), path ?? ''));
   for (const [, path] of text.matchAll(/^(?:import|export) ?(?:[^;"]*? from )?"(\.[^"]+)";/gm))
     importsOf(join(dirname(entry), path ?? ''), loaded, later);
   return { loaded, later };

@@ -88,7 +88,10 @@ describe('one trace', () => {
         'crossdock.request.id': reply.headers.get('x-request-id'),
       },
     });
-    expect(webhook.attributes).toMatchObject({ 'http.response.status_code': 204, 'crossdock.delivery.attempt': 1 });
+    expect(webhook.attributes).toMatchObject({
+      'http.response.status_code': 204,
+      'crossdock.delivery.attempt': 1,
+    });
     // What the courier's own system continues.
     expect(courier.at('/add?key=URL-CANARY').map(({ headers }) => headers['traceparent'])).toContain(
       `00-${caller.traceId}-${webhook.spanId}-01`,
@@ -198,13 +201,23 @@ describe('one trace', () => {
 
 test('a span contains no value, secret or address: not of the body, the query, the token or the URL of a courier', async () => {
   await service.call('searchCustomers', { as: 'admin', query: { q: 'QUERY-CANARY' } });
-  await service.call('login', { body: { action: 'login', username: 'USER-CANARY', password: 'PASS-CANARY' } });
+  await service.call('login', {
+    body: { action: 'login', username: 'USER-CANARY', password: 'PASS-CANARY' },
+  });
   await eventually(() => collector.spans().some(({ name }) => name === 'login'));
   const text = collector.text();
   expect(text).toContain('receivePackage');
-  for (const hidden of ['CANARY', 'IEX-1001', DEMO.apiKeys.IEX, await service.tokenOf('warehouse'), courier.url])
+  for (const hidden of [
+    'CANARY',
+    'IEX-1001',
+    DEMO.apiKeys.IEX,
+    await service.tokenOf('warehouse'),
+    courier.url,
+  ])
     expect(text).not.toContain(hidden);
-  expect(collector.receiver.at('/v1/traces').at(-1)?.headers).toMatchObject({ 'x-collector-key': 'secret key' });
+  expect(collector.receiver.at('/v1/traces').at(-1)?.headers).toMatchObject({
+    'x-collector-key': 'secret key',
+  });
 });
 
 describe('the header of a caller', () => {
@@ -258,9 +271,12 @@ test('without tracing, a webhook has no header, and neither its row nor its job 
     expect(courier.at('/off').map(({ headers }) => headers['traceparent'])).toEqual([undefined]);
     const { rows } = await owner.query('select traceparent from webhook_deliveries');
     expect(rows).toEqual([{ traceparent: null }]);
-    const { rows: jobs } = await owner.query(`select payload from queued where payload ->> 'endpoint' is not null`);
+    const { rows: jobs } = await owner.query(
+      `select payload from queued where payload ->> 'endpoint' is not null`,
+    );
     expect(jobs.length).toBeGreaterThan(0);
-    for (const { payload } of jobs) expect(Object.keys(payload).sort()).toEqual(['courierId', 'endpoint', 'tenantId']);
+    for (const { payload } of jobs)
+      expect(Object.keys(payload).sort()).toEqual(['courierId', 'endpoint', 'tenantId']);
   } finally {
     await untraced.stop();
   }

@@ -52,17 +52,29 @@ export async function startCollector(): Promise<Collector> {
     text: () => bodies().join('\n'),
     spans,
     only(name, traceId) {
-      const found = spans().filter((span) => span.name === name && (traceId ?? span.traceId) === span.traceId);
+      const found = spans().filter(
+        (span) => span.name === name && (traceId ?? span.traceId) === span.traceId,
+      );
       const [first] = found;
       if (!first || found.length > 1)
-        throw new Error(`There are ${found.length} spans ${name}, of: ${spans().map((span) => span.name).join()}`);
+        throw new Error(
+          `There are ${found.length} spans ${name}, of: ${spans()
+            .map((span) => span.name)
+            .join()}`,
+        );
       return first;
     },
     stop: () => receiver.stop(),
   };
 }
 
-const toCollected = ({ attributes, status, links = [], parentSpanId = '', ...span }: SentSpan): CollectedSpan => ({
+const toCollected = ({
+  attributes,
+  status,
+  links = [],
+  parentSpanId = '',
+  ...span
+}: SentSpan): CollectedSpan => ({
   ...span,
   parentSpanId,
   attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),

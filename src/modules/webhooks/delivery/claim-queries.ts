@@ -40,7 +40,8 @@ export function selectTarget(ctx: SystemContext, queue: DeliveryQueue): Sql<Targ
 }
 
 /** A delivery that this worker has claimed, with its event. */
-export type ClaimedRow = EventRow & Pick<WebhookDelivery, 'origin' | 'attemptCount' | 'createdAt' | 'traceparent'> & { deliveryId: string };
+export type ClaimedRow = EventRow &
+  Pick<WebhookDelivery, 'origin' | 'attemptCount' | 'createdAt' | 'traceparent'> & { deliveryId: string };
 
 /**
  * Claims the due deliveries of the queue, oldest first. A paused queue returns only tests, a queue without a
