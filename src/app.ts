@@ -24,6 +24,7 @@ import { makeServer } from './platform/http/server.js';
 import { sliceReplies } from './platform/http/documents/sliced-replies.js';
 import { openTenants } from './platform/http/tenant-by-host.js';
 import type { RequestMetrics } from './platform/metrics/requests.js';
+import type { Tracer } from './platform/tracing/span.js';
 import { openLastSeen, type LastSeen } from './modules/sessions/last-seen.js';
 
 export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; lastSeen: LastSeen };
@@ -37,6 +38,8 @@ export type AppOptions = {
   drawingMs?: number | undefined;
   /** Counts every request. */
   metrics?: RequestMetrics | undefined;
+  /** Traces requests. */
+  tracer?: Tracer | undefined;
   /** For tests: validates every response against the contract and receives the result. */
   observer?: ResponseObserver;
 };
@@ -48,10 +51,11 @@ export async function createApp({
   timeouts,
   drawingMs,
   metrics,
+  tracer,
   observer,
 }: AppOptions): Promise<App> {
   const contract = await readContract();
-  const { app: server, unread } = await makeServer(config, timeouts, metrics);
+  const { app: server, unread } = await makeServer(config, { timeouts, metrics, tracer });
   const secrets = openSecrets(config.secrets, (context) =>
     server.log.error({ ...context }, 'cannot decrypt a secret'),
   );

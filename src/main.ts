@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import { createApp } from './app.js';
 import { startBackground } from './jobs/background.js';
 import { ConfigError, type Config } from './config/config.js';
 import { openDb } from './platform/db/open-database.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
 import { serveMetrics } from './platform/metrics/serve.js';
+import { startTracing } from './platform/tracing/start-tracing.js';
 import {
   connectionOf,
   DRAIN_MS,
@@ -15,8 +17,8 @@ import {
   type Stop,
 } from './startup/process.js';
 
-/** How long statements of aborted requests may delay closing the pool. */
-const CLOSE_POOLS_MS = 500;
+/** How long statements of aborted requests may delay closing the pool, and a collector the end of the process. */
+const CLOSE_MS = 500;
 
 await runProcess(serveFrom, ({ worker }) => worker.inProcess);
 
@@ -24,10 +26,13 @@ await runProcess(serveFrom, ({ worker }) => worker.inProcess);
 async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
   const connection = connectionOf(database);
   const metrics = config.metrics && (await serveMetrics(config.metrics, connection));
-  const db = openDb({ ...connection, size: config.poolSize });
+  const log = pino({ level: config.logLevel });
+  const tracing = await startTracing(config.tracing, log);
+  const tracer = tracing?.tracer;
+  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined });
   metrics?.watchPool('service', db);
   try {
-    const { server } = await createApp({ config, db, metrics });
+    const { server } = await createApp({ config, db, metrics, tracer });
     // A signal may have arrived during start-up.
     if (stop.signal()) return;
     await listen(server, config);
@@ -39,13 +44,14 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
           queueConnection: queueConnectionOf(database),
           log: server.log,
           metrics,
+          tracer,
         })
       : undefined;
     if (config.appEnv === 'development') printWelcome(server, config);
     await stop.received;
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
-    await Promise.race([Promise.all([db.close(), metrics?.close()]), sleep(CLOSE_POOLS_MS)]);
+    await Promise.race([Promise.all([db.close(), metrics?.close(), tracing?.stop()]), sleep(CLOSE_MS)]);
   }
 }
 

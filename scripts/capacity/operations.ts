@@ -113,7 +113,9 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
       } as const;
       const data = { package_id: packageId, status: 'received', shipper: 'Vendor 1' };
       return ctx.pipeline([
-        insertEvents(ctx, [{ ...event, package_id: packageId, data, sync_job_id: null }]),
+        insertEvents(ctx, [
+          { ...event, package_id: packageId, data, sync_job_id: null, traceparent: undefined },
+        ]),
       ]);
     }),
   ];

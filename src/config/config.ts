@@ -8,6 +8,9 @@ import {
 } from './settings.js';
 import { withSecretFiles } from './secret-files.js';
 import { contradictions, missingForDeployment } from './settings-checks.js';
+import { toTracing, type TracingConfig } from './tracing.js';
+
+export type { TracingConfig } from './tracing.js';
 
 /** The settings. README.md lists them with their formats and units. */
 export type Config = {
@@ -49,6 +52,8 @@ export type Config = {
   worker: WorkerConfig;
   /** The address that serves metrics to Prometheus. If undefined, metrics are not served. */
   metrics: { host: string; port: number } | undefined;
+  /** If undefined, nothing is traced. */
+  tracing: TracingConfig | undefined;
 };
 
 export type MailConfig = {
@@ -225,6 +230,7 @@ function toConfig(settings: Settings): Config {
       settings.METRICS_PORT === undefined
         ? undefined
         : { host: settings.METRICS_HOST, port: settings.METRICS_PORT },
+    tracing: toTracing(settings),
   };
 }
 

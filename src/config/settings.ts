@@ -41,6 +41,16 @@ const pooler = oneOf(
   'must be transaction, which also fits a pooler in session mode, or unset without a pooler',
 );
 
+const collectorUrl = textLike(
+  /^https?:\/\/[^\s?#@]+$/,
+  'must be the http:// or https:// URL of a collector, without query and credentials',
+);
+const collectorHeaders = textLike(
+  /^[\w-]+=([^,\s%]|%[0-9a-fA-F]{2})*(, *[\w-]+=([^,\s%]|%[0-9a-fA-F]{2})*)*$/,
+  'must be name=value pairs joined by commas; encode other characters of a value (%20 for a space)',
+);
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
+
 const SETTINGS = {
   APP_ENV: oneOf(['development', 'staging', 'production'])({ default: 'development' }),
   HOST: text({ default: '127.0.0.1' }),
@@ -77,6 +87,18 @@ const SETTINGS = {
   WORKER_HEARTBEAT_SECONDS: wholeNumber(1, 15)({ default: 15 }),
   METRICS_HOST: text({ default: '127.0.0.1' }),
   METRICS_PORT: wholeNumber(0, 65_535)(UNSET),
+  OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl(UNSET),
+  OTEL_EXPORTER_OTLP_HEADERS: collectorHeaders(UNSET),
+  OTEL_SERVICE_NAME: text({ default: 'crossdock' }),
+  OTEL_TRACES_SAMPLER: oneOf([...SAMPLERS, ...SAMPLERS.map((name) => `parentbased_${name}` as const)])({
+    default: 'parentbased_always_on',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: textLike(
+    /^(0(\.\d+)?|1(\.0+)?)$/,
+    'must be a number from 0 to 1',
+  )({ default: '1' }),
+  OTEL_BSP_SCHEDULE_DELAY: wholeNumber(1, 60_000)({ default: 5_000 }),
+  TRACE_CALLERS_PER_SECOND: wholeNumber(0, 1_000)({ default: 10 }),
   OUTBOUND_DNS_SERVERS: text(UNSET),
   OUTBOUND_ALLOW_LOOPBACK: flag({ default: false }),
   OUTBOUND_HOSTS: hosts(UNSET),

@@ -8,6 +8,7 @@ import { makeMailer } from '../platform/mail/transport.js';
 import type { Metrics } from '../platform/metrics/metrics.js';
 import { makeOutboundClient } from '../platform/outbound/client.js';
 import { QUEUE_CONNECTIONS, runQueue } from '../platform/queue/runner.js';
+import type { Tracer } from '../platform/tracing/span.js';
 import { makeTasks } from './tasks.js';
 
 export type BackgroundOptions = {
@@ -18,6 +19,8 @@ export type BackgroundOptions = {
   log: FastifyBaseLogger;
   /** Receives the outcomes of tasks and the connection pools. */
   metrics?: Metrics | undefined;
+  /** Traces jobs. */
+  tracer?: Tracer | undefined;
 };
 
 export type Background = {
@@ -45,8 +48,8 @@ const restrictionsOf = ({ mail, outbound }: Config) => ({
 
 /** Starts the worker, which runs queued jobs. It has its own connection pool, so that jobs never delay requests. */
 export function startBackground(options: BackgroundOptions): Background {
-  const { config, connection, queueConnection, log, metrics } = options;
-  const db = openDb({ ...connection, size: config.poolSize });
+  const { config, connection, queueConnection, log, metrics, tracer } = options;
+  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined });
   const queuePool = createPool({ ...queueConnection, size: QUEUE_CONNECTIONS, isPipelined: false });
   metrics?.watchPool('worker', db);
   metrics?.watchPool('queue', { pool: queuePool });
@@ -61,6 +64,7 @@ export function startBackground(options: BackgroundOptions): Background {
     log,
     stopping: stopping.signal,
     metrics,
+    tracer,
   });
   if (config.appEnv === 'staging') log.info(restrictionsOf(config), 'staging mails and calls only these');
   const queue = runQueue({

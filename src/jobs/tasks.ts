@@ -7,6 +7,7 @@ import { makeCustomerSync } from '../modules/customers/sync/sync.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import type { Tasks } from '../platform/queue/runner.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
+import { observeJobs } from './observe-jobs.js';
 import { runBackgroundMigrations } from './background-migrations/run.js';
 import { deleteExpired } from './retention.js';
 import { deliver } from '../modules/webhooks/delivery/deliver.js';
@@ -15,16 +16,19 @@ import { requeue } from './requeue.js';
 /** Returns the function for each kind of job. */
 export function makeTasks(deps: TaskDeps): Tasks {
   return {
-    deliver: (queue) => deliver(deps, queue),
-    sendManifestMail: (mail) => sendManifestMail(deps, mail),
-    sendAccountMail: (mail) =>
-      sendAccountMail({ ...deps, passwordResetUrl: deps.config.passwordResetUrl }, mail),
-    preparePasswordReset: (request) => preparePasswordReset(deps, request),
-    syncCustomers: makeCustomerSync(deps),
-    scheduleCustomerSyncs: () => scheduleCustomerSyncs(deps),
-    sweep: () => requeue(deps),
-    sealAuditLog: () => appendAllToChains(deps),
-    runBackgroundMigrations: () => runBackgroundMigrations(deps, MIGRATIONS),
-    prune: () => deleteExpired(deps),
+    deliver: observeJobs(deps, 'deliver', deliver),
+    sendManifestMail: observeJobs(deps, 'sendManifestMail', sendManifestMail),
+    sendAccountMail: observeJobs(deps, 'sendAccountMail', (own, mail) =>
+      sendAccountMail({ ...own, passwordResetUrl: own.config.passwordResetUrl }, mail),
+    ),
+    preparePasswordReset: observeJobs(deps, 'preparePasswordReset', preparePasswordReset),
+    syncCustomers: observeJobs(deps, 'syncCustomers', makeCustomerSync(deps)),
+    scheduleCustomerSyncs: observeJobs(deps, 'scheduleCustomerSyncs', scheduleCustomerSyncs),
+    sweep: observeJobs(deps, 'sweep', requeue),
+    sealAuditLog: observeJobs(deps, 'sealAuditLog', appendAllToChains),
+    runBackgroundMigrations: observeJobs(deps, 'runBackgroundMigrations', (own) =>
+      runBackgroundMigrations(own, MIGRATIONS),
+    ),
+    prune: observeJobs(deps, 'prune', deleteExpired),
   };
 }

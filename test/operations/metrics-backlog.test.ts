@@ -166,6 +166,7 @@ describe('the backlog is counted over all tenants, and only numbers are exported
 
   test('jobs by kind and state', async () => {
     const { text, values } = addJobs(
+      {},
       'sendManifestMail',
       Array.from({ length: 5 }, (_, n) => ({ tenantId: tenants.demo, mailId: `CANARY-${n}` })),
     );

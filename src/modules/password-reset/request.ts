@@ -42,7 +42,7 @@ export function openResetRequests(): ResetRequests {
         const counted = await tx.query(countAttempt(ctx, throttle));
         if (counted.length === 0) throw lockedOutError(throttle, await tx.query(lockLeft(ctx, throttle)));
         await tx.execute(insertRequest(ctx, id, username));
-        await tx.query(addJobs('preparePasswordReset', [{ tenantId, resetId: id }]));
+        await tx.query(addJobs(ctx, 'preparePasswordReset', [{ tenantId, resetId: id }]));
       });
     },
   };

@@ -46,6 +46,8 @@ export type RequestContext<Who extends Caller = Caller> = {
   readonly caller: Who;
   readonly tenantId: string;
   readonly requestId: string;
+  /** The parent of the jobs and webhooks that the request causes. Undefined unless it is traced. */
+  readonly traceparent: string | undefined;
   /** See ownRows and tenantRows. */
   readonly applicationFilters: boolean;
   /** Whether the database has admitted the caller during this request. */
@@ -128,6 +130,7 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
     caller,
     tenantId: caller.tenantId,
     requestId,
+    traceparent: db.span?.traceparent,
     get applicationFilters() {
       return db.applicationFilters;
     },

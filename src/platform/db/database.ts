@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { PrismaClient } from '../../../generated/prisma/client.js';
+import type { ModelSpans } from './models/traced-adapter.js';
+import type { Span } from '../tracing/span.js';
 import type { ConnectionShares } from './connections/connection-shares.js';
 
 export type Db = {
@@ -11,4 +13,11 @@ export type Db = {
   applicationFilters: boolean;
   /** Settings are made in each transaction and no statement is prepared, because sessions are shared. */
   isBehindPooler: boolean;
+  /** The sampled request or job that uses this handle. Its statements and jobs belong to the trace. */
+  span?: Span | undefined;
+  /** Undefined without tracing. */
+  modelSpans?: ModelSpans | undefined;
 };
+
+/** Returns a handle for a sampled request or job; the same one without a span. */
+export const withSpan = (db: Db, span: Span | undefined): Db => (span ? { ...db, span } : db);

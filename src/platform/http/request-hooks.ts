@@ -5,7 +5,7 @@ import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
 import { NDJSON, type Operation } from '../contract/types.js';
 import { makeContext, type RequestContext } from '../context/request-context.js';
-import type { Db } from '../db/database.js';
+import { withSpan, type Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
 import {
   admitBeforeLargeBody,
@@ -57,7 +57,8 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
     request.operation = operation;
     assertAcceptableBody(request, operation);
     request.caller = authenticate(request, operation, request.tenantId ?? '', deps);
-    request.context = makeContext(deps.db, request.caller ?? systemCaller(request), request.id);
+    const db = withSpan(deps.db, request.span);
+    request.context = makeContext(db, request.caller ?? systemCaller(request), request.id);
     await deps.limit.count(request);
     await admitBeforeLargeBody(request);
   };

@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { NO_OPERATION, type RequestMetrics } from '../metrics/requests.js';
+import { NDJSON } from '../contract/types.js';
+import { LINES, NO_OPERATION, type RequestMetrics } from '../metrics/requests.js';
+import { sentMediaType } from './bodies/forms.js';
 
 export type RequestMeter = {
   /** Counts every request that reaches Fastify. Call it before any other hook, because a hook that throws skips the rest. */
@@ -36,6 +38,12 @@ export function makeRequestMeter(metrics: RequestMetrics): RequestMeter {
   };
 }
 
-/** Reads the operation from the route, because a request may be rejected before `request.operation` is set. */
-const operationOf = ({ routeOptions }: FastifyRequest): string =>
-  routeOptions.schema?.operationId ?? NO_OPERATION;
+/**
+ * Reads the operation from the route, because a request may be rejected before `request.operation` is set. A body of many lines
+ * takes longer than one record, so it has a label of its own.
+ */
+function operationOf(request: FastifyRequest): string {
+  const id = request.routeOptions.schema?.operationId ?? NO_OPERATION;
+  const hasLines = request.operation?.lineLimits && sentMediaType(request) === NDJSON;
+  return hasLines ? `${id}${LINES}` : id;
+}

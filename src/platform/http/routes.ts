@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Handlers } from '../../../generated/handlers.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import type { ContractRoute } from '../contract/bundle.js';
+import { withSpan } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
 import {
   sendHttpResponse,
@@ -64,6 +65,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDep
       tenantId,
       clientAddress: address,
       id: requestId,
+      span,
     } = request;
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];
@@ -77,7 +79,10 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDep
     const { operation, idempotencyKey } = request;
     const response =
       operation && idempotencyKey && caller && ctx
-        ? await runIdempotent({ ctx, db, secrets, key: { caller, ...idempotencyKey }, operation }, work)
+        ? await runIdempotent(
+            { ctx, db: withSpan(db, span), secrets, key: { caller, ...idempotencyKey }, operation },
+            work,
+          )
         : await work();
     if (operation) logSecretReads(request, operation, response);
     return sendHttpResponse(reply, response);

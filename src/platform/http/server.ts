@@ -12,6 +12,8 @@ import { registerLines, withLines } from './bodies/lines.js';
 import { decorateRequests, makeForwarding } from './connections/forwarded-headers.js';
 import { requireHttps } from './https-only.js';
 import { makeListener, type Timeouts } from './connections/listener.js';
+import { traceRequests } from './trace-requests.js';
+import type { Tracer } from '../tracing/span.js';
 import { attributeRequests, describeRequest, makeLogController } from '../logging/request-log.js';
 import { makeRequestMeter } from './request-metrics.js';
 import type { SocketResponse } from './connections/parser-errors.js';
@@ -22,11 +24,16 @@ import { rejectBeforeReading } from './bodies/reject-before-reading.js';
 
 export type Server = { app: FastifyInstance; unread: UnreadReplies };
 
+export type ServerOptions = {
+  timeouts?: Timeouts | undefined;
+  metrics?: RequestMetrics | undefined;
+  tracer?: Tracer | undefined;
+};
+
 /** Returns Fastify with limits, parsers, logging and headers, and without routes. */
 export async function makeServer(
   config: Config,
-  timeouts?: Timeouts,
-  metrics?: RequestMetrics,
+  { timeouts, metrics, tracer }: ServerOptions = {},
 ): Promise<Server> {
   const meter = metrics && makeRequestMeter(metrics);
   const forwarding = makeForwarding(config.trustProxy);
@@ -64,6 +71,7 @@ export async function makeServer(
   app.addHook('onClose', async () => unread.stop());
   meter?.watch(app);
   decorateRequests(app, forwarding);
+  if (tracer) traceRequests(app, tracer);
   attributeRequests(app);
   rejectBeforeReading(app);
   app.setValidatorCompiler(withLines(makeValidatorCompiler()));

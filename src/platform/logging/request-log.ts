@@ -66,7 +66,9 @@ export const makeLogController = (): LogController =>
 export function attributeRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const operationId = request.routeOptions.schema?.operationId;
-    if (operationId) request.log = reply.log = request.log.child({ operationId });
+    const traceId = request.span?.traceId;
+    if (operationId)
+      request.log = reply.log = request.log.child(traceId ? { operationId, traceId } : { operationId });
     // Fastify does not log a client that disconnects before the response is complete.
     reply.raw.once('close', () => {
       if (reply.raw.writableFinished) return;

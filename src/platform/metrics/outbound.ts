@@ -13,6 +13,8 @@ export type CustomerSyncResult = (typeof SYNC_RESULTS)[number];
 /** Counters for the worker's tasks. */
 export type OutboundMetrics = {
   webhookAttempt(outcome: AttemptOutcome, seconds: number): void;
+  /** The first attempt of a delivery begins, this time after the delivery was created. */
+  webhookStarted(delaySeconds: number): void;
   mail(result: MailResult): void;
   customerSync(result: CustomerSyncResult): void;
 };
@@ -29,7 +31,14 @@ export function countOutbound(registry: Registry): OutboundMetrics {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
+  const startDelay = new Histogram({
+    name: 'crossdock_webhook_start_delay_seconds',
+    help: 'Time from the creation of a webhook delivery to its first attempt.',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300],
+    registers: [registry],
+  });
   return {
+    webhookStarted: (delaySeconds) => startDelay.observe(Math.max(0, delaySeconds)),
     webhookAttempt(outcome, seconds) {
       attempt(outcome);
       attemptSeconds.observe(seconds);

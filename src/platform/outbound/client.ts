@@ -46,7 +46,7 @@ export function makeOutboundClient(
   return {
     async send(request) {
       const startedAt = performance.now();
-      const ended = await attempt(request);
+      const ended = await attempt(withTraceparent(request));
       return { ...ended, durationMs: performance.now() - startedAt };
     },
     close() {
@@ -62,6 +62,11 @@ export function makeOutboundClient(
 
 const UNLISTED_HOST =
   'This deployment calls only the hosts that its operator lists in OUTBOUND_HOSTS. Nothing was sent.';
+
+const withTraceparent = (request: OutboundRequest): OutboundRequest =>
+  request.span
+    ? { ...request, headers: { ...request.headers, traceparent: request.span.traceparent } }
+    : request;
 
 /** Returns the problem of an invalid header, or undefined. CR or LF would start another header or request (request smuggling). */
 function findInvalidHeader(headers: Record<string, string>): string | undefined {

@@ -1,3 +1,5 @@
+import type { Span } from '../tracing/span.js';
+
 /** A request to a courier's URL. */
 export type OutboundRequest = {
   method: 'GET' | 'POST';
@@ -8,6 +10,8 @@ export type OutboundRequest = {
   timeoutMs: number;
   /** The maximum size of the response's body. The rest is not read. */
   maxBytes: number;
+  /** The span of this request, if it is traced. The client sends its traceparent; the caller ends it. */
+  span?: Span | undefined;
 };
 
 export type OutboundReply =

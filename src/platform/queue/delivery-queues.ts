@@ -1,4 +1,5 @@
 import { sql, type Sql } from '../db/statements.js';
+import type { Traced } from '../tracing/span.js';
 
 /** The courier's URL that an event is sent to. */
 export type Endpoint = 'add_package' | 'update_package';
@@ -13,18 +14,20 @@ export type DeliveryQueue = { tenantId: string; courierId: string; endpoint: End
  *
  * @param queues selects courier_id and endpoint
  */
-export const wakeDeliveryQueues = (tenantId: string, queues: Sql): Sql =>
-  addDeliveryJobs(tenantId, sql`select queue.*, now() as due from (${queues}) as queue`, false);
+export const wakeDeliveryQueues = (ctx: Waker, queues: Sql): Sql =>
+  addDeliveryJobs(ctx, sql`select queue.*, now() as due from (${queues}) as queue`, false);
 
 /**
- * The same for a later time. A job that is already waiting keeps its time.
+ * The same for a later time, which ends the trace of the job. A job that is already waiting keeps its time.
  *
  * @param queues selects courier_id, endpoint and due; rows with a null due are ignored
  */
-export const wakeDeliveryQueuesWhenDue = (tenantId: string, queues: Sql): Sql =>
-  addDeliveryJobs(tenantId, queues, true);
+export const wakeDeliveryQueuesWhenDue = (ctx: Waker, queues: Sql): Sql =>
+  addDeliveryJobs({ tenantId: ctx.tenantId }, queues, true);
 
-function addDeliveryJobs(tenantId: string, queues: Sql, keepsTime: boolean): Sql {
+type Waker = Traced & { tenantId: string };
+
+function addDeliveryJobs({ tenantId, traceparent }: Waker, queues: Sql, keepsTime: boolean): Sql {
   // One call per queue, sorted by key: transactions that add the same jobs in different orders deadlock, and the order within
   // one call depends on the query plan.
   return sql`select count(*)::int as woken
@@ -33,6 +36,7 @@ function addDeliveryJobs(tenantId: string, queues: Sql, keepsTime: boolean): Sql
         from (${queues}) as queue where due is not null order by key
       ) as keyed
       cross join lateral graphile_worker.add_jobs(array[row('deliver',
-        json_build_object('tenantId', ${tenantId}::text, 'courierId', courier_id, 'endpoint', endpoint),
+        json_strip_nulls(json_build_object('tenantId', ${tenantId}::text, 'courierId', courier_id, 'endpoint', endpoint,
+          'traceparent', ${traceparent ?? null}::text)),
         key, due, 25, key, 0, null)::graphile_worker.job_spec], ${keepsTime}::boolean)`;
 }

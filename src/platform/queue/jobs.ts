@@ -1,4 +1,5 @@
 import { sql, type Sql } from '../db/statements.js';
+import type { Traced } from '../tracing/span.js';
 import type { DeliveryQueue } from './delivery-queues.js';
 
 /** The kinds of jobs and their payloads. A payload contains only ids; the task reads the rows in the tenant's scope. */
@@ -30,12 +31,14 @@ export type Jobs = {
  * @param withinSeconds the jobs start at random times within this period, so that not all start at once
  */
 export function addJobs<Kind extends keyof Jobs>(
+  { traceparent }: Traced,
   kind: Kind,
   payloads: Jobs[Kind][],
   { maxAttempts = 12, withinSeconds = 0 } = {},
 ): Sql {
+  const traced = payloads.map((payload) => ({ ...payload, traceparent }));
   return sql`select count(*)::int as added from graphile_worker.add_jobs(array(
       select row(${kind}, payload, null, now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts},
         null, 0, null)::graphile_worker.job_spec
-      from json_array_elements(${JSON.stringify(payloads)}::json) as payload))`;
+      from json_array_elements(${JSON.stringify(traced)}::json) as payload))`;
 }

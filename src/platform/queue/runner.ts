@@ -6,8 +6,11 @@ import type { Jobs } from './jobs.js';
 import { queueLogger, type QueueLine } from './log.js';
 import { recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
 
+/** `attempt` counts from 1. */
+export type RunningJob = { id: string; attempt: number; maxAttempts: number };
+
 /** The function for each kind of job. A job whose function throws is retried later. */
-export type Tasks = { [Kind in keyof Jobs]: (payload: Jobs[Kind]) => Promise<void> };
+export type Tasks = { [Kind in keyof Jobs]: (payload: Jobs[Kind], job: RunningJob) => Promise<void> };
 
 export type QueueOptions = {
   /** Connections for the queue's own statements. The tasks use another pool. */
@@ -111,8 +114,7 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
   });
   return run({
     pgPool: pg,
-    // The library types payloads as JSON; only addJobs writes them, and it is typed by Jobs.
-    taskList: tasks as TaskList,
+    taskList: toTaskList(tasks),
     parsedCronItems: CRON_ITEMS,
     noHandleSignals: true,
     events,
@@ -130,6 +132,16 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
     },
   });
 }
+
+const toTaskList = (tasks: Tasks): TaskList =>
+  Object.fromEntries(
+    Object.entries(tasks).map(([kind, task]) => [
+      kind,
+      (payload, { job }) =>
+        // The library types payloads as JSON; only addJobs writes them, and it is typed by Jobs.
+        task(payload as never, { id: job.id, attempt: job.attempts, maxAttempts: job.max_attempts }),
+    ]),
+  );
 
 function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
   const beat = async () => {

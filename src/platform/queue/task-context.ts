@@ -5,6 +5,7 @@ import type { Db } from '../db/database.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { OutboundMetrics } from '../metrics/outbound.js';
 import type { OutboundClient } from '../outbound/client.js';
+import type { Span, Tracer } from '../tracing/span.js';
 
 /** The dependencies of the worker's tasks. */
 export type TaskDeps = {
@@ -17,4 +18,8 @@ export type TaskDeps = {
   /** Aborted when the worker stops: tasks finish the current item and start no new one. */
   stopping: AbortSignal;
   metrics: OutboundMetrics | undefined;
+  /** Undefined without tracing. */
+  tracer: Tracer | undefined;
+  /** The job's span, if it is traced. */
+  span?: Span | undefined;
 };

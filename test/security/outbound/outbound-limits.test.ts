@@ -126,13 +126,14 @@ describe('the rate limit per address', () => {
     await setSyncUrl(service, `${shared.url}/customers`);
     const outbound = makeOutboundClient({ allowLoopback: true, dnsServers: [], requestsPerSecond: 1 });
     const { db, app } = service;
-    const work = makeCustomerSync({
+    const deps = {
       db,
       secrets: app.secrets,
       outbound,
       log: { info: () => undefined },
       config: { customerChangesPerDay: 100 },
-    });
+    };
+    const work = makeCustomerSync(deps);
     const { rows } = await service.owner.query<{ id: string }>(
       `insert into customer_sync_runs (tenant_id, id, courier_id, origin) values ($1, new_id(), $2, 'schedule') returning id`,
       [DEMO.tenants.demo, IEX],
@@ -142,7 +143,7 @@ describe('the rate limit per address', () => {
     try {
       await outbound.send(request);
       const before = shared.at('/customers').length;
-      await work(job);
+      await work(deps, job);
       expect(shared.at('/customers')).toHaveLength(before);
       const open = await service.owner.query('select status, error from customer_sync_runs where id = $1', [
         job.runId,

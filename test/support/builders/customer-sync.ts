@@ -70,7 +70,7 @@ export async function startSyncRig(
     config: { customerChangesPerDay },
     threadIdleMs,
   };
-  const job = makeCustomerSync({ ...deps, outbound });
+  const job = makeCustomerSync(deps);
   const rig: SyncRig = {
     receiver,
     logged,
@@ -81,8 +81,7 @@ export async function startSyncRig(
       await setUrl();
     },
     async work(runId, other) {
-      const own = other ? makeCustomerSync({ ...deps, outbound: other }) : job;
-      await own({ tenantId: DEMO.tenants.demo, runId });
+      await job({ ...deps, outbound: other ?? outbound }, { tenantId: DEMO.tenants.demo, runId });
     },
     async runOf(runId) {
       const { body } = await service.call('listCustomerSyncs', { as: 'iex', query: { limit: 100 } });

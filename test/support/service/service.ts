@@ -6,6 +6,7 @@ import { readConfig, type Config } from '../../../src/config/config.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import type { Db } from '../../../src/platform/db/database.js';
+import { startTracing } from '../../../src/platform/tracing/start-tracing.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
 import { operations, type OperationId } from '../../../generated/operations.js';
 import { bundle, filledPath } from './contract.js';
@@ -107,7 +108,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
     onError: () => {},
   };
-  const db = openDb({ ...connection, size: options.poolSize ?? 10 });
+  const tracing = await startTracing(config.tracing, { warn: () => undefined });
+  const tracer = tracing?.tracer;
+  const db = openDb({ ...connection, size: options.poolSize ?? 10, isTraced: tracer !== undefined });
   const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
   metrics?.watchPool('service', db);
   db.applicationFilters = options.applicationFilters ?? true;
@@ -118,6 +121,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     drawingMs: options.drawingMs,
     metrics,
+    tracer,
     observer: {
       validator,
       onReply(reply) {
@@ -136,6 +140,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         queueConnection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         log: app.server.log,
         metrics,
+        tracer,
       })
     : undefined;
   // Sessions are created now, so that the first use of a token in a test writes nothing.
@@ -165,6 +170,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await app.server.close();
       await background?.stop(10_000);
       await metrics?.close();
+      await tracing?.stop();
       await db.close();
       await owner.end();
       await database.drop();

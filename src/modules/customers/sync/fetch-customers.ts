@@ -1,5 +1,6 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { OutboundClient, OutboundReply } from '../../../platform/outbound/client.js';
+import type { OutboundClient, OutboundReply, OutboundRequest } from '../../../platform/outbound/client.js';
+import type { Span } from '../../../platform/tracing/span.js';
 import type { StartedRun } from './run-queries.js';
 
 /** The limits of time and size for a courier's response. The contract states them at syncCustomers. */
@@ -10,9 +11,12 @@ export type FetchedBody = { httpStatus: number; body: Buffer };
 export type FetchError = { httpStatus: number | null; error: string };
 export type FetchResult = FetchedBody | FetchError | { isPostponed: true };
 
+type SendDeps = { outbound: OutboundClient; span?: Span | undefined };
+type FetchDeps = SendDeps & { secrets: Secrets };
+
 /** Requests the courier's customers from the courier's own system. */
 export async function fetchCustomers(
-  { secrets, outbound }: { secrets: Secrets; outbound: OutboundClient },
+  { secrets, ...deps }: FetchDeps,
   tenantId: string,
   { courierId: rowId, apiUrlGetCustomers: url, apiTokenCipher: cipher }: StartedRun,
 ): Promise<FetchResult> {
@@ -25,15 +29,26 @@ export async function fetchCustomers(
     'user-agent': 'Crossdock',
     ...(token ? { authorization: `Bearer ${token}`, 'x-api-key': token } : {}),
   };
-  const reply = await outbound.send({ ...request, method: 'GET', headers });
+  const reply = await send(deps, { ...request, method: 'GET', headers });
   if (!isOtherMethod(reply)) return toFetchResult(reply);
-  const posted = await outbound.send({
+  const posted = await send(deps, {
     ...request,
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json; charset=utf-8' },
     body: JSON.stringify({ APIToken: token ?? '' }),
   });
   return toFetchResult(isOtherMethod(posted) ? reply : posted);
+}
+
+async function send({ outbound, span: job }: SendDeps, request: OutboundRequest): Promise<OutboundReply> {
+  const span = job?.startChild('customers', {
+    kind: 'client',
+    attributes: { 'http.request.method': request.method },
+  });
+  const reply = await outbound.send({ ...request, span });
+  if (reply.outcome === 'answered') span?.end({ 'http.response.status_code': reply.status });
+  else span?.end({}, reply.outcome);
+  return reply;
 }
 
 /** Some systems answer only to POST. Which of the two statuses the others get depends on their framework. */

@@ -38,7 +38,7 @@ export async function requestSync(
     if (isNew) {
       const after = { courier_id: courierId };
       await tx.audit({ action: 'customer_sync.requested', entity: 'customer_sync', entityId: id, after });
-      await tx.query(addJobs('syncCustomers', [{ tenantId: ctx.tenantId, runId: id }]));
+      await tx.query(addJobs(ctx, 'syncCustomers', [{ tenantId: ctx.tenantId, runId: id }]));
     }
     const [row] = await tx.query(oneRun(ctx, id));
     if (!row) throw new Error('The run was not found in the transaction that wrote it.');
@@ -89,7 +89,8 @@ export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
     await ctx.transaction(async (tx) => {
       const opened = await tx.query(insertScheduledRuns(ctx));
       const jobs = opened.map((run) => ({ tenantId: ctx.tenantId, runId: run.id }));
-      if (jobs.length > 0) await tx.query(addJobs('syncCustomers', jobs, { withinSeconds: SPREAD_SECONDS }));
+      if (jobs.length > 0)
+        await tx.query(addJobs(ctx, 'syncCustomers', jobs, { withinSeconds: SPREAD_SECONDS }));
     });
   }
 }

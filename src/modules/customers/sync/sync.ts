@@ -6,6 +6,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { OutboundClient } from '../../../platform/outbound/client.js';
 import { addJobs, type Jobs } from '../../../platform/queue/jobs.js';
+import type { Span } from '../../../platform/tracing/span.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { fetchCustomers, type FetchedBody, type FetchError } from './fetch-customers.js';
 import { endRun, startRun, type RunEnd } from './run-queries.js';
@@ -20,9 +21,13 @@ export type SyncDeps = {
   outbound: OutboundClient;
   log: { info(fields: object, message: string): void };
   metrics?: Pick<OutboundMetrics, 'customerSync'> | undefined;
+  /** The job's span, if it is traced. */
+  span?: Span | undefined;
   /** How long a thread waits for another response. Longer for tests, which send hundreds of small ones. */
   threadIdleMs?: number;
 };
+
+export type CustomerSync = (deps: SyncDeps, job: Jobs['syncCustomers']) => Promise<void>;
 
 /**
  * Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. Further responses
@@ -33,12 +38,13 @@ const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAft
 /**
  * Returns the job that reads a courier's customers from the courier's own system. Any failure of that system
  * ends the run as failed. The job throws only for internal errors; a repeated job starts from the beginning.
+ * @returns runs a job with its own dependencies; all jobs share the limits and the worker pool
  */
-export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) => Promise<void> {
+export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs'>): CustomerSync {
   const limiter = makeKeyedLimiter(LIMITS);
-  const readResponse = makeResponseReader(LIMITS.concurrency, deps.threadIdleMs);
-  const quota = customerChanges(deps.config.customerChangesPerDay);
-  return async ({ tenantId, runId }) => {
+  const readResponse = makeResponseReader(LIMITS.concurrency, shared.threadIdleMs);
+  const quota = customerChanges(shared.config.customerChangesPerDay);
+  return async (deps, { tenantId, runId }) => {
     // Each writing transaction has its own context. The audit trail names the run instead of a request.
     const newContext = () => makeContext(deps.db, { kind: 'system', tenantId }, runId);
     const starting = newContext();
@@ -62,7 +68,7 @@ export function makeCustomerSync(deps: SyncDeps): (job: Jobs['syncCustomers']) =
 /** The run stays open. Its job is repeated when the address may be called again. */
 async function requeueJob(ctx: SystemContext, runId: string): Promise<void> {
   const job = { tenantId: ctx.tenantId, runId };
-  await ctx.pipeline([addJobs('syncCustomers', [job], { withinSeconds: 10 })]);
+  await ctx.pipeline([addJobs(ctx, 'syncCustomers', [job], { withinSeconds: 10 })]);
 }
 
 /** Returns undefined if the run was already ended. */

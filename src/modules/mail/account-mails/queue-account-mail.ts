@@ -30,5 +30,5 @@ export async function queueAccountMail(
   const queued = await tx.query(insertAccountMail(ctx, mail));
   if (queued.length === 0) return;
   const jobs = queued.map(({ id: mailId }) => ({ tenantId: ctx.tenantId, mailId }));
-  await tx.query(addJobs('sendAccountMail', jobs, { maxAttempts: QUEUE_ATTEMPTS }));
+  await tx.query(addJobs(ctx, 'sendAccountMail', jobs, { maxAttempts: QUEUE_ATTEMPTS }));
 }

@@ -7,17 +7,18 @@ import { insertManifestMails, type ManifestStatusChange } from './queries.js';
 
 /** Queues one mail per courier, in the transaction that changes the manifest. */
 export async function queueManifestMails(
-  { tenantId }: RequestContext,
+  ctx: RequestContext,
   tx: PlainTx,
   change: ManifestStatusChange,
   courierIds: string[],
 ): Promise<void> {
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));
-  await tx.defer(insertManifestMails(tenantId, change, mails));
+  await tx.defer(insertManifestMails(ctx.tenantId, change, mails));
   await tx.defer(
     addJobs(
+      ctx,
       'sendManifestMail',
-      mails.map(({ id }) => ({ tenantId, mailId: id })),
+      mails.map(({ id }) => ({ tenantId: ctx.tenantId, mailId: id })),
       { maxAttempts: QUEUE_ATTEMPTS },
     ),
   );

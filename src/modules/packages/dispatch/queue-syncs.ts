@@ -18,7 +18,7 @@ export type SyncCounts = {
  * @param selection a condition on packages `p` that includes the caller's scope
  */
 export function queueSyncs(
-  { tenantId }: UserContext,
+  { tenantId, traceparent }: UserContext,
   selection: Sql,
   { dispatchId = null, atMost = 1 }: { dispatchId?: string | null; atMost?: number } = {},
 ): Sql<SyncCounts> {
@@ -29,15 +29,15 @@ export function queueSyncs(
       select p.id, p.courier_id from packages p where ${selection}
       order by p.id limit ${atMost}::int + 1 for key share of p
     ), marked as (
-      insert into package_syncs as sync (tenant_id, package_id, courier_id, job_id, dispatch_id)
-      select ${tenantId}::uuid, s.id, s.courier_id, new_id(), ${dispatchId}::uuid
+      insert into package_syncs as sync (tenant_id, package_id, courier_id, job_id, dispatch_id, traceparent)
+      select ${tenantId}::uuid, s.id, s.courier_id, new_id(), ${dispatchId}::uuid, ${traceparent ?? null}
       from selected s where s.courier_id is not null and (select count(*) from selected) <= ${atMost}::int
       order by s.id
       on conflict (tenant_id, package_id) do update set status = 'queued', courier_id = excluded.courier_id,
-        job_id = excluded.job_id, dispatch_id = excluded.dispatch_id, requested_at = now(), settled_at = null
+        job_id = excluded.job_id, dispatch_id = excluded.dispatch_id, traceparent = excluded.traceparent, requested_at = now(), settled_at = null
       where sync.status <> 'queued'
       returning courier_id
-    ), woken as (${wakeDeliveryQueues(tenantId, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
+    ), woken as (${wakeDeliveryQueues({ tenantId, traceparent }, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
     select (select count(*)::int from selected) as selected, (select count(*)::int from marked) as queued, woken
     from woken`;
 }

@@ -40,7 +40,8 @@ export function selectTarget(ctx: SystemContext, queue: DeliveryQueue): Sql<Targ
 }
 
 /** A delivery that this worker has claimed, with its event. */
-export type ClaimedRow = EventRow & Pick<WebhookDelivery, 'origin' | 'attemptCount'> & { deliveryId: string };
+export type ClaimedRow = EventRow &
+  Pick<WebhookDelivery, 'origin' | 'attemptCount' | 'createdAt' | 'traceparent'> & { deliveryId: string };
 
 /**
  * Claims the due deliveries of the queue, oldest first. A paused queue returns only tests, a queue without a
@@ -62,9 +63,10 @@ export function claimDue(ctx: SystemContext, queue: DeliveryQueue, atMost: numbe
     ), claimed as (
       update webhook_deliveries d set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS}::int)
       from due where ${tenantRows(ctx, 'd')} and d.id = due.id
-      returning d.id, d.event_id, d.origin, d.attempt_count
+      returning d.id, d.event_id, d.origin, d.attempt_count, d.created_at, d.traceparent
     )
     select claimed.id as "deliveryId", claimed.origin, claimed.attempt_count::int as "attemptCount",
+      claimed.created_at as "createdAt", claimed.traceparent,
       ev.id, ev.type, ev.sequence::text as sequence, ev.data, ev.occurred_at as "occurredAt"
     from claimed join events ev on ${tenantRows(ctx, 'ev')} and ev.id = claimed.event_id
     order by ev.sequence, ev.id`;
@@ -101,7 +103,7 @@ export function wakeWhenDue(ctx: SystemContext, queue: DeliveryQueue, pauseMs: n
           and s.courier_id = ${queue.courierId}::uuid and s.status = 'queued' limit 1)`
       : sql`null::timestamptz`;
   return wakeDeliveryQueuesWhenDue(
-    queue.tenantId,
+    queue,
     // greatest() ignores null: without the condition, an empty queue would be scheduled forever.
     sql`select ${queue.courierId}::uuid as courier_id, ${queue.endpoint} as endpoint,
       greatest(now() + make_interval(secs => ${pauseMs}::int / 1000.0), next.due) as due

@@ -5,6 +5,7 @@ import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import type { Message } from './bodies.js';
 import type { TargetRow } from './claim-queries.js';
+import { observeAttempt, type AttemptObservers } from './observe.js';
 import { readOutcome, type Called } from './outcome.js';
 import { retryAfterSeconds } from './schedule.js';
 import type { AttemptResult, Postponed } from './settle-queries.js';
@@ -56,9 +57,11 @@ export async function openSender(
 const makeSecret = (ctx: SystemContext, secrets: Secrets, courierId: string): Promise<string> =>
   ctx.transaction((tx) => ensureWebhookSecret(ctx, tx, secrets, courierId));
 
+export type AttemptDeps = Pick<TaskDeps, 'outbound' | 'config'> & AttemptObservers;
+
 /** Sends one delivery. */
 export async function attempt(
-  deps: Pick<TaskDeps, 'outbound' | 'metrics' | 'config'>,
+  deps: AttemptDeps,
   sender: Sender,
   { delivery, body }: Message,
 ): Promise<AttemptResult | Postponed> {
@@ -67,7 +70,9 @@ export async function attempt(
   const sentAt = sender.clock();
   const attempted = { delivery_id, number, started_at: sentAt.toISOString() };
   if (!body) return { ...attempted, ...NOTHING_TO_SEND };
+  const observed = observeAttempt(deps, sender, delivery, { number, sentAt });
   const reply = await deps.outbound.send({
+    span: observed.span,
     method: 'POST',
     url: sender.url,
     headers: {
@@ -78,9 +83,12 @@ export async function attempt(
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_REPLY_BYTES,
   });
-  if (reply.outcome === 'postponed') return { delivery_id, after_ms: reply.retryAfterMs };
+  if (reply.outcome === 'postponed') {
+    observed.postponed();
+    return { delivery_id, after_ms: reply.retryAfterMs };
+  }
   const outcome = readOutcome({ ...sender, userCode: body.userCode }, reply);
-  deps.metrics?.webhookAttempt(outcome.outcome, reply.durationMs / 1_000);
+  observed.ended(outcome, reply.durationMs);
   return {
     ...attempted,
     ...outcome,

@@ -3,7 +3,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import type { PackageSync } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 
-export type SyncRow = Pick<PackageSync, 'packageId' | 'jobId'>;
+export type SyncRow = Pick<PackageSync, 'packageId' | 'jobId' | 'traceparent'>;
 
 /** Marks the oldest queued synchronisations of the courier as being sent, and returns them. */
 export function takeQueuedSyncs(ctx: SystemContext, courierId: string, atMost: number): Sql<SyncRow> {
@@ -16,7 +16,7 @@ export function takeQueuedSyncs(ctx: SystemContext, courierId: string, atMost: n
     )
     update package_syncs s set status = 'sending' from queued
     where ${tenantRows(ctx, 's')} and s.package_id = queued.package_id
-    returning s.package_id as "packageId", s.job_id as "jobId"`;
+    returning s.package_id as "packageId", s.job_id as "jobId", s.traceparent`;
 }
 
 /** Fails the synchronisations without a delivery. */

@@ -18,7 +18,11 @@ export async function recordQueuedSyncs(
   return ctx.preparedTransaction(async (tx) => {
     const syncs = await tx.query(takeQueuedSyncs(ctx, courierId, atMost));
     if (syncs.length === 0) return false;
-    const changes = syncs.map(({ packageId, jobId }) => ({ packageId, syncJobId: jobId }));
+    const changes = syncs.map(({ packageId, jobId, traceparent }) => ({
+      packageId,
+      syncJobId: jobId,
+      traceparent,
+    }));
     await recordPackageEvents(ctx, tx, 'package.updated', changes);
     const jobIds = syncs.map(({ jobId }) => jobId);
     await tx.defer(failUndeliverable(ctx, jobIds));

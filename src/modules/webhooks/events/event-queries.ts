@@ -52,6 +52,8 @@ export type NewEvent = {
   data: object;
   /** The synchronisation (package_syncs) that the event delivers; null for none. */
   sync_job_id: string | null;
+  /** The trace that the event belongs to. */
+  traceparent: string | undefined;
 };
 
 /**
@@ -59,12 +61,14 @@ export type NewEvent = {
  * each event whose courier has a URL that is not paused, and schedules the delivery queues. The couriers'
  * counters stay locked until the transaction ends, so it should end soon.
  */
-export function insertEvents({ tenantId }: RequestContext, events: NewEvent[]): Sql {
+export function insertEvents({ tenantId, traceparent }: RequestContext, events: NewEvent[]): Sql {
   return sql`
     with new_events as (
       select * from rows from (jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as
-        (id uuid, courier_id uuid, type text, endpoint text, package_id uuid, data jsonb, sync_job_id uuid))
-        with ordinality as new_event (id, courier_id, type, endpoint, package_id, data, sync_job_id, position)
+        (id uuid, courier_id uuid, type text, endpoint text, package_id uuid, data jsonb, sync_job_id uuid,
+         traceparent text))
+        with ordinality as new_event
+          (id, courier_id, type, endpoint, package_id, data, sync_job_id, traceparent, position)
     ), counted as (
       -- sorted, because two transactions that count for the same couriers in opposite orders would deadlock
       insert into event_counters as counter (tenant_id, courier_id, last_sequence)
@@ -88,9 +92,9 @@ export function insertEvents({ tenantId }: RequestContext, events: NewEvent[]): 
         on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = new_events.endpoint
       where e.paused_at is null
     ), queued as (
-      insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, sync_job_id)
-      select ${tenantId}::uuid, new_id(), deliverable.id, courier_id, endpoint, sync_job_id
+      insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, sync_job_id, traceparent)
+      select ${tenantId}::uuid, new_id(), deliverable.id, courier_id, endpoint, sync_job_id, traceparent
       from deliverable join stored using (id) order by position
     )
-    ${wakeDeliveryQueues(tenantId, sql`select distinct courier_id, endpoint from deliverable`)}`;
+    ${wakeDeliveryQueues({ tenantId, traceparent }, sql`select distinct courier_id, endpoint from deliverable`)}`;
 }

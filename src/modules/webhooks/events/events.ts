@@ -19,6 +19,8 @@ export type PackageChange = {
   recorded?: Pick<Schemas['EventStatusChange'], 'occurred_at' | 'location' | 'remarks'>;
   /** For `package.updated`: the synchronisation (package_syncs) that the event delivers. */
   syncJobId?: string;
+  /** The trace that the change belongs to, if it is not the context's. */
+  traceparent?: string | null;
 };
 
 /** The URL that receives each event type. Source: the contract's "Events". */
@@ -43,7 +45,7 @@ export async function recordPackageEvents(
   for (let start = 0; start < changes.length; start += PACKAGES_PER_READ) {
     const part = changes.slice(start, start + PACKAGES_PER_READ);
     const ids = part.map(({ packageId }) => packageId);
-    events.push(...makeEvents(type, part, await tx.query(selectEventPackages(ctx, ids))));
+    events.push(...makeEvents(ctx, type, part, await tx.query(selectEventPackages(ctx, ids))));
   }
   await store(ctx, tx, events);
 }
@@ -59,7 +61,7 @@ export async function recordEventsOfPackages(
   changes: PackageChange[],
   packages: EventPackageRow[],
 ): Promise<void> {
-  await store(ctx, tx, makeEvents(type, changes, packages));
+  await store(ctx, tx, makeEvents(ctx, type, changes, packages));
 }
 
 /** One statement, so that all transactions lock the couriers' counters in the same order. */
@@ -70,7 +72,12 @@ async function store(ctx: RequestContext, tx: PlainTx, events: NewEvent[]): Prom
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
 const PACKAGES_PER_READ = 1_000;
 
-function makeEvents(type: EventType, changes: PackageChange[], rows: EventPackageRow[]): NewEvent[] {
+function makeEvents(
+  { traceparent }: RequestContext,
+  type: EventType,
+  changes: PackageChange[],
+  rows: EventPackageRow[],
+): NewEvent[] {
   const byPackage = new Map(changes.map((change) => [change.packageId, change]));
   const ids = newIds(rows.length);
   return rows.map((row, index) => ({
@@ -81,6 +88,7 @@ function makeEvents(type: EventType, changes: PackageChange[], rows: EventPackag
     package_id: row.id,
     data: dataOf(type, row, byPackage.get(row.id)),
     sync_job_id: byPackage.get(row.id)?.syncJobId ?? null,
+    traceparent: byPackage.get(row.id)?.traceparent ?? traceparent,
   }));
 }
 

@@ -51,21 +51,21 @@ export function makeDeliveriesDue(
  */
 export function repeatDelivery(ctx: UserContext, sourceId: string, id: string): Sql {
   return sql`
-    insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
-    select d.tenant_id, ${id}::uuid, d.event_id, d.courier_id, d.endpoint,
+    insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, traceparent, origin, sync_job_id)
+    select d.tenant_id, ${id}::uuid, d.event_id, d.courier_id, d.endpoint, ${ctx.traceparent ?? null},
       case when d.origin = 'test' then 'test' else 'redelivery' end,
       case when d.status = 'failed' then d.sync_job_id end
     from webhook_deliveries d where ${ownRows(ctx, 'd')} and d.id = ${sourceId}::uuid`;
 }
 
-export function wakeDeliveryQueue({ tenantId }: UserContext, courierId: string, endpoint: Endpoint): Sql {
-  return wakeDeliveryQueues(tenantId, sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`);
+export function wakeDeliveryQueue(ctx: UserContext, courierId: string, endpoint: Endpoint): Sql {
+  return wakeDeliveryQueues(ctx, sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`);
 }
 
 export type NewTest = { id: string; eventId: string; courierId: string; endpoint: Endpoint; data: object };
 
 export function insertTest(
-  { tenantId }: UserContext,
+  { tenantId, traceparent }: UserContext,
   { id, eventId, courierId, endpoint, data }: NewTest,
 ): Sql {
   return sql`
@@ -74,8 +74,8 @@ export function insertTest(
       values (${tenantId}::uuid, ${eventId}::uuid, ${courierId}::uuid, 'webhook.test', ${JSON.stringify(data)}::jsonb)
       returning tenant_id, id, courier_id
     )
-    insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin)
-    select tenant_id, ${id}::uuid, id, courier_id, ${endpoint}, 'test' from event`;
+    insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, traceparent, origin)
+    select tenant_id, ${id}::uuid, id, courier_id, ${endpoint}, ${traceparent ?? null}, 'test' from event`;
 }
 
 export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: number; hasMore: boolean };
@@ -116,12 +116,13 @@ export function recoverEvents(
       where endpoint = any(${open}::text[]) and is_settled is not true
       order by sequence limit ${atMost}::int + 1
     ), queued as (
-      insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, sync_job_id)
-      select ${ctx.tenantId}::uuid, new_id(), m.id, ${courierId}::uuid, m.endpoint, 'recovery', m.sync_job_id
+      insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, traceparent, origin, sync_job_id)
+      select ${ctx.tenantId}::uuid, new_id(), m.id, ${courierId}::uuid, m.endpoint, ${ctx.traceparent ?? null},
+        'recovery', m.sync_job_id
       from (select * from missed order by sequence limit ${atMost}::int) m
       order by m.sequence
       returning endpoint
-    ), scheduled as (${wakeDeliveryQueues(ctx.tenantId, queues)})
+    ), scheduled as (${wakeDeliveryQueues(ctx, queues)})
     select u.endpoint, (select count(*)::int from selected s where s.endpoint = u.endpoint) as selected,
       (select count(*)::int from queued q where q.endpoint = u.endpoint) as queued,
       (select count(*) from missed) > ${atMost}::int as "hasMore", scheduled.woken

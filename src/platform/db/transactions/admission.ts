@@ -37,6 +37,12 @@ const ONE_PLAN = sql`, set_config('plan_cache_mode', 'force_generic_plan', true)
 export const enterWith = ({ db, caller }: Session, isPrepared: boolean): Sql<Admission> =>
   enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : isPrepared ? ONE_PLAN : empty);
 
+/** The same for a transaction of Prisma. In a traced one, it names the span, for models/traced-adapter.ts. */
+export function enterModels({ db, caller }: Session): Sql<Admission> {
+  const settings = db.isBehindPooler ? SESSION_SETTINGS : empty;
+  return enterScope(caller, db.span ? sql`${settings}, ${db.span.traceparent}::text as span` : settings);
+}
+
 /**
  * Sets the scope of the transaction and checks the caller's account, in one statement.
  *

@@ -10,6 +10,7 @@ import {
   type Session,
 } from './admission.js';
 import { runBatch, type StatementResult } from './send-batch.js';
+import { traceStatements } from '../../tracing/trace-statements.js';
 import { sql, type PlainTx, type RowsOf, type Sql } from '../statements.js';
 
 export type PlainOptions = {
@@ -45,11 +46,14 @@ export function makePlainTransaction(
   let state: 'new' | 'begun' | 'admitted' = 'new';
   let deferred: QueryConfig[] = [];
 
+  const runTraced = (queries: QueryConfig[], results?: StatementResult[]): Promise<StatementResult[]> =>
+    traceStatements(session.db.span, queries, () => runBatch(client, queries, results));
+
   /** Sends the deferred statements and these, and returns the results of these. */
   async function send(queries: QueryConfig[]): Promise<StatementResult[]> {
     const all = [...deferred, ...queries];
     deferred = [];
-    const results = await (state === 'new' ? beginWith(all) : runBatch(client, all));
+    const results = await (state === 'new' ? beginWith(all) : runTraced(all));
     return results.slice(results.length - queries.length);
   }
 
@@ -57,8 +61,7 @@ export function makePlainTransaction(
     state = 'begun';
     const results: StatementResult[] = [];
     try {
-      return await runBatch(
-        client,
+      return await runTraced(
         [prepareOwn(begin), prepareOwn(enterWith(session, isPrepared)), ...queries],
         results,
       );

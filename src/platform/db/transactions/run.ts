@@ -1,8 +1,17 @@
 import type pg from 'pg';
 import type { Prisma } from '../../../../generated/prisma/client.js';
 import type { Caller } from '../../identity/callers.js';
-import { admit, enterWith, preparing, toQuery, type QueryConfig, type Session } from './admission.js';
+import {
+  admit,
+  enterModels,
+  enterWith,
+  preparing,
+  toQuery,
+  type QueryConfig,
+  type Session,
+} from './admission.js';
 import { sendBatch } from './send-batch.js';
+import { traceStatements } from '../../tracing/trace-statements.js';
 import { extend, scopedClient } from '../models/scoped-client.js';
 import { makePlainTransaction, type PlainOptions } from './plain-transaction.js';
 import { raw, sql, type PlainTx, type Rows, type RowsOf, type Sql, type Tx } from '../statements.js';
@@ -31,7 +40,19 @@ export async function retryDeadlocks<Result>(run: () => Promise<Result>, unit?: 
 
 /** Prisma's interactive transaction, with models. */
 export const runModels = <Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-  session.db.connectionShares.run(session.caller, () => runModelsWithPermit(session, work));
+  session.db.connectionShares.run(session.caller, () => runModelsTraced(session, work));
+
+/** Registers the span for as long as the transaction, so that Prisma's adapter finds it. */
+async function runModelsTraced<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
+  const { span, modelSpans } = session.db;
+  if (!span || !modelSpans) return runModelsWithPermit(session, work);
+  modelSpans.set(span.traceparent, span);
+  try {
+    return await runModelsWithPermit(session, work);
+  } finally {
+    modelSpans.delete(span.traceparent);
+  }
+}
 
 function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   const { db, caller } = session;
@@ -41,7 +62,7 @@ function runModelsWithPermit<Result>(session: Session, work: (tx: Tx) => Promise
   return client.$transaction(
     async (models) => {
       const tx = toModelTx(models, caller);
-      const { courier_id: courierId } = admit(session, await tx.query(enterWith(session, false)));
+      const { courier_id: courierId } = admit(session, await tx.query(enterModels(session)));
       if (caller.kind === 'key') scope.courierId = courierId ?? '';
       return work(tx);
     },
@@ -131,10 +152,8 @@ const flush = (session: Session, statements: readonly Sql[], { isPrepared, send 
     const queries = statements.map(isPrepared ? prepareOwn : toQuery);
     const client = await db.pool.connect();
     try {
-      const [entered, ...results] = await send(client, [
-        prepareOwn(enterWith(session, isPrepared)),
-        ...queries,
-      ]);
+      const all = [prepareOwn(enterWith(session, isPrepared)), ...queries];
+      const [entered, ...results] = await traceStatements(db.span, all, () => send(client, all));
       // enterScope selects these columns.
       admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
       return results;
