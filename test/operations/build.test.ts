@@ -21,6 +21,8 @@ const FILES = {
   'scripts/doctor.ts': 'export {};\n',
   'scripts/health.ts': 'export {};\n',
   'scripts/migrate.ts': 'export {};\n',
+  'scripts/outbound.ts': 'export {};\n',
+  'scripts/restore-report.ts': 'export {};\n',
   'scripts/rewrap.ts': 'export {};\n',
   'scripts/tenant-create.ts': 'export {};\n',
   'generated/table.ts': 'export const table = 1;\n',

@@ -9,7 +9,8 @@ import { checkRights } from './checks/rights.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
-import { checkBacklog, checkBackground, checkWorkers } from './checks/work.js';
+import { checkBacklog, checkBackground, checkOutbound, checkWorkers } from './checks/work.js';
+import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 
 /** These need no database. */
@@ -40,7 +41,9 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'deployment', run: checkDeployments },
   { name: 'demo data', run: checkDemoData },
   { name: 'worker', run: checkWorkers },
+  { name: 'outbound', run: checkOutbound },
   { name: 'backlog', run: checkBacklog },
   { name: 'background', run: checkBackground },
   { name: 'audit', run: checkAuditChains },
+  { name: 'encryption', run: checkEncryption },
 ];
