@@ -115,7 +115,9 @@ function entryOf(n: number, token: string, prefix: string): Entry {
     case 1:
       return { question: { path: '/api/ManagePrealerts.php?limit=20', headers: staff } };
     case 2:
-      return { question: { path: '/api/Events.php?limit=20', headers: courier } };
+      return {
+        question: { path: `/api/Events.php?limit=20&courier_id=${DEMO.couriers.IEX}`, headers: staff },
+      };
     case 3:
       return { question: post('RetrievePackages', staff, { trackingNumber: `${prefix}-${n - 9}` }) };
     case 4:
