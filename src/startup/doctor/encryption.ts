@@ -3,7 +3,7 @@ import { DecryptionError, openSecrets, type Secrets } from '../../platform/acces
 import type { SystemContext } from '../../platform/context/request-context.js';
 import { ok, problem, type Finding } from './checks/finding.js';
 import type { Connected } from './checks/subject.js';
-import { forEachTenant } from './tenants.js';
+import { forEachTenant } from './scope/tenants.js';
 
 const BATCH_ROWS = 500;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';

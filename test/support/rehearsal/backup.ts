@@ -81,11 +81,13 @@ export async function restoreTo(time: string, folder: string, archive: string): 
   return server;
 }
 
-/** Completes the current WAL file and waits until the archive has it, as `archive_timeout` does in time. */
+/** Completes the current WAL file and waits until the archive has it, as a server with a timeout for its archive does in time. */
 export async function archiveNow(server: DatabaseServer): Promise<void> {
   const [row] = await server.query('select pg_walfile_name(pg_switch_wal()) as name');
   await until(async () => {
     const [archived] = await server.query('select last_archived_wal as name from pg_stat_archiver');
-    return String(archived?.['name'] ?? '') >= String(row?.['name']);
+    return isText(archived?.['name']) && isText(row?.['name']) && archived['name'] >= row['name'];
   });
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string';

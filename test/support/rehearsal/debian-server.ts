@@ -54,10 +54,11 @@ export async function startDebianServer(bin: string, folder: string): Promise<Da
     const client = new pg.Client({ connectionString: urlOf(database) });
     client.on('error', () => undefined);
     await client.connect();
-    return client.query<Record<string, unknown>>(text).then(
-      ({ rows }) => client.end().then(() => rows),
-      (error: unknown) => client.end().then(() => Promise.reject(error)),
-    );
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end();
+    }
   };
   await until(() => query('select 1').then(Boolean, () => false));
   const end = async (signal: NodeJS.Signals) => {

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { ask, codeOf, isServed, type Outcome, type Question } from '../service/client.js';
 
-export const PER_SECOND = 200;
+/** A slower machine needs another rate: what it cannot serve is refused with 503. */
+const PER_SECOND = Number(process.env['REHEARSE_RATE'] ?? 200);
 
 /** A write that the service has acknowledged. */
 export type Acknowledged = { table: 'prealerts' | 'packages'; number: string };
@@ -31,7 +32,7 @@ export type Load = {
 
 type Entry = { question: Question; write?: Acknowledged };
 
-/** Sends mixed requests at a constant rate: each tenth is one of six kinds of work, of which six tenths write. */
+/** Sends mixed requests at a constant rate: seven tenths read, two announce and one receives packages. */
 export function startLoad(url: string, token: string, prefix: string, perSecond = PER_SECOND): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: 128 });
   const report: LoadReport = {
@@ -39,7 +40,7 @@ export function startLoad(url: string, token: string, prefix: string, perSecond 
   };
   const unavailable = new Set<number>();
   const startMs = performance.now();
-  let isOver = false;
+  const ending = { isOver: false };
   let sent = 0;
 
   async function askOne(n: number): Promise<void> {
@@ -61,7 +62,7 @@ export function startLoad(url: string, token: string, prefix: string, perSecond 
 
   const running = (async () => {
     const open = new Set<Promise<void>>();
-    while (!isOver) {
+    while (!ending.isOver) {
       const due = ((performance.now() - startMs) / 1_000) * perSecond;
       while (sent < due) {
         const asked = askOne(sent).finally(() => open.delete(asked));
@@ -79,7 +80,7 @@ export function startLoad(url: string, token: string, prefix: string, perSecond 
       while (report.requests < enough) await sleep(50);
     },
     async stop() {
-      isOver = true;
+      ending.isOver = true;
       await running;
       agent.destroy();
       report.seconds503 = unavailable.size;
@@ -104,7 +105,6 @@ export function countFailures(failures: string[]): Record<string, number> {
 
 function entryOf(n: number, token: string, prefix: string): Entry {
   const staff = { authorization: `Bearer ${token}` };
-  const courier = { 'x-api-key': DEMO.apiKeys.IEX };
   const number = `${prefix}-${n}`;
   const post = (path: string, headers: Record<string, string>, body: object): Question => ({
     ...{ method: 'POST', path: `/api/${path}.php`, headers, body },
@@ -119,21 +119,30 @@ function entryOf(n: number, token: string, prefix: string): Entry {
         question: { path: `/api/Events.php?limit=20&courier_id=${DEMO.couriers.IEX}`, headers: staff },
       };
     case 3:
-      return { question: post('RetrievePackages', staff, { trackingNumber: `${prefix}-${n - 9}` }) };
+      return { question: post('RetrievePackages', staff, { trackingNumber: `${prefix}-${n - 4}` }) };
     case 4:
+      return { question: { path: '/api/ManageWarehouses.php', headers: staff } };
     case 5:
+      return { question: { path: `/api/ManagePrealerts.php?search=${prefix}-${n - 8}`, headers: staff } };
+    case 6:
+      return { question: { path: '/api/WebhookDeliveries.php?limit=20', headers: staff } };
+    case 7:
+    case 8: {
+      // Two couriers, because the counters of one are locked by each of its pre-alerts.
+      const [code, key] = COURIERS[n % 2] ?? COURIERS[0];
       return {
-        question: post('ReceivePackage', staff, {
-          tracking_number: number,
-          weight: 1.5,
-          user_code: 'IEX-1001',
-        }),
-        write: { table: 'packages', number },
-      };
-    default:
-      return {
-        question: post('Prealert', courier, { UserCode: 'IEX-1001', TrackingNumber: number }),
+        question: post('Prealert', { 'x-api-key': key }, { UserCode: code, TrackingNumber: number }),
         write: { table: 'prealerts', number },
       };
+    }
+    default: {
+      const body = { tracking_number: number, weight: 1.5, user_code: 'IEX-1001' };
+      return { question: post('ReceivePackage', staff, body), write: { table: 'packages', number } };
+    }
   }
 }
+
+const COURIERS = [
+  ['IEX-1001', DEMO.apiKeys.IEX],
+  ['HRB-2001', DEMO.apiKeys.HRB],
+] as const;

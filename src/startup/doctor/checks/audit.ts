@@ -1,7 +1,7 @@
 import { verifyEndOfChain, type ChainEnd } from '../../../modules/audit-log/verify-end.js';
 import { openSecrets } from '../../../platform/access/secrets.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
-import { forEachTenant } from '../tenants.js';
+import { forEachTenant } from '../scope/tenants.js';
 import type { Connected } from './subject.js';
 
 const LINKS = 200;
