@@ -26,6 +26,8 @@ const SETTINGS = {
   OUTBOUND_ALLOW_LOOPBACK: 'true',
   OUTBOUND_REQUESTS_PER_SECOND: '100000',
   WORKER_HEARTBEAT_SECONDS: '2',
+  // A courier whose system was away is asked again at once.
+  WEBHOOK_RETRY_SECONDS: Array(20).fill('2').join(','),
 };
 
 const READY_LIMIT_MS = 60_000;
