@@ -208,7 +208,7 @@ test(
     // The courier recognises each of them by its id.
     expect(repeated.filter((id) => !known.has(id))).toEqual([]);
     process.stdout.write(
-      `Point in time: backup ${backupSeconds} s under 200 requests per second, recovery ${restoreSeconds} s, start ` +
+      `Point in time: backup ${backupSeconds} s under load, recovery ${restoreSeconds} s, start ` +
         `${startSeconds} s. ${kept.length} acknowledged rows compared, 0 lost, 0 of ${after.length} later ones present. ` +
         `${verified} audit entries verified. ${encryption} ${lines.length} lines in the report, ` +
         `${delivered.length} webhooks delivered after the restore point, ${pendingAtTime} waited until the resume ` +

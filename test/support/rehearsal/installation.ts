@@ -24,6 +24,8 @@ const SETTINGS = {
   RUN_WORKER: 'false',
   LOG_LEVEL: 'warn',
   OUTBOUND_ALLOW_LOOPBACK: 'true',
+  // Staging calls no other hosts. Releases before this setting ignore it.
+  OUTBOUND_HOSTS: '127.0.0.1',
   OUTBOUND_REQUESTS_PER_SECOND: '100000',
   WORKER_HEARTBEAT_SECONDS: '2',
   // A courier whose system was away is asked again at once.
