@@ -147,8 +147,9 @@ function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: Stat
     if (state.poolId) await recordHeartbeat(pg, state.poolId);
     const crashed = await recoverJobs(pg, heartbeatSeconds);
     if (crashed > 0) log({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
-    await followServer(pg);
     if (((await readPause(pg)) !== undefined) !== state.isPaused) state.restart();
+    // A provider of PostgreSQL may not allow its functions.
+    await followServer(pg).catch(() => undefined);
   };
   const tick = () => {
     beat().catch((error: unknown) =>
