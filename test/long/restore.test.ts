@@ -18,7 +18,8 @@ import { endProcesses, makeFolder, removeFolders, until } from '../support/servi
 // Loses a server and restores it, as docs/restore.md describes. `npm run rehearse:restore` runs it alone and prints the figures.
 
 const LIMIT_MS = 600_000;
-const REQUESTS = 1_000;
+/** Seconds of load before and after the restore point. */
+const SECONDS = 8;
 const WRONG_KEY = 'ef'.repeat(32);
 
 const sites: Installation[] = [];
@@ -33,7 +34,7 @@ afterAll(removeFolders);
 /** Sends requests, and returns the acknowledged writes. */
 async function work(site: Installation, prefix: string): Promise<Acknowledged[]> {
   const load = startLoad(site.proxy.url, site.token, prefix);
-  await load.wait(REQUESTS);
+  await load.wait(SECONDS);
   const { acknowledged, failures } = await load.stop();
   expect(countFailures(failures)).toEqual({});
   return acknowledged;

@@ -12,8 +12,8 @@ import { endProcesses, removeFolders, until, type Running } from '../support/ser
 // rehearse:upgrade` runs it alone and prints the figures.
 
 const LIMIT_MS = 600_000;
-/** Requests between two steps. */
-const BETWEEN_STEPS = 1_000;
+/** Seconds of load between two steps. */
+const BETWEEN_STEPS = 5;
 
 /** Columns of tables that every request reads, with prepared statements and cached plans. */
 const NEW_COLUMNS = Object.fromEntries(

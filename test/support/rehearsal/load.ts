@@ -24,8 +24,8 @@ export type LoadReport = {
 
 export type Load = {
   report: LoadReport;
-  /** Waits until the number of further requests has been answered. */
-  wait(requests: number): Promise<void>;
+  /** Waits until the requests of some seconds have been answered. */
+  wait(seconds: number): Promise<void>;
   /** Sends no more, and resolves when all are answered. */
   stop(): Promise<LoadReport>;
 };
@@ -75,8 +75,8 @@ export function startLoad(url: string, token: string, prefix: string, perSecond 
   })();
   return {
     report,
-    async wait(requests) {
-      const enough = report.requests + requests;
+    async wait(seconds) {
+      const enough = report.requests + seconds * perSecond;
       while (report.requests < enough) await sleep(50);
     },
     async stop() {
