@@ -10,7 +10,7 @@ import { examineUpgrade } from '../src/startup/doctor/upgrade.js';
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
 
-const USAGE = `npm run doctor -- [--json] [--servers 1] [--workers 0] [--compare FILE]
+const USAGE = `npm run doctor -- [--json] [--servers 1] [--workers 0] [--compare FILE] [--thorough]
 npm run doctor -- --upgrade [--from VERSION] [--json]`;
 
 const LOW_DISK_BYTES = 1_000_000_000;
@@ -35,6 +35,7 @@ function readOptions() {
       upgrade: { type: 'boolean', default: false },
       from: { type: 'string' },
       compare: { type: 'string' },
+      thorough: { type: 'boolean', default: false },
       servers: { type: 'string', default: '1' },
       workers: { type: 'string', default: '0' },
     },
@@ -45,13 +46,14 @@ function readOptions() {
   return values;
 }
 
-async function reportState({ json, servers, workers, compare }: Options): Promise<number> {
+async function reportState({ json, servers, workers, compare, thorough }: Options): Promise<number> {
   const report = await examine({
     ...surveyConfig(),
     now: () => new Date(),
     servers: Number(servers),
     workers: Number(workers),
     lowDiskBytes: LOW_DISK_BYTES,
+    isThorough: thorough,
     other: compare === undefined ? undefined : await readDeployment(compare),
   });
   if (json) print(toJson(report));

@@ -9,6 +9,7 @@ import {
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
+import { pauseIfRestored, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import { describeDeployment, recordDeployment } from './deployment.js';
 import {
@@ -58,7 +59,7 @@ export async function prepareDatabase(
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
     if (!ownerUrl) await assertMigrated(url);
-    await recordUse(config, url);
+    await recordUse(config, url, log);
     return {
       url,
       ...(await roleToAssume(config, 'DATABASE_URL', url)),
@@ -112,10 +113,16 @@ async function assertMigrated(url: string): Promise<void> {
   ]);
 }
 
-/** For npm run doctor, which finds a database or a secret that two deployments share. */
-async function recordUse(config: Config, url: string): Promise<void> {
+/** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
+async function recordUse(config: Config, url: string, log: Log): Promise<void> {
   await recordDeployment(url, describeDeployment(config)).catch((error: unknown) => {
     throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
+  });
+  await withClient(url, async (client) => {
+    // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
+    await pauseIfRestored(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));
+    const pause = await readPause(client);
+    if (pause) log(`Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`);
   });
 }
 

@@ -312,6 +312,7 @@ describe('the schema of the installation, which belongs to no tenant', () => {
       ...['name', 'app_env', 'fingerprints', 'version', 'first_seen_at', 'seen_at'].map(
         (column) => `deployments.${column}`,
       ),
+      ...['id', 'server', 'paused_at', 'paused_because'].map((column) => `outbound.${column}`),
     ]);
   });
 
@@ -320,6 +321,7 @@ describe('the schema of the installation, which belongs to no tenant', () => {
       list(`select name from unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as name
         where has_table_privilege('${APP_ROLE}', 'installation.${table}', name)`);
     expect(await rights('deployments')).toEqual(['select', 'insert', 'update']);
+    expect(await rights('outbound')).toEqual(['select', 'update']);
     expect(await rights('background_migrations')).toEqual(['select']);
     expect(
       await list(

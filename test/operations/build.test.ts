@@ -21,6 +21,8 @@ const FILES = {
   'scripts/doctor.ts': 'export {};\n',
   'scripts/health.ts': 'export {};\n',
   'scripts/migrate.ts': 'export {};\n',
+  'scripts/outbound.ts': 'export {};\n',
+  'scripts/restore-report.ts': 'export {};\n',
   'scripts/rewrap.ts': 'export {};\n',
   'scripts/anonymise.ts': 'export {};\n',
   'scripts/demo-load.ts': 'export {};\n',

@@ -102,6 +102,7 @@ describe('the backlog is counted over all tenants, and only numbers are exported
         crossdock_worker_pools: 0,
       },
     );
+    expect(await gauges('outbound_paused')).toEqual({ crossdock_outbound_paused: 0 });
     expect(
       await gauges('mails_queued', 'mails_oldest', 'customer_syncs_open', 'customer_syncs_oldest'),
     ).toEqual({

@@ -24,6 +24,7 @@ export function makeBacklogGauges(): BacklogGauges {
     ['kind'],
   );
   const workerPools = gauge('worker_pools', 'Worker pools with a heartbeat in the last 45 s.');
+  const paused = gauge('outbound_paused', '1 while outbound work is paused.');
   const background = {
     rows_done: gauge('background_migration_rows_done', 'Rows that a background migration has processed.', [
       'migration',
@@ -66,6 +67,7 @@ export function makeBacklogGauges(): BacklogGauges {
         longestRunning.set({ kind }, row.longest_running_seconds);
       }
       workerPools.set(backlog.worker_pools);
+      paused.set(Number(backlog.is_outbound_paused));
       for (const { name: migration, rows_done, rows_total, is_finished } of backlog.background_migrations) {
         background.rows_done.set({ migration }, rows_done);
         background.rows_total.set({ migration }, rows_total);

@@ -11,6 +11,7 @@ export type BacklogRow = {
     open_syncs: number;
     oldest_open_sync_seconds: number;
   };
+  is_outbound_paused: boolean;
   /** One row per kind of job that was ever queued. */
   queue: QueueRow[];
   /** Worker pools with a recent heartbeat. */
@@ -41,6 +42,7 @@ export function selectBacklog(): Sql {
   return sql`
     select
       (select to_json(outbound) from outbound_backlog() as outbound) as outbound,
+      (select paused_at is not null from installation.outbound) as is_outbound_paused,
       (select coalesce(json_agg(kinds), '[]') from (${selectQueue()}) as kinds) as queue,
       (select count(*)::int from queue.worker_pools
        where seen_at > now() - make_interval(secs => ${LIVE_SECONDS}::int)) as worker_pools,

@@ -4,6 +4,7 @@ import { parseCronItems, run, type Runner, type TaskList, type WorkerEvents } fr
 import type pg from 'pg';
 import type { Jobs } from './jobs.js';
 import { queueLogger, type QueueLine } from './log.js';
+import { followServer, readPause, withoutOutbound } from './outbound-pause.js';
 import { recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
 
 /** `attempt` counts from 1. */
@@ -52,7 +53,7 @@ const RESTART_MS = 1_000;
  */
 export function runQueue(options: QueueOptions): RunningQueue {
   const stopping = new AbortController();
-  const state: State = { poolId: undefined };
+  const state: State = { poolId: undefined, isPaused: false, restart: () => undefined };
   const heartbeat = startHeartbeat(options, state);
   const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heartbeat));
   return {
@@ -64,14 +65,20 @@ export function runQueue(options: QueueOptions): RunningQueue {
   };
 }
 
-type State = { poolId: string | undefined };
+type State = {
+  poolId: string | undefined;
+  /** Whether the runner takes no outbound work. */
+  isPaused: boolean;
+  /** Ends the runner after its running jobs, so that another one starts. */
+  restart: () => void;
+};
 
 /** Resolves after `stopping`, when no runner is being started and none runs. */
 async function keepRunning(options: QueueOptions, state: State, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
       await releaseLockedJobs(options, state);
-      await runUntilStopped(await startRunner(options, state), stopping);
+      await runUntilStopped(await startRunner(options, state), state, stopping);
     } catch (error) {
       options.log({ level: 'error', text: `The queue stopped: ${String(error)}` });
     }
@@ -93,19 +100,23 @@ async function releaseLockedJobs({ pg }: QueueOptions, state: State): Promise<vo
  * Resolves when the runner has ended, by itself or after `stopping`. A runner that has just started stops before it takes a
  * job, because its first fetch waits for the database.
  */
-async function runUntilStopped(runner: Runner, stopping: AbortSignal): Promise<void> {
+async function runUntilStopped(runner: Runner, state: State, stopping: AbortSignal): Promise<void> {
   // Rejects if the runner is already ending by itself.
   const stop = () => void runner.stop().catch(() => undefined);
+  state.restart = stop;
   if (stopping.aborted) stop();
   else stopping.addEventListener('abort', stop, { once: true });
   try {
     await runner.promise;
   } finally {
     stopping.removeEventListener('abort', stop);
+    state.restart = () => undefined;
   }
 }
 
-function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State): Promise<Runner> {
+async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State): Promise<Runner> {
+  state.isPaused = (await readPause(pg)) !== undefined;
+  if (state.isPaused) log({ level: 'error', text: 'Outbound work is paused. See npm run outbound.' });
   // WorkerEvents is an EventEmitter with typed event names.
   const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {
@@ -114,7 +125,8 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
   });
   return run({
     pgPool: pg,
-    taskList: toTaskList(tasks),
+    // It takes no job without a task.
+    taskList: toTaskList(state.isPaused ? withoutOutbound(tasks) : tasks),
     parsedCronItems: CRON_ITEMS,
     noHandleSignals: true,
     events,
@@ -133,7 +145,7 @@ function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State
   });
 }
 
-const toTaskList = (tasks: Tasks): TaskList =>
+const toTaskList = (tasks: Partial<Tasks>): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([kind, task]) => [
       kind,
@@ -148,6 +160,9 @@ function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: Stat
     if (state.poolId) await recordHeartbeat(pg, state.poolId);
     const crashed = await recoverJobs(pg, heartbeatSeconds);
     if (crashed > 0) log({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
+    if (((await readPause(pg)) !== undefined) !== state.isPaused) state.restart();
+    // A provider of PostgreSQL may not allow its functions.
+    await followServer(pg).catch(() => undefined);
   };
   const tick = () => {
     beat().catch((error: unknown) =>

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { surveyConfig } from '../../../src/config/config.js';
 import { describeDeployment } from '../../../src/startup/deployment.js';
 import { startSes, type Ses } from '../../support/receivers/ses.js';
@@ -48,7 +49,39 @@ type Case = {
 
 const LAST = 'select max(migration_name) from _prisma_migrations';
 
+/** Adds a courier whose webhook secret was encrypted with another key of this version. */
+const addCourierOfKey = (version: string) => (owner: pg.Client) => {
+  const keys = { version, key: randomBytes(32) };
+  const secrets = openSecrets({ encryptionKeys: [keys], lookupKey: randomBytes(32) });
+  return owner.query(
+    `insert into couriers (tenant_id, id, code, name, webhook_secret_cipher)
+     select id, gen_random_uuid(), 'ENC', 'Encrypted', $1 from tenants`,
+    [secrets.encrypt('secret', { tenantId: '', rowId: '', field: 'webhook_secret' })],
+  );
+};
+
 const CASES: Case[] = [
+  {
+    title: 'a pause of outbound work',
+    sql: "update installation.outbound set paused_at = now(), paused_because = 'A restore.'",
+    sees: [['pause', 'warning', /^Outbound work is paused since .*: A restore\.$/]],
+  },
+  {
+    title: 'an encrypted field that another key of the same version encrypted',
+    sql: addCourierOfKey('1'),
+    sees: [
+      [
+        'encryption',
+        'problem',
+        /^1 fields couriers\.webhook_secret_cipher cannot be decrypted: the key of its/,
+      ],
+    ],
+  },
+  {
+    title: 'an encrypted field whose key is missing',
+    sql: addCourierOfKey('7'),
+    sees: [['encryption', 'problem', /No encryption key of version 7 is configured/]],
+  },
   {
     title: 'two faults in the settings',
     env: () => ({ PORT: 'http', LOG_LEVEL: 'loud' }),
@@ -351,20 +384,10 @@ describe('npm run doctor', () => {
       expect(faultsOf(lines)).toEqual([]);
       expect(new Set(lines.map(({ check }) => check))).toEqual(
         new Set([
-          ...['settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database'],
-          ...[
-            'server',
-            'clock',
-            'time zone',
-            'autovacuum',
-            'pooler',
-            'connections',
-            'migrations',
-            'extensions',
-            'rights',
-            'deployment',
-          ],
-          ...['demo data', 'worker', 'backlog', 'background', 'audit'],
+          ...['settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server'],
+          ...['clock', 'time zone', 'autovacuum', 'pooler', 'connections', 'migrations', 'extensions'],
+          ...['rights', 'deployment', 'demo data', 'worker', 'pause', 'backlog', 'background', 'audit'],
+          'encryption',
         ]),
       );
     },

@@ -8,6 +8,8 @@ import { makeFolder, until } from './processes.js';
 
 /** A PostgreSQL server that only one test uses and may crash. */
 export type OwnServer = {
+  /** The folder of its data. */
+  cluster: string;
   /** Returns the URL of a database, by default with the superuser's login. */
   urlOf(database: string, login?: { user: string; password: string }): string;
   query(text: string, database?: string): Promise<Record<string, unknown>[]>;
@@ -22,12 +24,22 @@ export type OwnServer = {
   stop(): Promise<void>;
 };
 
-export async function startOwnServer(): Promise<OwnServer> {
-  const folder = await makeFolder();
-  const settings = { fsync: 'off', full_page_writes: 'off' };
+/**
+ * @param folder one that contains a restored cluster; a new one by default
+ * @param extra settings of PostgreSQL
+ */
+export async function startOwnServer(
+  folder?: string,
+  extra: Record<string, string> = {},
+): Promise<OwnServer> {
+  return startOn(folder ?? (await makeFolder()), { fsync: 'off', full_page_writes: 'off', ...extra });
+}
+
+async function startOn(folder: string, settings: Record<string, string>): Promise<OwnServer> {
   const embedded = await startEmbeddedPostgres({ dataDir: folder, database: 'postgres', log() {}, settings });
   const cluster = embedded.dataDir;
   const server: OwnServer = {
+    cluster,
     urlOf(database, login) {
       const url = new URL(embedded.url);
       url.pathname = `/${database}`;

@@ -14,6 +14,8 @@ export type Subject = {
   workers: number;
   /** Free space of a disk below which there is a warning. */
   lowDiskBytes: number;
+  /** Whether to decrypt every encrypted field instead of a sample. */
+  isThorough?: boolean;
   /** Another deployment, from its `--json` report. */
   other: Deployment | undefined;
 };

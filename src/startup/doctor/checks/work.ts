@@ -1,5 +1,6 @@
 import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
+import { readPause } from '../../../platform/queue/outbound-pause.js';
 import { ok, orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
 
@@ -15,6 +16,18 @@ export async function checkWorkers({ client }: Connected): Promise<Finding[]> {
   return isWaiting
     ? [problem('No worker runs, and jobs wait.', remedy)]
     : [warning('No worker has a recent heartbeat.', remedy)];
+}
+
+/** Examines whether webhooks, mail and synchronisations are paused, as they are after a restore. */
+export async function checkPause({ client }: Connected): Promise<Finding[]> {
+  const pause = await readPause(client);
+  if (!pause) return [ok('Outbound work is not paused.')];
+  return [
+    warning(
+      `Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`,
+      'Run npm run outbound to see what waits, then resume it as docs/restore.md describes.',
+    ),
+  ];
 }
 
 /** Examines what waits in the queue and in the outbox, over all tenants. */

@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util';
+import { readOwnerUrl } from '../src/config/config.js';
+import { cancelPending, listPending } from '../src/jobs/outbound/pending.js';
+import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { openDb } from '../src/platform/db/open-database.js';
+import { pauseOutbound, readPause, resumeOutbound } from '../src/platform/queue/outbound-pause.js';
+import { runScript } from './script.js';
+
+type Print = (line: string) => void;
+
+// npm run outbound: shows whether webhooks, mail and synchronisations are paused, and what waits. `-- --pause "reason"` pauses
+// them, `-- --resume` sends what waits, and `-- --resume --cancel-before 2026-12-01T10:00:00Z` first cancels what is older.
+await runScript(async (print) => {
+  const { values } = parseArgs({
+    options: {
+      pause: { type: 'string' },
+      resume: { type: 'boolean', default: false },
+      'cancel-before': { type: 'string' },
+    },
+  });
+  const { pause, resume, 'cancel-before': before } = values;
+  if ((pause && resume) || (before !== undefined && !resume))
+    throw new Error('Use --pause REASON, or --resume with or without --cancel-before TIME.');
+  const url = readOwnerUrl();
+  if (before !== undefined) await cancel(url, timeOf(before), print);
+  await withClient(url, async (client) => {
+    if (pause) await pauseOutbound(client, pause);
+    if (resume) await resumeOutbound(client);
+    const current = await readPause(client);
+    print(
+      current
+        ? `Outbound work is paused since ${current.since.toISOString()}: ${current.reason}`
+        : 'Outbound work is not paused. Workers notice a change within 15 seconds.',
+    );
+  });
+  await printPending(url, print);
+});
+
+function timeOf(text: string): Date {
+  const time = new Date(text);
+  // Without a zone, Date would take the machine's.
+  if (!/T.*(Z|[+-]\d\d:\d\d)$/.test(text) || Number.isNaN(time.getTime()))
+    throw new Error(`${text} is not a time with a zone, for example 2026-12-01T10:00:00Z.`);
+  return time;
+}
+
+async function cancel(url: string, before: Date, print: Print): Promise<void> {
+  const { webhooks, mails, syncs } = await withService(url, (db) => cancelPending(db, before));
+  print(
+    `Cancelled what was created before ${before.toISOString()}: ${webhooks} webhooks, ${mails} mails, ` +
+      `${syncs} customer synchronisations.`,
+  );
+}
+
+async function printPending(url: string, print: Print): Promise<void> {
+  const pending = await withService(url, listPending);
+  if (pending.length === 0) print('Nothing waits.');
+  for (const { tenant, courier, kind, count, oldest, newest } of pending)
+    print(
+      `${tenant} ${courier ?? '-'}: ${count} of kind ${kind}, created from ${oldest.toISOString()} to ${newest.toISOString()}`,
+    );
+}
+
+/** Runs `work` with the rights of the service. */
+async function withService<Result>(
+  url: string,
+  work: (db: ReturnType<typeof openDb>) => Promise<Result>,
+): Promise<Result> {
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}

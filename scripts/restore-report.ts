@@ -1,0 +1,126 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readOwnerUrl } from '../src/config/config.js';
+import { makeContext, type SystemContext } from '../src/platform/context/request-context.js';
+import { APP_ROLE } from '../src/platform/db/connections/roles.js';
+import { openDb } from '../src/platform/db/open-database.js';
+import { systemCallers } from '../src/platform/db/tenants.js';
+import { harmless, writeCsv } from '../src/platform/files/csv.js';
+import { readLog } from './restore-report/from-logs.js';
+import {
+  couriersOf,
+  doneSince,
+  existingRows,
+  type CourierRow,
+  type LostRow,
+} from './restore-report/queries.js';
+import {
+  COLUMNS,
+  feedLine,
+  requestLine,
+  rowLine,
+  summarise,
+  type ReportLine,
+} from './restore-report/report.js';
+import { runScript } from './script.js';
+
+const USAGE =
+  'npm run restore:report -- --since 2026-12-01T10:00:00Z --out FOLDER [--lost postgres://...] [--log FILE]...';
+
+// npm run restore:report: lists by courier what the lost server did after the restore point, and what couriers must be told.
+// DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, `--log` logs of its servers.
+await runScript(async (print) => {
+  const { values } = parseArgs({
+    options: {
+      since: { type: 'string' },
+      out: { type: 'string' },
+      lost: { type: 'string' },
+      log: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const since = new Date(values.since ?? '');
+  if (!values.out || Number.isNaN(since.getTime())) throw new Error(USAGE);
+  const lines = await collect(readOwnerUrl(), values.lost, values.log, since);
+  await mkdir(values.out, { recursive: true });
+  await writeFile(join(values.out, 'couriers.json'), `${JSON.stringify(lines, undefined, 2)}\n`);
+  await writeFile(
+    join(values.out, 'couriers.csv'),
+    await writeCsv(COLUMNS, lines, (line) => COLUMNS.map((column) => harmless(line[column]))),
+  );
+  for (const line of summarise(lines)) print(line);
+  if (!values.lost && values.log.length === 0)
+    print(
+      `Nothing of the lost server was given. Ask each courier for its work since ${since.toISOString()}.`,
+    );
+});
+
+async function collect(
+  url: string,
+  lostUrl: string | undefined,
+  logs: string[],
+  since: Date,
+): Promise<ReportLine[]> {
+  const restored = await inEachTenant(url, async (ctx) => (await ctx.read([couriersOf(ctx)]))[0]);
+  const couriers = restored.flatMap(([, rows]) => rows);
+  const lost = lostUrl ? await readLost(lostUrl, url, since) : { couriers: [], lines: [] };
+  const requests = (await Promise.all(logs.map((path) => readLog(path, since)))).flat();
+  return [
+    ...couriers.map((courier) =>
+      feedLine(
+        courier,
+        lost.couriers.find(({ id }) => id === courier.id),
+        since,
+      ),
+    ),
+    ...lost.lines,
+    ...requests.map((request) =>
+      requestLine(
+        request,
+        couriers.find(
+          ({ id, keyId }) => id === request.courierId || (keyId !== null && keyId === request.keyId),
+        ),
+      ),
+    ),
+  ];
+}
+
+/** Reads what the lost server did, and leaves out what the restored database has. A webhook stays, because it was delivered. */
+async function readLost(lostUrl: string, url: string, since: Date) {
+  const read = await inEachTenant(lostUrl, async (ctx) => ctx.read([couriersOf(ctx), doneSince(ctx, since)]));
+  const couriers = read.flatMap(([, [rows]]) => rows);
+  const lines = await inEachTenant(url, async (ctx) => {
+    const [, [own = [], rows = []] = []] = read.find(([tenantId]) => tenantId === ctx.tenantId) ?? [];
+    const missing = await leaveOutExisting(ctx, rows);
+    const [first] = own;
+    const codes = new Map(own.map(({ id, code }: CourierRow) => [id, code]));
+    return missing.map((row) => rowLine(row, first?.tenant ?? '', codes.get(row.courierId ?? '') ?? ''));
+  });
+  return { couriers, lines: lines.flatMap(([, each]) => each) };
+}
+
+async function leaveOutExisting(ctx: SystemContext, rows: LostRow[]): Promise<LostRow[]> {
+  const existing = new Set<string>();
+  for (const kind of ['mail', 'prealert', 'package', 'event', 'change'] as const) {
+    const ids = rows.filter((row) => row.kind === kind).map(({ rowId }) => rowId);
+    const [found] = await ctx.read([existingRows(ctx, kind, ids)]);
+    for (const { id } of found) existing.add(`${kind} ${id}`);
+  }
+  return rows.filter(({ kind, rowId }) => !existing.has(`${kind} ${rowId}`));
+}
+
+/** Calls `work` in the scope of each tenant, with the rights of the service. Returns the results by the tenant's id. */
+async function inEachTenant<Result>(
+  url: string,
+  work: (ctx: SystemContext) => Promise<Result>,
+): Promise<[string, Result][]> {
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
+  try {
+    const results: [string, Result][] = [];
+    for (const caller of await systemCallers(db))
+      results.push([caller.tenantId, await work(makeContext(db, caller, 'restore report'))]);
+    return results;
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { tenantRows } from '../../platform/db/filters.js';
+import type { SystemContext } from '../../platform/context/request-context.js';
+import { sql, type Sql } from '../../platform/db/statements.js';
+
+export type PendingRow = {
+  tenant: string;
+  courier: string | null;
+  kind: 'webhook' | 'manifest mail' | 'account mail' | 'customer synchronisation';
+  count: number;
+  oldest: Date;
+  newest: Date;
+};
+
+/** What waits to be sent or fetched, by courier and kind. Account mails belong to no courier. */
+export function pendingWork(ctx: SystemContext): Sql<PendingRow> {
+  return sql`
+    with waiting as (
+      select d.courier_id, 'webhook' as kind, d.created_at from webhook_deliveries d
+      where ${tenantRows(ctx, 'd')} and d.status = 'pending'
+      union all
+      select m.courier_id, 'manifest mail', m.created_at from manifest_mails m
+      where ${tenantRows(ctx, 'm')} and m.status = 'queued'
+      union all
+      select null, 'account mail', a.created_at from account_mails a
+      where ${tenantRows(ctx, 'a')} and a.status = 'queued'
+      union all
+      select r.courier_id, 'customer synchronisation', r.created_at from customer_sync_runs r
+      where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running')
+    )
+    select t.slug as tenant, c.code as courier, w.kind, count(*)::int as count,
+      min(w.created_at) as oldest, max(w.created_at) as newest
+    from waiting w join tenants t on t.id = ${ctx.tenantId}::uuid
+    left join couriers c on ${tenantRows(ctx, 'c')} and c.id = w.courier_id
+    group by 1, 2, 3 order by 2 nulls last, 3`;
+}
+
+export const CANCELLED = 'Cancelled by the operator after a restore.';
+
+/** Settles the webhooks that were created before a time as failed, so that staff and couriers can still send them again. */
+export const cancelWebhooks = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+  with cancelled as (
+    update webhook_deliveries d
+    set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
+    where ${tenantRows(ctx, 'd')} and d.status = 'pending' and d.created_at < ${before}::timestamptz
+    returning d.sync_job_id
+  ), failed as (
+    update package_syncs s set status = 'failed', settled_at = now() from cancelled
+    where ${tenantRows(ctx, 's')} and s.job_id = cancelled.sync_job_id
+  )
+  select count(*)::int as cancelled from cancelled`;
+
+export const cancelManifestMails = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+  with cancelled as (
+    update manifest_mails m set status = 'failed', last_error = ${CANCELLED}, settled_at = now()
+    where ${tenantRows(ctx, 'm')} and m.status = 'queued' and m.created_at < ${before}::timestamptz returning m.id
+  )
+  select count(*)::int as cancelled from cancelled`;
+
+export const cancelAccountMails = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+  with cancelled as (
+    update account_mails a set status = 'failed', secret_cipher = null, last_error = ${CANCELLED}, settled_at = now()
+    where ${tenantRows(ctx, 'a')} and a.status = 'queued' and a.created_at < ${before}::timestamptz returning a.id
+  )
+  select count(*)::int as cancelled from cancelled`;
+
+export const cancelSyncs = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+  with cancelled as (
+    update customer_sync_runs r set status = 'failed', error = ${CANCELLED}, finished_at = now()
+    where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running') and r.created_at < ${before}::timestamptz
+    returning r.id
+  )
+  select count(*)::int as cancelled from cancelled`;

@@ -1,0 +1,217 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import {
+  followServer,
+  pauseIfRestored,
+  pauseOutbound,
+  readPause,
+  RESTORED,
+  resumeOutbound,
+} from '../../../src/platform/queue/outbound-pause.js';
+import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
+import { eventually, setEndpoints } from '../../support/receivers/webhooks.js';
+import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+const LIMIT_MS = 60_000;
+
+let service: Service;
+let receiver: Receiver;
+/** The database of a server that was lost. */
+let lost: TestDatabase;
+
+beforeAll(async () => {
+  service = await startService({ worker: true });
+  receiver = await startReceiver();
+  lost = await demoDatabase();
+  const { owner, app } = service;
+  await setEndpoints({ owner, secrets: app.secrets }, { add: `${receiver.url}/add` });
+}, LIMIT_MS);
+
+afterEach(() => resumeOutbound(service.owner));
+
+afterAll(async () => {
+  await endProcesses();
+  await receiver.stop();
+  await service.stop();
+  await lost.drop();
+  await removeFolders();
+}, LIMIT_MS);
+
+const ownerUrl = () => String(service.owner.options.connectionString);
+
+async function command(program: string, args: string[]): Promise<{ code: number | null; output: string }> {
+  const running = run(`scripts/${program}.js`, { DATABASE_OWNER_URL: ownerUrl() }, args);
+  const { code } = await running.ended;
+  return { code, output: running.output() };
+}
+
+let scans = 0;
+async function receive(): Promise<string> {
+  const tracking_number = `PAUSE-${(scans += 1)}`;
+  const body = { tracking_number, weight: 1, user_code: 'IEX-1001' };
+  expect((await service.call('receivePackage', { as: 'warehouse', body })).status).toBe(201);
+  return tracking_number;
+}
+
+async function count(what: string): Promise<number> {
+  const { rows } = await service.owner.query<{ n: number }>(`select count(*)::int as n from ${what}`);
+  return rows[0]?.n ?? -1;
+}
+
+const pending = () => count("webhook_deliveries where status = 'pending'");
+
+/** Pauses outbound work, and waits until the worker has noticed: a job of each other kind runs, and none of this kind. */
+async function pauseAndWait(): Promise<void> {
+  await pauseOutbound(service.owner, 'A test.');
+  await eventually(async () => {
+    const { rows } = await service.owner.query('select from queue.worker_pools');
+    await receive();
+    await service.owner.query("select graphile_worker.add_job('sweep')");
+    await eventually(async () => (await count("graphile_worker.jobs where task_identifier = 'sweep'")) === 0);
+    return rows.length === 1 && (await pending()) > 0;
+  });
+}
+
+test(
+  'a paused worker sends nothing and runs other jobs; after the pause it sends what has waited',
+  async () => {
+    await pauseAndWait();
+    const sent = receiver.received.length;
+    const waiting = await pending();
+    await receive();
+    await service.owner.query("select graphile_worker.add_job('sweep')");
+    await eventually(async () => (await count("graphile_worker.jobs where task_identifier = 'sweep'")) === 0);
+    expect(await pending()).toBe(waiting + 1);
+    expect(receiver.received).toHaveLength(sent);
+    await resumeOutbound(service.owner);
+    await eventually(async () => (await pending()) === 0);
+    expect(receiver.received).toHaveLength(sent + waiting + 1);
+  },
+  LIMIT_MS,
+);
+
+test('a process that starts on another server than before pauses; one that runs during a failover does not', async () => {
+  const { owner } = service;
+  const setServer = (server: string | null) =>
+    owner.query('update installation.outbound set server = $1', [server]);
+  await setServer(null);
+  await pauseIfRestored(owner);
+  expect(await readPause(owner)).toBeUndefined();
+  const { rows } = await owner.query('select server from installation.outbound');
+  expect(rows).toEqual([{ server: expect.stringMatching(/^\d+\/[0-9A-F]{8}$/) }]);
+  await pauseIfRestored(owner);
+  expect(await readPause(owner)).toBeUndefined();
+
+  await setServer('1/00000001');
+  await followServer(owner);
+  await pauseIfRestored(owner);
+  expect(await readPause(owner)).toBeUndefined();
+
+  await setServer('1/00000001');
+  await pauseIfRestored(owner);
+  const pause = await readPause(owner);
+  expect(pause).toMatchObject({ reason: RESTORED });
+  // A second process, and a pause by hand, keep the first reason.
+  await setServer('1/00000002');
+  await pauseIfRestored(owner);
+  await pauseOutbound(owner, 'Another reason.');
+  expect(await readPause(owner)).toEqual(pause);
+});
+
+test(
+  'npm run outbound pauses, lists what waits, and cancels what is older than a time before it resumes',
+  async () => {
+    const paused = await command('outbound', ['--pause', 'Somebody looks into it.']);
+    expect(paused).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/paused since .*: Somebody looks/),
+    });
+    await pauseAndWait();
+    const old = await pending();
+    await service.owner.query(
+      `insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
+       values ($1, gen_random_uuid(), $2, $3, 'M-1', 'ready')`,
+      [DEMO.tenants.demo, DEMO.couriers.IEX, DEMO.manifests.draft],
+    );
+    await service.owner.query(
+      `insert into customer_sync_runs (tenant_id, id, courier_id, origin) values ($1, gen_random_uuid(), $2, 'schedule')`,
+      [DEMO.tenants.demo, DEMO.couriers.IEX],
+    );
+    const { rows } = await service.owner.query<{ time: Date }>('select clock_timestamp() as time');
+    const time = rows[0]?.time.toISOString() ?? '';
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await receive();
+    expect((await command('outbound', [])).output).toMatch(/demo IEX: \d+ of kind webhook, created from/);
+
+    const sent = receiver.received.length;
+    const resumed = await command('outbound', ['--resume', '--cancel-before', time]);
+    expect(resumed).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`${old} webhooks, 1 mails, 1 customer synchronisations`),
+    });
+    await eventually(async () => (await pending()) === 0);
+    expect(receiver.received).toHaveLength(sent + 1);
+    expect(await count("webhook_deliveries where status = 'failed'")).toBe(old);
+    expect(await count("audit_entries where action = 'tenant.outbound_cancelled'")).toBeGreaterThan(0);
+    const wrong = await command('outbound', ['--resume', '--cancel-before', '2026-12-01']);
+    expect(wrong).toMatchObject({ code: 1, output: expect.stringContaining('is not a time with a zone') });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'npm run restore:report lists what only the lost server has, what it delivered, and what its log acknowledges',
+  async () => {
+    const since = new Date(Date.now() - 60_000);
+    const folder = await makeFolder();
+    const log = join(folder, 'service.log');
+    const line = (status: number, method: string) =>
+      JSON.stringify({
+        ...{
+          time: Date.now(),
+          msg: 'request completed',
+          reqId: `r-${status}`,
+          operationId: 'submitPrealert',
+        },
+        ...{
+          tenantId: DEMO.tenants.demo,
+          courierId: DEMO.couriers.HRB,
+          req: { method },
+          res: { statusCode: status },
+        },
+      });
+    await writeFile(log, ['not JSON', line(201, 'POST'), line(409, 'POST'), line(200, 'GET')].join('\n'));
+    // The service's own database is the lost one here: the database that is restored does not have these packages.
+    const number = await receive();
+    await eventually(async () => (await pending()) === 0);
+    const args = ['--since', since.toISOString(), '--out', folder, '--lost', ownerUrl(), '--log', log];
+    const program = run('scripts/restore-report.js', { DATABASE_OWNER_URL: lost.ownerUrl }, args);
+    expect([await program.ended, program.output()]).toEqual([
+      { code: 0, signal: null },
+      expect.stringMatching(/demo IEX: .*of kind webhook/),
+    ]);
+    const lines: unknown[] = JSON.parse(await readFile(join(folder, 'couriers.json'), 'utf8'));
+    const feed = {
+      courier: 'IEX',
+      kind: 'feed',
+      note: expect.stringContaining('The lost server had assigned'),
+    };
+    for (const expected of [
+      { courier: 'IEX', kind: 'package', reference: number, note: expect.stringMatching(/^received as/) },
+      { courier: 'IEX', kind: 'webhook', reference: number, note: 'delivered: package.created' },
+      { courier: 'HRB', kind: 'request', id: 'r-201', reference: 'submitPrealert' },
+      feed,
+    ])
+      expect(lines).toContainEqual(expect.objectContaining(expected));
+    expect(lines).not.toContainEqual(expect.objectContaining({ id: 'r-409' }));
+    expect(lines).not.toContainEqual(expect.objectContaining({ id: 'r-200' }));
+    const csv = await readFile(join(folder, 'couriers.csv'), 'utf8');
+    expect(csv.split('\r\n')).toHaveLength(lines.length + 2);
+    expect(csv).toContain(`package,`);
+  },
+  LIMIT_MS,
+);

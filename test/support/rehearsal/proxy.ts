@@ -1,0 +1,128 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { findProgram } from '../harness/programs.js';
+import { freePort, makeFolder, runProgram, statusOf, until } from '../service/processes.js';
+
+/** A load balancer in front of the replicas. */
+export type Proxy = { url: string; name: string; stop(): Promise<void> };
+
+const HAPROXY = findProgram('haproxy');
+
+/** Starts haproxy with the backend of deploy/proxy, or a small proxy with the same behaviour where haproxy is not installed. */
+export async function startProxy(ports: number[]): Promise<Proxy> {
+  const proxy = HAPROXY ? await startHaproxy(HAPROXY, ports) : await startOwnProxy(ports);
+  await until(async () => (await statusOf(`${proxy.url}/ready`)) === 200);
+  return proxy;
+}
+
+async function startHaproxy(program: string, ports: number[]): Promise<Proxy> {
+  const folder = await makeFolder();
+  const port = await freePort();
+  // The tested part: health checks, retries and redispatch. The frontend has neither TLS nor limits per address.
+  const backend = readFileSync(join(projectRoot, 'deploy', 'proxy', '20-host.cfg'), 'utf8')
+    .split('\n')
+    .filter((line) => !/^\s+server /.test(line));
+  const servers = ports.map((each) => `  server api-${each} 127.0.0.1:${each}`);
+  const frontend = `defaults
+  mode http
+  timeout http-request 10s
+  timeout http-keep-alive 30s
+  timeout client 60s
+  timeout connect 3s
+  timeout server 120s
+  timeout queue 10s
+frontend rehearsal
+  bind 127.0.0.1:${port}
+  http-request set-header X-Forwarded-Proto https
+  http-request set-header X-Forwarded-For %[src]
+  default_backend api
+`;
+  const file = join(folder, 'haproxy.cfg');
+  writeFileSync(file, [frontend, ...backend, ...servers, ''].join('\n'));
+  const running = runProgram(program, ['-f', file, '-db'], { PATH: process.env['PATH'] });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    name: 'haproxy',
+    async stop() {
+      running.child.kill('SIGTERM');
+      await running.ended;
+    },
+  };
+}
+
+type Replica = { port: number; isReady: boolean };
+
+/** A proxy that asks /ready each second, and asks another replica after 503 or a refused connection. */
+async function startOwnProxy(ports: number[]): Promise<Proxy> {
+  const replicas: Replica[] = ports.map((port) => ({ port, isReady: false }));
+  const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+  let next = 0;
+  const server = createServer((asked, response) => void relay(asked, response));
+  const checks = { isOver: false };
+  const checking = (async () => {
+    while (!checks.isOver) {
+      for (const each of replicas)
+        each.isReady = (await statusOf(`http://127.0.0.1:${each.port}/ready`)) === 200;
+      await sleep(250);
+    }
+  })();
+
+  async function relay(asked: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    // A request without an encoding yields buffers.
+    for await (const chunk of asked) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const ready = replicas.filter(({ isReady }) => isReady);
+    const order = (ready.length > 0 ? ready : replicas).map(
+      (_, index, all) => all[(next + index) % all.length] as Replica,
+    );
+    next += 1;
+    for (const [index, { port }] of order.entries()) {
+      const reply = await forward(port, asked, body).catch(() => undefined);
+      const isLast = index === order.length - 1;
+      if ((!reply || reply.status === 503) && !isLast) continue;
+      response.writeHead(reply?.status ?? 503, reply?.headers ?? {}).end(reply?.body ?? '');
+      return;
+    }
+  }
+
+  /** Rejects only if the replica has not read the request: its connection was refused. */
+  function forward(port: number, asked: IncomingMessage, body: Buffer) {
+    return new Promise<{ status: number; headers: IncomingMessage['headers']; body: Buffer }>(
+      (resolve, reject) => {
+        const headers = { ...asked.headers, 'x-forwarded-proto': 'https', 'x-forwarded-for': '127.0.0.1' };
+        const { method = 'GET', url = '/' } = asked;
+        const sent = request({ host: '127.0.0.1', port, method, path: url, headers, agent }, (reply) => {
+          const parts: Buffer[] = [];
+          reply.on('data', (part: Buffer) => parts.push(part));
+          reply.on('end', () => {
+            const { connection: _connection, 'transfer-encoding': _encoding, ...kept } = reply.headers;
+            resolve({ status: reply.statusCode ?? 502, headers: kept, body: Buffer.concat(parts) });
+          });
+        });
+        sent.on('error', (error: NodeJS.ErrnoException) => {
+          if (error.code === 'ECONNREFUSED') reject(error);
+          else resolve({ status: 502, headers: {}, body: Buffer.from(error.message) });
+        });
+        sent.end(body);
+      },
+    );
+  }
+
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    name: 'a proxy of Node',
+    async stop() {
+      checks.isOver = true;
+      await checking;
+      agent.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
