@@ -4282,6 +4282,7 @@ export const PackageSyncScalarFieldEnum = {
   status: 'status',
   jobId: 'jobId',
   dispatchId: 'dispatchId',
+  traceparent: 'traceparent',
   requestedAt: 'requestedAt',
   settledAt: 'settledAt'
 } as const
@@ -4484,6 +4485,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   claimedUntil: 'claimedUntil',
   lastHttpStatus: 'lastHttpStatus',
   syncJobId: 'syncJobId',
+  traceparent: 'traceparent',
   createdAt: 'createdAt',
   settledAt: 'settledAt'
 } as const

@@ -492,6 +492,7 @@ export const PackageSyncScalarFieldEnum = {
   status: 'status',
   jobId: 'jobId',
   dispatchId: 'dispatchId',
+  traceparent: 'traceparent',
   requestedAt: 'requestedAt',
   settledAt: 'settledAt'
 } as const
@@ -694,6 +695,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   claimedUntil: 'claimedUntil',
   lastHttpStatus: 'lastHttpStatus',
   syncJobId: 'syncJobId',
+  traceparent: 'traceparent',
   createdAt: 'createdAt',
   settledAt: 'settledAt'
 } as const

@@ -31,6 +31,7 @@ export type PackageSyncMinAggregateOutputType = {
   status: string | null
   jobId: string | null
   dispatchId: string | null
+  traceparent: string | null
   requestedAt: Date | null
   settledAt: Date | null
 }
@@ -42,6 +43,7 @@ export type PackageSyncMaxAggregateOutputType = {
   status: string | null
   jobId: string | null
   dispatchId: string | null
+  traceparent: string | null
   requestedAt: Date | null
   settledAt: Date | null
 }
@@ -53,6 +55,7 @@ export type PackageSyncCountAggregateOutputType = {
   status: number
   jobId: number
   dispatchId: number
+  traceparent: number
   requestedAt: number
   settledAt: number
   _all: number
@@ -66,6 +69,7 @@ export type PackageSyncMinAggregateInputType = {
   status?: true
   jobId?: true
   dispatchId?: true
+  traceparent?: true
   requestedAt?: true
   settledAt?: true
 }
@@ -77,6 +81,7 @@ export type PackageSyncMaxAggregateInputType = {
   status?: true
   jobId?: true
   dispatchId?: true
+  traceparent?: true
   requestedAt?: true
   settledAt?: true
 }
@@ -88,6 +93,7 @@ export type PackageSyncCountAggregateInputType = {
   status?: true
   jobId?: true
   dispatchId?: true
+  traceparent?: true
   requestedAt?: true
   settledAt?: true
   _all?: true
@@ -172,6 +178,7 @@ export type PackageSyncGroupByOutputType = {
   status: string
   jobId: string
   dispatchId: string | null
+  traceparent: string | null
   requestedAt: Date
   settledAt: Date | null
   _count: PackageSyncCountAggregateOutputType | null
@@ -204,6 +211,7 @@ export type PackageSyncWhereInput = {
   status?: Prisma.StringFilter<"PackageSync"> | string
   jobId?: Prisma.UuidFilter<"PackageSync"> | string
   dispatchId?: Prisma.UuidNullableFilter<"PackageSync"> | string | null
+  traceparent?: Prisma.StringNullableFilter<"PackageSync"> | string | null
   requestedAt?: Prisma.DateTimeFilter<"PackageSync"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"PackageSync"> | Date | string | null
   package?: Prisma.XOR<Prisma.PackageScalarRelationFilter, Prisma.PackageWhereInput>
@@ -216,6 +224,7 @@ export type PackageSyncOrderByWithRelationInput = {
   status?: Prisma.SortOrder
   jobId?: Prisma.SortOrder
   dispatchId?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   requestedAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   package?: Prisma.PackageOrderByWithRelationInput
@@ -232,6 +241,7 @@ export type PackageSyncWhereUniqueInput = Prisma.AtLeast<{
   status?: Prisma.StringFilter<"PackageSync"> | string
   jobId?: Prisma.UuidFilter<"PackageSync"> | string
   dispatchId?: Prisma.UuidNullableFilter<"PackageSync"> | string | null
+  traceparent?: Prisma.StringNullableFilter<"PackageSync"> | string | null
   requestedAt?: Prisma.DateTimeFilter<"PackageSync"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"PackageSync"> | Date | string | null
   package?: Prisma.XOR<Prisma.PackageScalarRelationFilter, Prisma.PackageWhereInput>
@@ -244,6 +254,7 @@ export type PackageSyncOrderByWithAggregationInput = {
   status?: Prisma.SortOrder
   jobId?: Prisma.SortOrder
   dispatchId?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   requestedAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.PackageSyncCountOrderByAggregateInput
@@ -261,6 +272,7 @@ export type PackageSyncScalarWhereWithAggregatesInput = {
   status?: Prisma.StringWithAggregatesFilter<"PackageSync"> | string
   jobId?: Prisma.UuidWithAggregatesFilter<"PackageSync"> | string
   dispatchId?: Prisma.UuidNullableWithAggregatesFilter<"PackageSync"> | string | null
+  traceparent?: Prisma.StringNullableWithAggregatesFilter<"PackageSync"> | string | null
   requestedAt?: Prisma.DateTimeWithAggregatesFilter<"PackageSync"> | Date | string
   settledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"PackageSync"> | Date | string | null
 }
@@ -270,6 +282,7 @@ export type PackageSyncCreateInput = {
   status?: string
   jobId: string
   dispatchId?: string | null
+  traceparent?: string | null
   requestedAt?: Date | string
   settledAt?: Date | string | null
   package: Prisma.PackageCreateNestedOneWithoutSyncInput
@@ -282,6 +295,7 @@ export type PackageSyncUncheckedCreateInput = {
   status?: string
   jobId: string
   dispatchId?: string | null
+  traceparent?: string | null
   requestedAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -291,6 +305,7 @@ export type PackageSyncUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   jobId?: Prisma.StringFieldUpdateOperationsInput | string
   dispatchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   package?: Prisma.PackageUpdateOneRequiredWithoutSyncNestedInput
@@ -303,6 +318,7 @@ export type PackageSyncUncheckedUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   jobId?: Prisma.StringFieldUpdateOperationsInput | string
   dispatchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -314,6 +330,7 @@ export type PackageSyncCreateManyInput = {
   status?: string
   jobId: string
   dispatchId?: string | null
+  traceparent?: string | null
   requestedAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -323,6 +340,7 @@ export type PackageSyncUpdateManyMutationInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   jobId?: Prisma.StringFieldUpdateOperationsInput | string
   dispatchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -334,6 +352,7 @@ export type PackageSyncUncheckedUpdateManyInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   jobId?: Prisma.StringFieldUpdateOperationsInput | string
   dispatchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -355,6 +374,7 @@ export type PackageSyncCountOrderByAggregateInput = {
   status?: Prisma.SortOrder
   jobId?: Prisma.SortOrder
   dispatchId?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
   requestedAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -366,6 +386,7 @@ export type PackageSyncMaxOrderByAggregateInput = {
   status?: Prisma.SortOrder
   jobId?: Prisma.SortOrder
   dispatchId?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
   requestedAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -377,6 +398,7 @@ export type PackageSyncMinOrderByAggregateInput = {
   status?: Prisma.SortOrder
   jobId?: Prisma.SortOrder
   dispatchId?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
   requestedAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -418,6 +440,7 @@ export type PackageSyncCreateWithoutPackageInput = {
   status?: string
   jobId: string
   dispatchId?: string | null
+  traceparent?: string | null
   requestedAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -427,6 +450,7 @@ export type PackageSyncUncheckedCreateWithoutPackageInput = {
   status?: string
   jobId: string
   dispatchId?: string | null
+  traceparent?: string | null
   requestedAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -452,6 +476,7 @@ export type PackageSyncUpdateWithoutPackageInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   jobId?: Prisma.StringFieldUpdateOperationsInput | string
   dispatchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -461,6 +486,7 @@ export type PackageSyncUncheckedUpdateWithoutPackageInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   jobId?: Prisma.StringFieldUpdateOperationsInput | string
   dispatchId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -474,6 +500,7 @@ export type PackageSyncSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   status?: boolean
   jobId?: boolean
   dispatchId?: boolean
+  traceparent?: boolean
   requestedAt?: boolean
   settledAt?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
@@ -486,6 +513,7 @@ export type PackageSyncSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   status?: boolean
   jobId?: boolean
   dispatchId?: boolean
+  traceparent?: boolean
   requestedAt?: boolean
   settledAt?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
@@ -498,6 +526,7 @@ export type PackageSyncSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   status?: boolean
   jobId?: boolean
   dispatchId?: boolean
+  traceparent?: boolean
   requestedAt?: boolean
   settledAt?: boolean
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
@@ -510,11 +539,12 @@ export type PackageSyncSelectScalar = {
   status?: boolean
   jobId?: boolean
   dispatchId?: boolean
+  traceparent?: boolean
   requestedAt?: boolean
   settledAt?: boolean
 }
 
-export type PackageSyncOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "packageId" | "courierId" | "status" | "jobId" | "dispatchId" | "requestedAt" | "settledAt", ExtArgs["result"]["packageSync"]>
+export type PackageSyncOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "packageId" | "courierId" | "status" | "jobId" | "dispatchId" | "traceparent" | "requestedAt" | "settledAt", ExtArgs["result"]["packageSync"]>
 export type PackageSyncInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   package?: boolean | Prisma.PackageDefaultArgs<ExtArgs>
 }
@@ -543,6 +573,10 @@ export type $PackageSyncPayload<ExtArgs extends runtime.Types.Extensions.Interna
      * The queue_dispatch request that caused it; null after an update.
      */
     dispatchId: string | null
+    /**
+     * The trace of the request that caused it, if it was traced.
+     */
+    traceparent: string | null
     requestedAt: Date
     settledAt: Date | null
   }, ExtArgs["result"]["packageSync"]>
@@ -975,6 +1009,7 @@ export interface PackageSyncFieldRefs {
   readonly status: Prisma.FieldRef<"PackageSync", 'String'>
   readonly jobId: Prisma.FieldRef<"PackageSync", 'String'>
   readonly dispatchId: Prisma.FieldRef<"PackageSync", 'String'>
+  readonly traceparent: Prisma.FieldRef<"PackageSync", 'String'>
   readonly requestedAt: Prisma.FieldRef<"PackageSync", 'DateTime'>
   readonly settledAt: Prisma.FieldRef<"PackageSync", 'DateTime'>
 }

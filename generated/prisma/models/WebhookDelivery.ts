@@ -49,6 +49,7 @@ export type WebhookDeliveryMinAggregateOutputType = {
   claimedUntil: Date | null
   lastHttpStatus: number | null
   syncJobId: string | null
+  traceparent: string | null
   createdAt: Date | null
   settledAt: Date | null
 }
@@ -66,6 +67,7 @@ export type WebhookDeliveryMaxAggregateOutputType = {
   claimedUntil: Date | null
   lastHttpStatus: number | null
   syncJobId: string | null
+  traceparent: string | null
   createdAt: Date | null
   settledAt: Date | null
 }
@@ -83,6 +85,7 @@ export type WebhookDeliveryCountAggregateOutputType = {
   claimedUntil: number
   lastHttpStatus: number
   syncJobId: number
+  traceparent: number
   createdAt: number
   settledAt: number
   _all: number
@@ -112,6 +115,7 @@ export type WebhookDeliveryMinAggregateInputType = {
   claimedUntil?: true
   lastHttpStatus?: true
   syncJobId?: true
+  traceparent?: true
   createdAt?: true
   settledAt?: true
 }
@@ -129,6 +133,7 @@ export type WebhookDeliveryMaxAggregateInputType = {
   claimedUntil?: true
   lastHttpStatus?: true
   syncJobId?: true
+  traceparent?: true
   createdAt?: true
   settledAt?: true
 }
@@ -146,6 +151,7 @@ export type WebhookDeliveryCountAggregateInputType = {
   claimedUntil?: true
   lastHttpStatus?: true
   syncJobId?: true
+  traceparent?: true
   createdAt?: true
   settledAt?: true
   _all?: true
@@ -250,6 +256,7 @@ export type WebhookDeliveryGroupByOutputType = {
   claimedUntil: Date | null
   lastHttpStatus: number | null
   syncJobId: string | null
+  traceparent: string | null
   createdAt: Date
   settledAt: Date | null
   _count: WebhookDeliveryCountAggregateOutputType | null
@@ -290,6 +297,7 @@ export type WebhookDeliveryWhereInput = {
   claimedUntil?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   lastHttpStatus?: Prisma.IntNullableFilter<"WebhookDelivery"> | number | null
   syncJobId?: Prisma.UuidNullableFilter<"WebhookDelivery"> | string | null
+  traceparent?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   event?: Prisma.XOR<Prisma.EventScalarRelationFilter, Prisma.EventWhereInput>
@@ -309,6 +317,7 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   claimedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   lastHttpStatus?: Prisma.SortOrderInput | Prisma.SortOrder
   syncJobId?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   event?: Prisma.EventOrderByWithRelationInput
@@ -332,6 +341,7 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   claimedUntil?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   lastHttpStatus?: Prisma.IntNullableFilter<"WebhookDelivery"> | number | null
   syncJobId?: Prisma.UuidNullableFilter<"WebhookDelivery"> | string | null
+  traceparent?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   event?: Prisma.XOR<Prisma.EventScalarRelationFilter, Prisma.EventWhereInput>
@@ -351,6 +361,7 @@ export type WebhookDeliveryOrderByWithAggregationInput = {
   claimedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   lastHttpStatus?: Prisma.SortOrderInput | Prisma.SortOrder
   syncJobId?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookDeliveryCountOrderByAggregateInput
@@ -376,6 +387,7 @@ export type WebhookDeliveryScalarWhereWithAggregatesInput = {
   claimedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
   lastHttpStatus?: Prisma.IntNullableWithAggregatesFilter<"WebhookDelivery"> | number | null
   syncJobId?: Prisma.UuidNullableWithAggregatesFilter<"WebhookDelivery"> | string | null
+  traceparent?: Prisma.StringNullableWithAggregatesFilter<"WebhookDelivery"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
   settledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
 }
@@ -391,6 +403,7 @@ export type WebhookDeliveryCreateInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutDeliveriesInput
@@ -410,6 +423,7 @@ export type WebhookDeliveryUncheckedCreateInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
@@ -426,6 +440,7 @@ export type WebhookDeliveryUpdateInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutDeliveriesNestedInput
@@ -445,6 +460,7 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
@@ -463,6 +479,7 @@ export type WebhookDeliveryCreateManyInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -478,6 +495,7 @@ export type WebhookDeliveryUpdateManyMutationInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -495,6 +513,7 @@ export type WebhookDeliveryUncheckedUpdateManyInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -527,6 +546,7 @@ export type WebhookDeliveryCountOrderByAggregateInput = {
   claimedUntil?: Prisma.SortOrder
   lastHttpStatus?: Prisma.SortOrder
   syncJobId?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -549,6 +569,7 @@ export type WebhookDeliveryMaxOrderByAggregateInput = {
   claimedUntil?: Prisma.SortOrder
   lastHttpStatus?: Prisma.SortOrder
   syncJobId?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -566,6 +587,7 @@ export type WebhookDeliveryMinOrderByAggregateInput = {
   claimedUntil?: Prisma.SortOrder
   lastHttpStatus?: Prisma.SortOrder
   syncJobId?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   settledAt?: Prisma.SortOrder
 }
@@ -647,6 +669,7 @@ export type WebhookDeliveryCreateWithoutEventInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptCreateNestedManyWithoutDeliveryInput
@@ -663,6 +686,7 @@ export type WebhookDeliveryUncheckedCreateWithoutEventInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedCreateNestedManyWithoutDeliveryInput
@@ -710,6 +734,7 @@ export type WebhookDeliveryScalarWhereInput = {
   claimedUntil?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   lastHttpStatus?: Prisma.IntNullableFilter<"WebhookDelivery"> | number | null
   syncJobId?: Prisma.UuidNullableFilter<"WebhookDelivery"> | string | null
+  traceparent?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   settledAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
 }
@@ -725,6 +750,7 @@ export type WebhookDeliveryCreateWithoutAttemptsInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
   event: Prisma.EventCreateNestedOneWithoutDeliveriesInput
@@ -743,6 +769,7 @@ export type WebhookDeliveryUncheckedCreateWithoutAttemptsInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -774,6 +801,7 @@ export type WebhookDeliveryUpdateWithoutAttemptsInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   event?: Prisma.EventUpdateOneRequiredWithoutDeliveriesNestedInput
@@ -792,6 +820,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutAttemptsInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -807,6 +836,7 @@ export type WebhookDeliveryCreateManyEventInput = {
   claimedUntil?: Date | string | null
   lastHttpStatus?: number | null
   syncJobId?: string | null
+  traceparent?: string | null
   createdAt?: Date | string
   settledAt?: Date | string | null
 }
@@ -822,6 +852,7 @@ export type WebhookDeliveryUpdateWithoutEventInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUpdateManyWithoutDeliveryNestedInput
@@ -838,6 +869,7 @@ export type WebhookDeliveryUncheckedUpdateWithoutEventInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.WebhookAttemptUncheckedUpdateManyWithoutDeliveryNestedInput
@@ -854,6 +886,7 @@ export type WebhookDeliveryUncheckedUpdateManyWithoutEventInput = {
   claimedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastHttpStatus?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   syncJobId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -902,6 +935,7 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   claimedUntil?: boolean
   lastHttpStatus?: boolean
   syncJobId?: boolean
+  traceparent?: boolean
   createdAt?: boolean
   settledAt?: boolean
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
@@ -922,6 +956,7 @@ export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   claimedUntil?: boolean
   lastHttpStatus?: boolean
   syncJobId?: boolean
+  traceparent?: boolean
   createdAt?: boolean
   settledAt?: boolean
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
@@ -940,6 +975,7 @@ export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   claimedUntil?: boolean
   lastHttpStatus?: boolean
   syncJobId?: boolean
+  traceparent?: boolean
   createdAt?: boolean
   settledAt?: boolean
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
@@ -958,11 +994,12 @@ export type WebhookDeliverySelectScalar = {
   claimedUntil?: boolean
   lastHttpStatus?: boolean
   syncJobId?: boolean
+  traceparent?: boolean
   createdAt?: boolean
   settledAt?: boolean
 }
 
-export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "eventId" | "courierId" | "endpoint" | "origin" | "status" | "attemptCount" | "nextAttemptAt" | "claimedUntil" | "lastHttpStatus" | "syncJobId" | "createdAt" | "settledAt", ExtArgs["result"]["webhookDelivery"]>
+export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "eventId" | "courierId" | "endpoint" | "origin" | "status" | "attemptCount" | "nextAttemptAt" | "claimedUntil" | "lastHttpStatus" | "syncJobId" | "traceparent" | "createdAt" | "settledAt", ExtArgs["result"]["webhookDelivery"]>
 export type WebhookDeliveryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   event?: boolean | Prisma.EventDefaultArgs<ExtArgs>
   attempts?: boolean | Prisma.WebhookDelivery$attemptsArgs<ExtArgs>
@@ -1012,6 +1049,10 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
      * The package_syncs row that gets the outcome of this delivery.
      */
     syncJobId: string | null
+    /**
+     * The trace of the request that caused it, if it was traced.
+     */
+    traceparent: string | null
     createdAt: Date
     settledAt: Date | null
   }, ExtArgs["result"]["webhookDelivery"]>
@@ -1451,6 +1492,7 @@ export interface WebhookDeliveryFieldRefs {
   readonly claimedUntil: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly lastHttpStatus: Prisma.FieldRef<"WebhookDelivery", 'Int'>
   readonly syncJobId: Prisma.FieldRef<"WebhookDelivery", 'String'>
+  readonly traceparent: Prisma.FieldRef<"WebhookDelivery", 'String'>
   readonly createdAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly settledAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
 }

@@ -120,6 +120,7 @@ const INVENTORY: Record<string, Table> = {
   'public.package_syncs': {
     keep: 'tenant_id package_id courier_id job_id dispatch_id requested_at settled_at',
     code: 'status',
+    text: 'traceparent',
   },
   'public.package_events': {
     keep: 'tenant_id id package_id courier_id actor_user_id occurred_at recorded_at place',
@@ -169,6 +170,7 @@ const INVENTORY: Record<string, Table> = {
   'public.webhook_deliveries': {
     keep: 'tenant_id id event_id courier_id attempt_count next_attempt_at claimed_until last_http_status sync_job_id created_at settled_at',
     code: 'endpoint origin status',
+    text: 'traceparent',
   },
   'public.webhook_attempts': {
     keep: 'tenant_id delivery_id number courier_id started_at duration_ms http_status',
@@ -211,6 +213,7 @@ const INVENTORY: Record<string, Table> = {
     json: 'fingerprints',
     keep: 'first_seen_at seen_at',
   },
+  'installation.outbound': { keep: 'id paused_at', text: 'server paused_because' },
   'installation.background_migrations': {
     keep: 'tenant_id rows_done rows_total batch_rows created_at updated_at finished_at',
     code: 'name status last_key',
