@@ -120,7 +120,9 @@ async function recordUse(config: Config, url: string, log: Log): Promise<void> {
   });
   await withClient(url, async (client) => {
     // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
-    await pauseIfRestored(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));
+    await pauseIfRestored(client).catch((error: unknown) =>
+      log(`The server is unknown: ${messageOf(error)}`),
+    );
     const pause = await readPause(client);
     if (pause) log(`Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`);
   });

@@ -54,7 +54,9 @@ describe('the application of a release', () => {
   test('has one command, which lists the programs', async () => {
     const unknown = crossdock(installed, ['help'], {});
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
-    expect(unknown.output()).toMatch(/^Commands: serve, worker, .*health, migrate, outbound, restore-report, rewrap, tenant-create/m);
+    expect(unknown.output()).toMatch(
+      /^Commands: serve, worker, .*health, migrate, outbound, restore-report, rewrap, tenant-create/m,
+    );
   });
 
   test('migrates, creates a tenant and serves in production with secrets in files', async () => {

@@ -384,7 +384,17 @@ describe('npm run doctor', () => {
       expect(faultsOf(lines)).toEqual([]);
       expect(new Set(lines.map(({ check }) => check))).toEqual(
         new Set([
-          ...['settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server'],
+          ...[
+            'settings',
+            'secrets',
+            'tls',
+            'folders',
+            'mail',
+            'recipients',
+            'outbound',
+            'database',
+            'server',
+          ],
           ...['clock', 'time zone', 'autovacuum', 'pooler', 'connections', 'migrations', 'extensions'],
           ...['rights', 'deployment', 'demo data', 'worker', 'pause', 'backlog', 'background', 'audit'],
           'encryption',
