@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, afterAll, beforeAll, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
 import { listMigrations, MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
@@ -12,6 +13,7 @@ import { endProcesses, removeFolders, until, type Running } from '../support/ser
 // rehearse:upgrade` runs it alone and prints the figures.
 
 const LIMIT_MS = 600_000;
+const SEEN_BY_PROXY_MS = 10_000;
 /** Seconds of load between two steps. */
 const BETWEEN_STEPS = 5;
 
@@ -53,6 +55,8 @@ async function replace(index: number, version: string): Promise<boolean> {
   expect(await drain(replica)).toEqual({ code: 0, signal: null });
   const started = await site.startReplica(version, replica.port);
   if (started) site.replicas[index] = started;
+  // The load balancer must see it too before the next replica stops.
+  await sleep(SEEN_BY_PROXY_MS);
   return started !== undefined;
 }
 

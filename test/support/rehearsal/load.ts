@@ -93,11 +93,11 @@ export function startLoad(url: string, token: string, prefix: string, perSecond 
 const textOf = (outcome: Outcome): string =>
   typeof outcome === 'string' ? outcome : `${outcome.status} ${outcome.text.slice(0, 200)}`;
 
-/** Counts the failures by how they ended, without the ids in them. */
+/** Counts the failures by how they ended, without the numbers and ids in them. */
 export function countFailures(failures: string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const failure of failures) {
-    const kind = failure.replace(/"request_id":"[^"]*"/, '');
+    const kind = failure.replace(/"request_id":"[^"]*"/, '').replace(/search=\S*/, '');
     counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
