@@ -31,17 +31,18 @@ async function observe(
     { kind: 'consumer', attributes: { 'crossdock.job.id': id, 'crossdock.tenant.id': tenantId } },
     traceparent === undefined ? undefined : { traceparent },
   );
-  const log = deps.log.child({ job: kind, jobId: id, attempt, tenantId, courierId, ...traceFields(span) });
+  // Without the tenant, which the lines of the work name themselves.
+  const log = deps.log.child({ job: kind, jobId: id, jobAttempt: attempt, ...traceFields(span) });
   const durationMs = () => Math.round(performance.now() - startMs);
   try {
     await run({ ...deps, log, span, db: withSpan(deps.db, span) });
     span?.end();
-    log.debug({ status: 'completed', durationMs: durationMs() }, 'job completed');
+    log.debug({ tenantId, courierId, status: 'completed', durationMs: durationMs() }, 'job completed');
   } catch (error) {
     const code = error instanceof ApiError ? error.code : undefined;
     span?.end({ 'crossdock.failure.code': code }, errorTypeOf(error));
     const status = attempt < maxAttempts ? 'retried' : 'failed';
-    log.error({ status, code, durationMs: durationMs(), err: error }, 'job failed');
+    log.error({ tenantId, courierId, status, code, durationMs: durationMs(), err: error }, 'job failed');
     throw error;
   }
 }

@@ -72,10 +72,14 @@ const NO_FILES = new Set([
 
 const isFile = (name: string) => files.some((path) => path === name || path.endsWith(`/${name}`));
 
-// Names from Node, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and graphile-worker, and
+// Names from Node, OpenTelemetry, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and graphile-worker, and
 // from examples in the README.
 const FOREIGN = new Set([
   'NODE_EXTRA_CA_CERTS',
+  'OTEL_EXPORTER_OTLP_CERTIFICATE',
+  'OTEL_EXPORTER_OTLP_COMPRESSION',
+  'OTEL_EXPORTER_OTLP_TIMEOUT',
+  'OTEL_RESOURCE_ATTRIBUTES',
   'countPackages',
   'crossdock_login',
   'askForCode',

@@ -158,7 +158,7 @@ test('a failed job: tenant, kind, attempt, status, error and the trace of the re
     tenantId: DEMO.tenants.demo,
     job: 'sendAccountMail',
     jobId: expect.any(String),
-    attempt: 1,
+    jobAttempt: 1,
     status: 'retried',
     err: { message: expect.stringContaining('was not sent') },
   });

@@ -1,7 +1,7 @@
+import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import type { Span } from '../../../platform/tracing/span.js';
 import type { ClaimedRow } from './claim-queries.js';
-import type { Called } from './outcome.js';
 import type { AttemptResult } from './settle-queries.js';
 
 export type AttemptObservers = Pick<TaskDeps, 'metrics' | 'log' | 'tracer' | 'span'>;
@@ -16,11 +16,10 @@ export type ObservedAttempt = {
 /** @param number of the attempt, from 1 */
 export function observeAttempt(
   { metrics, log, tracer, span: job }: AttemptObservers,
-  { endpoint }: Pick<Called, 'endpoint'>,
+  { tenantId, courierId, endpoint }: DeliveryQueue,
   { deliveryId, createdAt, traceparent }: ClaimedRow,
   { number, sentAt }: { number: number; sentAt: Date },
 ): ObservedAttempt {
-  if (number === 1) metrics?.webhookStarted((sentAt.getTime() - createdAt.getTime()) / 1_000);
   // A job sends the webhooks of many requests. Each webhook belongs to the trace of its own request.
   const isOfJob = traceparent !== null && job !== undefined && traceparent.includes(job.traceId);
   const parent = isOfJob ? { traceparent: job.traceparent } : { traceparent: traceparent ?? '', link: job };
@@ -38,17 +37,21 @@ export function observeAttempt(
     postponed: () => span?.end({}, 'postponed'),
     ended({ outcome, http_status: status }, durationMs) {
       metrics?.webhookAttempt(outcome, durationMs / 1_000);
+      if (number === 1) metrics?.webhookStarted((sentAt.getTime() - createdAt.getTime()) / 1_000);
       const isDelivered = outcome === 'delivered';
       span?.end({ 'http.response.status_code': status ?? undefined }, isDelivered ? undefined : outcome);
       log[isDelivered ? 'debug' : 'info'](
         {
+          tenantId,
+          courierId,
           deliveryId,
           endpoint,
           attempt: number,
           outcome,
           status,
           durationMs: Math.round(durationMs),
-          ...(span && { traceId: span.traceId }),
+          ...(span &&
+            span.traceId !== job?.traceId && { [job ? 'deliveryTraceId' : 'traceId']: span.traceId }),
         },
         isDelivered ? 'webhook delivered' : 'webhook not delivered',
       );

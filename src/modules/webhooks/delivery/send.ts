@@ -18,6 +18,7 @@ export type Target = TargetRow & { url: string };
 
 /** The values that all requests to a URL share. */
 export type Sender = Omit<Called, 'userCode'> & {
+  queue: DeliveryQueue;
   url: string;
   secrets: string[];
   headers: Record<string, string>;
@@ -28,14 +29,16 @@ export type Sender = Omit<Called, 'userCode'> & {
 export async function openSender(
   newContext: () => SystemContext,
   secrets: Secrets,
-  { tenantId, courierId, endpoint }: DeliveryQueue,
+  queue: DeliveryQueue,
   target: Target,
 ): Promise<Sender> {
+  const { tenantId, courierId, endpoint } = queue;
   const readMs = performance.now();
   const tokenContext = encryptionContext(tenantId, courierId, 'api_token');
   const token = target.apiTokenCipher && secrets.decrypt(target.apiTokenCipher, tokenContext);
   const signers = signingSecrets(secrets, { ...target, tenantId, id: courierId }, target.now);
   return {
+    queue,
     url: target.url,
     endpoint,
     format: target.format,
@@ -70,7 +73,7 @@ export async function attempt(
   const sentAt = sender.clock();
   const attempted = { delivery_id, number, started_at: sentAt.toISOString() };
   if (!body) return { ...attempted, ...NOTHING_TO_SEND };
-  const observed = observeAttempt(deps, sender, delivery, { number, sentAt });
+  const observed = observeAttempt(deps, sender.queue, delivery, { number, sentAt });
   const reply = await deps.outbound.send({
     span: observed.span,
     method: 'POST',
