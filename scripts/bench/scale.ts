@@ -13,6 +13,8 @@ export type Scale = {
   seconds: number;
   /** The size of one load: it ends after this time, or after `requests`. */
   load: { seconds: number; requests?: number };
+  /** The pre-alerts of one body of lines. */
+  lines: number;
   /** The packages of one event call and of one bill. */
   eventPackages: number;
   exported: number;
@@ -31,6 +33,7 @@ export const FULL: Scale = {
   times: (usual) => usual,
   seconds: 3,
   load: { seconds: 3 },
+  lines: 1_000,
   eventPackages: 1_000,
   exported: 10_000,
   added: 10_000,
@@ -50,6 +53,7 @@ export const SMOKE: Scale = {
   times: (usual) => Math.min(usual, 5),
   seconds: 1,
   load: { seconds: 5, requests: 20 },
+  lines: 50,
   eventPackages: 50,
   exported: 1_000,
   added: 500,
