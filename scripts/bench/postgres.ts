@@ -23,9 +23,6 @@ export async function waitForVacuums(url: string): Promise<void> {
   });
 }
 
-/** The connections of the service's pool. */
-const CLIENTS = 10;
-
 /** Returns a statement with its values inlined, for psql and pgbench. */
 export function inline(statement: Sql, expressions: Record<string, string> = {}): string {
   return statement.text.replace(/\$(\d+)/g, (_, position: string) => {
@@ -112,8 +109,8 @@ async function timeWithDriver(url: string, statements: string[], times: number):
 /** `postgresMs` is PostgreSQL's CPU time per transaction. */
 export type TransactionCost = { rate: number; postgresMs: number | undefined; client: string };
 
-/** How long each client repeats the transaction. */
-type Amount = { seconds: number } | { transactions: number };
+/** The connections, and how long each repeats the transaction. */
+type Amount = { clients: number } & ({ seconds: number } | { transactions: number });
 
 /**
  * Measures a transaction of these statements as the service would send it: prepared, and pipelined if pgbench is installed.
@@ -122,16 +119,16 @@ type Amount = { seconds: number } | { transactions: number };
 export async function costOfTransaction(
   url: string,
   statements: string[],
-  { name, seconds }: Scale,
+  { name, seconds, clients }: Scale,
   meter: CpuMeter | undefined,
 ): Promise<TransactionCost> {
   const pgbench = findProgram('pgbench');
   const run = (amount: Amount) =>
     pgbench ? runPgbench(pgbench, url, statements, amount) : runDriver(url, statements, amount);
   const startMs = meter?.().postgresMs;
-  const first = await run({ transactions: 1 });
+  const first = await run({ clients, transactions: 1 });
   const middleMs = meter?.().postgresMs;
-  const whole = await run(name === 'smoke' ? { transactions: 5 } : { seconds });
+  const whole = await run({ clients, ...(name === 'smoke' ? { transactions: 5 } : { seconds }) });
   const endMs = meter?.().postgresMs;
   const isKnown = startMs !== undefined && middleMs !== undefined && endMs !== undefined;
   const usedMs = isKnown ? endMs - middleMs - (middleMs - startMs) : undefined;
@@ -151,7 +148,7 @@ function runPgbench(pgbench: string, url: string, statements: string[], amount: 
   const numbered = ['\\set n random(1, 1000000000000)', '\\startpipeline', 'begin;', ...lines, 'commit;'];
   writeFileSync(script, [...numbered, '\\endpipeline'].join('\n'));
   const limit = 'seconds' in amount ? ['-T', String(amount.seconds)] : ['-t', String(amount.transactions)];
-  const args = ['-n', '-M', 'prepared', '-c', String(CLIENTS), ...limit, '-f', script, url];
+  const args = ['-n', '-M', 'prepared', '-c', String(amount.clients), ...limit, '-f', script, url];
   try {
     const startedMs = performance.now();
     const { stdout, stderr } = spawnSync(pgbench, args, { encoding: 'utf8' });
@@ -180,6 +177,6 @@ async function runDriver(url: string, statements: string[], amount: Amount): Pro
         count += 1;
       }
     });
-  await Promise.all(Array.from({ length: CLIENTS }, work));
+  await Promise.all(Array.from({ length: amount.clients }, work));
   return { count, seconds: (performance.now() - startedMs) / 1000 };
 }

@@ -11,8 +11,12 @@ export type Scale = {
   times(usual: number): number;
   /** The duration of a rate measurement. */
   seconds: number;
+  /** The connections that run the same statements without the service. */
+  clients: number;
   /** The size of one load: it ends after this time, or after `requests`. */
   load: { seconds: number; requests?: number };
+  /** The pre-alerts of one body of lines. */
+  lines: number;
   /** The packages of one event call and of one bill. */
   eventPackages: number;
   exported: number;
@@ -30,7 +34,10 @@ export const FULL: Scale = {
   rounds: 3,
   times: (usual) => usual,
   seconds: 3,
+  // As many as the service's pool has.
+  clients: 10,
   load: { seconds: 3 },
+  lines: 1_000,
   eventPackages: 1_000,
   exported: 10_000,
   added: 10_000,
@@ -49,7 +56,10 @@ export const SMOKE: Scale = {
   // With psql, a measurement is the difference between one call and several.
   times: (usual) => Math.min(usual, 5),
   seconds: 1,
+  // Each plans every statement anew, which takes longer than five transactions.
+  clients: 2,
   load: { seconds: 5, requests: 20 },
+  lines: 50,
   eventPackages: 50,
   exported: 1_000,
   added: 500,

@@ -52,15 +52,18 @@ function submitStatements(config: Config): string[] {
   return [inline(enterScope(caller)), lock, withFreshIds];
 }
 
-const LINES = 1_000;
 /** The connections of the service's pool that one courier may use. */
 const BATCH_CONNECTIONS = 4;
 
-/** Pre-alerts in bodies of 1,000 lines. */
+/** Pre-alerts in bodies of many lines. */
 export const submitLinesRow = (bench: Bench): Promise<Row> =>
   rateRow(bench, {
-    name: `submit pre-alerts, ${digits(LINES)} lines`,
-    template: { ...SUBMIT, body: '{"UserCode":"IEX-1001","TrackingNumber":"LINE-{n}-{line}"}', lines: LINES },
+    name: `submit pre-alerts, ${digits(bench.scale.lines)} lines`,
+    template: {
+      ...SUBMIT,
+      body: '{"UserCode":"IEX-1001","TrackingNumber":"LINE-{n}-{line}"}',
+      lines: bench.scale.lines,
+    },
     connections: BATCH_CONNECTIONS,
     bare: 'bareInsertMs',
   });

@@ -32,7 +32,7 @@ async function buildIfStale(): Promise<void> {
   const contract = await readContract();
   await generateCore(contract, join(generated, 'core'));
   await generateMethods(contract, join(generated, 'methods.ts'));
-  const compiler = join(projectRoot, 'node_modules/typescript/bin/tsc');
+  const compiler = join(projectRoot, 'node_modules/typescript-7/bin/tsc');
   await runTool({ program: process.execPath, args: [compiler, '-p', 'tsconfig.json'], folder });
   await bundle({
     entryPoints: [join(output, 'index.js')],

@@ -1,16 +1,36 @@
-// Starts the files that take longest first, so that all jest workers finish at about the same time. On a fresh clone jest
-// has no durations and orders the files by size.
-const { basename } = require('node:path');
+// Starts the files that take longest first, so that all jest workers finish at about the same time, and at most one file at a time
+// that mostly waits, so that the others use both cores. On a fresh clone jest has no durations and orders the files by size.
+const { join, relative, sep } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
-const seconds = require('./durations.json');
+const { seconds, waiting } = require('./durations.json');
 
 /** Used for a file that is not in the list. */
 const ORDINARY_SECONDS = 3;
 
-const secondsOf = ({ path }) => seconds[basename(path)] ?? ORDINARY_SECONDS;
+const nameOf = ({ path, context }) =>
+  relative(join(context.config.rootDir, 'test'), path).split(sep).join('/');
+const secondsOf = (test) => seconds[nameOf(test)] ?? ORDINARY_SECONDS;
 
 module.exports = class LongestFirst extends Sequencer {
+  constructor(options) {
+    super(options);
+    this.workers = options.globalConfig.maxWorkers;
+  }
+
+  /** Plays the run with the recorded durations: a worker that has ended its file takes the next one. */
   sort(tests) {
-    return [...tests].sort((a, b) => secondsOf(b) - secondsOf(a) || a.path.localeCompare(b.path));
+    const sorted = [...tests].sort((a, b) => secondsOf(b) - secondsOf(a) || a.path.localeCompare(b.path));
+    const [waits, computes] = [true, false].map((kind) =>
+      sorted.filter((test) => waiting.includes(nameOf(test)) === kind),
+    );
+    const workers = Array.from({ length: this.workers }, () => ({ endsAt: 0, files: undefined }));
+    return sorted.map(() => {
+      const worker = workers.reduce((first, each) => (each.endsAt < first.endsAt ? each : first));
+      const isOtherWaiting = workers.some((each) => each !== worker && each.files === waits);
+      worker.files = waits.length > 0 && (!isOtherWaiting || computes.length === 0) ? waits : computes;
+      const test = worker.files.shift();
+      worker.endsAt += secondsOf(test);
+      return test;
+    });
   }
 };
