@@ -96,7 +96,7 @@ async function expectDecryption(site: Installation): Promise<string> {
   const right = await examine({});
   const [line] = /ok +encryption.*/.exec(right.output) ?? [];
   expect([right.output, line]).toEqual([right.output, expect.stringContaining('all can be decrypted')]);
-  expect(right.output).toMatch(/warning +outbound/);
+  expect(right.output).toMatch(/warning +pause/);
   const wrong = await examine({ ENCRYPTION_KEYS: `1:${WRONG_KEY}` });
   expect([wrong.code, wrong.output]).toEqual([
     1,

@@ -241,7 +241,7 @@ describe('logo rendering at upload', () => {
 
 test("the demo logo's PNG equals the service's rendering of its SVG", async () => {
   const { raster, content } = logoRow(new Date());
-  // The columns are bytea, which the demo data have as `\\x` and hexadecimal digits.
+  // The columns are bytea, which the demo data have as `\x` and hexadecimal digits.
   const [drawn, svgBytes] = [raster, content].map((text) => Buffer.from((text as string).slice(2), 'hex'));
   const made = await makeLogoDrawer()(IEX, svgBytes ?? Buffer.alloc(0));
   expect(drawn && made.raster.equals(drawn)).toBe(true);
