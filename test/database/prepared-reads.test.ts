@@ -7,6 +7,7 @@ let service: Service;
 let admin: string;
 
 const PACKAGES = 20_000;
+const CUSTOMERS = 100;
 
 beforeAll(async () => {
   service = await startService({ poolSize: 1 });
@@ -18,7 +19,12 @@ beforeAll(async () => {
      from generate_series(1, ${PACKAGES}) n, warehouses w join couriers c on c.tenant_id = w.tenant_id and c.code = 'IEX'
      where w.is_primary and w.tenant_id = (select tenant_id from couriers where code = 'IEX' limit 1)`,
   );
-  await service.owner.query('analyze packages');
+  await service.owner.query(
+    `insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
+     select tenant_id, gen_random_uuid(), id, 'PR-' || n, 'Ann', 'Lee'
+     from couriers, generate_series(1, ${CUSTOMERS}) n where code = 'IEX'`,
+  );
+  await service.owner.query('analyze packages, customers');
 });
 
 afterAll(() => service.stop());
@@ -50,6 +56,21 @@ test('the plan for all values reads only the rows of the page', async () => {
   const buffers = await buffersOfGenericPlan(page?.name ?? '', tenants[0]?.id ?? '');
   // The packages alone have more than 400 pages.
   expect(buffers).toBeLessThan(120);
+});
+
+test('a user code is found with and without its courier, and no prepared statement has an optional condition', async () => {
+  const user_code = `PR-${CUSTOMERS}`;
+  const [iex] = (await service.owner.query<{ id: string }>(`select id from couriers where code = 'IEX'`))
+    .rows;
+  for (const courier of [{}, { courier_id: iex?.id }]) {
+    const body = { tracking_number: `PRX${Object.keys(courier).length}`, weight: 1, user_code, ...courier };
+    const { data } = (await service.call('receivePackage', { token: admin, body })).body;
+    expect(data).toMatchObject({ user_code, courier_id: iex?.id });
+  }
+  const statements = (await preparedStatements()).map(({ statement }) => statement);
+  expect(statements.filter((text) => text.includes('from customers c'))).toHaveLength(1);
+  // One plan for all values cannot use an index for it: this lookup read all user codes of the tenant.
+  expect(statements.filter((text) => /\$\d+(::\w+)? is null or/.test(text))).toEqual([]);
 });
 
 /** Executes a prepared statement whose parameters are all the tenant, and returns the number of pages that it read. */

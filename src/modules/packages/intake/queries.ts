@@ -62,17 +62,24 @@ export function findReferencedIds(
     (select w.id from warehouses w where ${tenantRows(ctx, 'w')} and ${warehouse}) as "warehouseId"`;
 }
 
-/** Selects the active customers with a user code, at most two: two are enough to detect an ambiguous code. */
+/**
+ * Selects the active customers with a user code, at most two: two are enough to detect an ambiguous code. Without a courier it
+ * looks the code up for each courier of the tenant, because the index of user codes begins with the courier.
+ */
 export function findCustomers(
   ctx: UserContext,
   userCode: string | null,
   courierId: string | null,
 ): Sql<Customer> {
+  const from =
+    courierId === null
+      ? sql`couriers r join customers c on c.tenant_id = r.tenant_id and c.courier_id = r.id`
+      : sql`customers c`;
+  const where = courierId === null ? sql`${tenantRows(ctx, 'r')}` : sql`c.courier_id = ${courierId}::uuid`;
   return sql`select c.courier_id as "courierId", c.user_code as "userCode", c.first_name as "firstName",
       c.last_name as "lastName"
-    from customers c
-    where ${ownRows(ctx, 'c')} and c.user_code = ${userCode} and c.is_active
-      and (${courierId}::uuid is null or c.courier_id = ${courierId}::uuid)
+    from ${from}
+    where ${ownRows(ctx, 'c')} and c.user_code = ${userCode} and c.is_active and ${where}
     limit 2`;
 }
 
