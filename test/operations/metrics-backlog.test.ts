@@ -61,9 +61,14 @@ async function startMetrics(url = database.ownerUrl): Promise<ServedMetrics> {
   return metrics;
 }
 
-/** Returns the service's gauges with one of the prefixes, from one scrape. */
+/** Returns the service's gauges with one of the prefixes, from the first scrape that has them: on a busy machine the query may take too long. */
 async function gauges(...prefixes: string[]): Promise<Record<string, number>> {
-  const { values } = await scrape((await startMetrics()).port);
+  const { port } = await startMetrics();
+  let values = new Map<string, number>();
+  await until(async () => {
+    ({ values } = await scrape(port));
+    return values.has('crossdock_worker_pools');
+  });
   return Object.fromEntries(
     [...values].filter(([key]) => prefixes.some((prefix) => key.startsWith(`crossdock_${prefix}`))),
   );
