@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
+import type pg from 'pg';
 import type { Config } from '../config/config.js';
 import { packageVersion } from '../config/package-version.js';
-import { withClient } from '../platform/db/connections/roles.js';
 
 /** A deployment as its database knows it. */
 export type Deployment = {
@@ -29,14 +29,12 @@ const fingerprint = (secret: string | Buffer): string =>
   createHmac('sha256', 'crossdock fingerprint of a secret').update(secret).digest('hex').slice(0, 16);
 
 /** Records that a deployment uses the database. */
-export async function recordDeployment(url: string, deployment: Deployment): Promise<void> {
+export async function recordDeployment(client: pg.ClientBase, deployment: Deployment): Promise<void> {
   const { name, appEnv, fingerprints } = deployment;
-  await withClient(url, (client) =>
-    client.query(
-      `insert into installation.deployments as deployment (name, app_env, fingerprints, version) values ($1, $2, $3, $4)
-       on conflict (name, app_env) do update
-       set fingerprints = excluded.fingerprints, version = excluded.version, seen_at = now()`,
-      [name, appEnv, JSON.stringify(fingerprints), packageVersion()],
-    ),
+  await client.query(
+    `insert into installation.deployments as deployment (name, app_env, fingerprints, version) values ($1, $2, $3, $4)
+     on conflict (name, app_env) do update
+     set fingerprints = excluded.fingerprints, version = excluded.version, seen_at = now()`,
+    [name, appEnv, JSON.stringify(fingerprints), packageVersion()],
   );
 }

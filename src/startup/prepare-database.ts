@@ -115,16 +115,16 @@ async function assertMigrated(url: string): Promise<void> {
 
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
 async function recordUse(config: Config, url: string, log: Log): Promise<void> {
-  await recordDeployment(url, describeDeployment(config)).catch((error: unknown) => {
-    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
-  });
   await withClient(url, async (client) => {
+    await recordDeployment(client, describeDeployment(config));
     // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
     await pauseIfRestored(client).catch((error: unknown) =>
       log(`The server is unknown: ${messageOf(error)}`),
     );
     const pause = await readPause(client);
     if (pause) log(`Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`);
+  }).catch((error: unknown) => {
+    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
   });
 }
 

@@ -59,6 +59,14 @@ async function countWaiting({ owner } = service): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
+/** Returns the process ids of the service's connections. */
+async function connectionsOf({ owner }: Service): Promise<number[]> {
+  const { rows } = await owner.query<{ pid: number }>(
+    `select pid from pg_stat_activity where datname = current_database() and application_name = 'crossdock'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
 const announce = (key: string, userCode: string): Promise<Reply> =>
   service.call('submitPrealert', {
     key,
@@ -123,16 +131,25 @@ describe('slow queries', () => {
     expect(countOf(await Promise.all(slow), 200)).toBeGreaterThanOrEqual(8);
   });
 
-  test("end with the statement timeout, which frees the courier's connections", () => timedOut, 40_000);
+  test(
+    "end with the statement timeout, which frees the courier's connections; idle ones stay open",
+    () => timedOut,
+    40_000,
+  );
 });
 
 async function waitForStatementTimeout(): Promise<void> {
   const own = await startService({ poolSize: POOL });
   const end = await lockCourierAt(own, DEMO.couriers.HRB);
   try {
+    await Promise.all(times(8, () => own.call('listCustomers', { as: 'admin' })));
+    const opened = await connectionsOf(own);
+    expect(opened.length).toBeGreaterThan(4);
     const slow = times(4, () => addCustomer('hrb', undefined, own));
     await until(async () => (await countWaiting(own)) === 4);
     expect(countOf(await Promise.all(slow), 503)).toBe(4);
+    // The others were idle for the 15 seconds of the statement timeout.
+    expect(await connectionsOf(own)).toEqual(expect.arrayContaining(opened));
     await end();
     expect((await addCustomer('hrb', undefined, own)).status).toBe(200);
   } finally {

@@ -4,7 +4,7 @@ import { surveyConfig } from '../../../src/config/config.js';
 import { appendAllToChains } from '../../../src/modules/audit-log/append-to-chain.js';
 import { createTenant } from '../../../src/modules/tenants/tenant.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
-import { APP_ROLE } from '../../../src/platform/db/connections/roles.js';
+import { APP_ROLE, withClient } from '../../../src/platform/db/connections/roles.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
 import { examine } from '../../../src/startup/doctor/doctor.js';
@@ -75,7 +75,9 @@ async function fill(owner: pg.Client, env: Env): Promise<void> {
   const secrets = openSecrets(config.secrets);
   await appendAllToChains({ db, secrets, stopping: new AbortController().signal });
   await db.close();
-  await recordDeployment(config.databaseUrl ?? '', describeDeployment(config));
+  await withClient(config.databaseUrl ?? '', (client) =>
+    recordDeployment(client, describeDeployment(config)),
+  );
   await owner.query(
     "insert into queue.worker_pools (id, seen_at) values ('worker', now() + interval '1 hour')",
   );

@@ -71,15 +71,17 @@ export function findCustomers(
   userCode: string | null,
   courierId: string | null,
 ): Sql<Customer> {
-  const from =
+  const [from, scope] =
     courierId === null
-      ? sql`couriers r join customers c on c.tenant_id = r.tenant_id and c.courier_id = r.id`
-      : sql`customers c`;
-  const where = courierId === null ? sql`${tenantRows(ctx, 'r')}` : sql`c.courier_id = ${courierId}::uuid`;
+      ? [
+          sql`couriers r join customers c on c.tenant_id = r.tenant_id and c.courier_id = r.id`,
+          tenantRows(ctx, 'r'),
+        ]
+      : [sql`customers c`, sql`c.courier_id = ${courierId}::uuid`];
   return sql`select c.courier_id as "courierId", c.user_code as "userCode", c.first_name as "firstName",
       c.last_name as "lastName"
     from ${from}
-    where ${ownRows(ctx, 'c')} and c.user_code = ${userCode} and c.is_active and ${where}
+    where ${ownRows(ctx, 'c')} and c.user_code = ${userCode} and c.is_active and ${scope}
     limit 2`;
 }
 

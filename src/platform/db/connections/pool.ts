@@ -29,7 +29,7 @@ const CONNECT_TIMEOUT_MS = 2_000;
 /** Longer than any request's own limit. It ends abandoned statements, which would otherwise keep their locks. */
 export const STATEMENT_TIMEOUT_MS = 15_000;
 
-/** A new connection must plan every statement again, which costs more than executing it a hundred times. */
+/** node-postgres would close connections after ten idle seconds, and a new one plans every prepared statement again (decision 0056). */
 const IDLE_TIMEOUT_MS = 5 * 60_000;
 
 /** Bounds the memory that PostgreSQL's caches of one session take. */
