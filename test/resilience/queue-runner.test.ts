@@ -159,6 +159,33 @@ test(
 );
 
 test(
+  'a heartbeat that ends during the stop leaves no worker behind',
+  async () => {
+    await owner.query(`
+      create function slow_heartbeat() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(0.5); return new; end $$;
+      create trigger slow_heartbeat before insert on queue.worker_pools for each row execute function slow_heartbeat()`);
+    try {
+      const queue = startQueue();
+      await until(
+        async () =>
+          (await count("pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'")) > 0,
+      );
+      expect(await queue.stop(10_000)).toBe(true);
+      await until(
+        async () =>
+          (await count("pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'")) ===
+          0,
+      );
+      expect(await count('queue.worker_pools')).toBe(0);
+    } finally {
+      await owner.query('drop function slow_heartbeat cascade');
+    }
+  },
+  LIMIT_MS,
+);
+
+test(
   'a stop during a restart stops the new runner too',
   async () => {
     const queue = startQueue();

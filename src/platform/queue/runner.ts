@@ -53,7 +53,12 @@ const RESTART_MS = 1_000;
  */
 export function runQueue(options: QueueOptions): RunningQueue {
   const stopping = new AbortController();
-  const state: State = { poolId: undefined, isPaused: false, restart: () => undefined };
+  const state: State = {
+    poolId: undefined,
+    lastHeartbeat: Promise.resolve(),
+    isPaused: false,
+    restart: () => undefined,
+  };
   const heartbeat = startHeartbeat(options, state);
   const ended = keepRunning(options, state, stopping.signal).finally(() => clearInterval(heartbeat));
   return {
@@ -67,6 +72,8 @@ export function runQueue(options: QueueOptions): RunningQueue {
 
 type State = {
   poolId: string | undefined;
+  /** Resolves when the last heartbeat has been recorded, or has failed. */
+  lastHeartbeat: Promise<void>;
   /** Whether the runner takes no outbound work. */
   isPaused: boolean;
   /** Ends the runner after its running jobs, so that another one starts. */
@@ -89,11 +96,31 @@ async function keepRunning(options: QueueOptions, state: State, stopping: AbortS
   }
 }
 
-/** Unlocks the jobs that the last runner left locked. None of them is running, because a runner ends after its jobs. */
+/**
+ * Unlocks the jobs that the last runner left locked, and forgets its heartbeat. None of them is running, because a runner ends
+ * after its jobs.
+ */
 async function releaseLockedJobs({ pg }: QueueOptions, state: State): Promise<void> {
   if (!state.poolId) return;
-  await releaseJobs(pg, [state.poolId]);
+  const poolId = state.poolId;
   state.poolId = undefined;
+  // A heartbeat recorded later would show a live worker where there is none.
+  await state.lastHeartbeat;
+  try {
+    await releaseJobs(pg, [poolId]);
+  } catch (error) {
+    state.poolId = poolId;
+    throw error;
+  }
+}
+
+/** Records a heartbeat of the current runner after the one before it. */
+function beat(pg: pg.Pool, state: State): Promise<void> {
+  const recorded = state.lastHeartbeat.then(async () => {
+    if (state.poolId) await recordHeartbeat(pg, state.poolId);
+  });
+  state.lastHeartbeat = recorded.catch(() => undefined);
+  return recorded;
 }
 
 /**
@@ -121,7 +148,7 @@ async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state:
   const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {
     state.poolId = workerPool.id;
-    recordHeartbeat(pg, workerPool.id).catch(() => undefined);
+    beat(pg, state).catch(() => undefined);
   });
   return run({
     pgPool: pg,
@@ -156,8 +183,8 @@ const toTaskList = (tasks: Partial<Tasks>): TaskList =>
   );
 
 function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
-  const beat = async () => {
-    if (state.poolId) await recordHeartbeat(pg, state.poolId);
+  const inspect = async () => {
+    await beat(pg, state);
     const crashed = await recoverJobs(pg, heartbeatSeconds);
     if (crashed > 0) log({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
     if (((await readPause(pg)) !== undefined) !== state.isPaused) state.restart();
@@ -165,7 +192,7 @@ function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: Stat
     await followServer(pg).catch(() => undefined);
   };
   const tick = () => {
-    beat().catch((error: unknown) =>
+    inspect().catch((error: unknown) =>
       log({ level: 'warning', text: `The heartbeat failed: ${String(error)}` }),
     );
   };
