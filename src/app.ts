@@ -7,7 +7,7 @@ import { readContract, readRoutes } from './platform/contract/bundle.js';
 import { validateResponses, type ResponseObserver } from './platform/contract/response-validator.js';
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
-import { makeUploadLimiter } from './platform/files/uploads.js';
+import { makeBulkLimits } from './platform/concurrency/bulk-limits.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
@@ -89,7 +89,7 @@ export async function createApp({
       drawLogo: makeLogoDrawer(drawingMs),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
-      uploadLimiter: makeUploadLimiter(),
+      bulk: makeBulkLimits(config.poolSize),
     }),
     {
       db,

@@ -3,6 +3,8 @@ import type { HistoryEntry } from './report.js';
 
 /** A figure may grow by this factor: repeated runs of the same code differ by up to a tenth. */
 const TOLERANCE = 1.25;
+/** Growth of a call below it is not seen: Linux counts CPU time in steps of 10 ms. */
+const VISIBLE_MS = 30;
 
 export type Comparison = { name: string; what: string; before: number; now: number; isWorse: boolean };
 
@@ -21,25 +23,35 @@ export function lastRecorded(file: string): HistoryEntry | undefined {
 export function compareRuns(before: HistoryEntry, now: HistoryEntry): Comparison[] {
   return Object.keys(now.rows).flatMap((name) => {
     const earlier = costsOf(before, name);
-    return Object.entries(costsOf(now, name)).flatMap(([what, cost]) => {
-      const known = earlier[what];
-      return known === undefined || !(known > 0)
-        ? []
-        : [{ name, what, before: known, now: cost, isWorse: cost > known * TOLERANCE }];
+    return Object.entries(costsOf(now, name)).flatMap(([what, { multiple, bareMs }]) => {
+      const known = earlier[what]?.multiple;
+      if (known === undefined || !(known > 0)) return [];
+      const isVisible = bareMs === undefined || (multiple - known) * bareMs > VISIBLE_MS;
+      return [
+        { name, what, before: known, now: multiple, isWorse: isVisible && multiple > known * TOLERANCE },
+      ];
     });
   });
 }
 
+/** `bareMs` is the yardstick in milliseconds, for a row that measures single calls. */
+type Cost = { multiple: number; bareMs?: number | undefined };
+
 /** Returns the costs of a row in multiples of the run's yardsticks. */
-function costsOf({ rows, yardsticks }: HistoryEntry, name: string): Record<string, number> {
+function costsOf({ rows, yardsticks }: HistoryEntry, name: string): Record<string, Cost> {
   const row = rows[name];
   if (!row) return {};
   const { serviceMs, postgresMs, bare, against, measured, unit } = row;
+  const { bareHttpMs } = yardsticks;
   const bareMs = bare && yardsticks[bare];
-  if (serviceMs !== undefined && postgresMs !== undefined && yardsticks.bareHttpMs && bareMs)
-    return { service: serviceMs / yardsticks.bareHttpMs, PostgreSQL: postgresMs / bareMs };
+  const costOf = (ms: number, yardstick: number): Cost => ({
+    multiple: ms / yardstick,
+    bareMs: unit === 'ms' ? yardstick : undefined,
+  });
+  if (serviceMs !== undefined && postgresMs !== undefined && bareHttpMs && bareMs)
+    return { service: costOf(serviceMs, bareHttpMs), PostgreSQL: costOf(postgresMs, bareMs) };
   if (against === undefined) return {};
-  return { ratio: unit === 'ms' ? measured / against : against / measured };
+  return { ratio: { multiple: unit === 'ms' ? measured / against : against / measured } };
 }
 
 export function lineOfComparison({ name, what, before, now, isWorse }: Comparison): string {

@@ -2,7 +2,7 @@ import type { LoginLimiter } from '../platform/access/login-limiter.js';
 import type { Secrets } from '../platform/access/secrets.js';
 import type { Tokens } from '../platform/access/tokens.js';
 import type { ContractFiles } from '../platform/contract/bundle.js';
-import type { KeyedLimiter } from '../platform/concurrency/keyed-limiter.js';
+import type { BulkLimits } from '../platform/concurrency/bulk-limits.js';
 import type { StaticDocument } from '../platform/contract/types.js';
 import type { Passwords } from './auth/public.js';
 import type { LogoDrawer } from './couriers/logo/logo-drawer.js';
@@ -26,6 +26,5 @@ export type Deps = {
   /** The names of the migrations that this build contains. */
   migrations: string[];
   customerChangesPerDay: number;
-  /** Limits concurrent uploads of rows in this process. */
-  uploadLimiter: KeyedLimiter;
+  bulk: BulkLimits;
 };

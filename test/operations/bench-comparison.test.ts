@@ -54,6 +54,16 @@ test.each([
   expect(worseOf(runOf(usual), runOf(now, slowness))).toEqual(worse);
 });
 
+test('the CPU time of a single call is compared where it grew by more than the clock can show', () => {
+  const runOfCall = (serviceMs: number) => {
+    const run = runOf(usual);
+    run.rows['draft'] = { measured: 5_000, unit: 'ms', bare: 'bareCopyMs', serviceMs, postgresMs: 5_000 };
+    return run;
+  };
+  expect(worseOf(runOfCall(10), runOfCall(40))).toEqual([]);
+  expect(worseOf(runOfCall(10), runOfCall(50))).toEqual(['draft service']);
+});
+
 test('rows without CPU times are compared by their ratio, and new rows with nothing', () => {
   const before = runOf(usual);
   const now = runOf(usual);

@@ -1,11 +1,12 @@
 import type { Handlers } from '../../../generated/handlers.js';
+import type { Deps } from '../dependencies.js';
 import { previewInvoice } from './invoices.js';
 import { viewPreview } from './view.js';
 
-export function invoiceHandlers() {
+export function invoiceHandlers({ bulk }: Deps) {
   return {
     async previewCourierInvoice({ ctx, body }) {
-      const data = viewPreview(await previewInvoice(ctx, body));
+      const data = viewPreview(await bulk.limitReport(ctx.caller, () => previewInvoice(ctx, body)));
       const total = data.summary.total_packages;
       return {
         statusCode: 200,

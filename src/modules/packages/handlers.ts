@@ -1,10 +1,9 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import type { UserContext } from '../../platform/context/request-context.js';
-import { limiterKeyOf } from '../../platform/identity/callers.js';
 import { jsonRows } from '../../platform/contract/json-text.js';
 import type { ReplyOf } from '../../platform/contract/types.js';
 import { invalidFieldError } from '../../platform/errors/errors.js';
-import { makeKeyedLimiter } from '../../platform/concurrency/keyed-limiter.js';
+import type { Deps } from '../dependencies.js';
 import { listDispatches } from './dispatch/list-dispatches.js';
 import { queueDispatch } from './dispatch/queue-dispatch.js';
 import { viewDispatches, viewQueued } from './dispatch/view.js';
@@ -17,20 +16,10 @@ import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
-/**
- * Limited per courier, so that one courier's large exports do not block the others. Each export holds 10,000
- * rows and a worker thread.
- */
-const MAX_CONCURRENT_EXPORTS = 2;
-const EXPORT_QUEUE = { maxWaiting: 20, maxWaitMs: 15_000, retryAfterSeconds: 5 };
-
-export function packageHandlers() {
-  const exports = makeKeyedLimiter({ concurrency: MAX_CONCURRENT_EXPORTS, ...EXPORT_QUEUE });
+export function packageHandlers({ bulk }: Deps) {
   const writeWorkbook = makeWorkbookWriter();
   const exportFile = <Format extends ExportFormat>(ctx: UserContext, query: ExportQuery, format: Format) =>
-    exports.run(limiterKeyOf(ctx.caller), () =>
-      exportPage(ctx, query, { format, now: new Date(), writeWorkbook }),
-    );
+    bulk.limitReport(ctx.caller, () => exportPage(ctx, query, { format, now: new Date(), writeWorkbook }));
 
   return {
     async receivePackage({ ctx, body }) {

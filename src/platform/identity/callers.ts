@@ -26,7 +26,3 @@ export type KeyCaller = { kind: 'key'; tenantId: string; keyHash: string };
 export type SystemCaller = { kind: 'system'; tenantId: string };
 
 export type Caller = UserCaller | KeyCaller | SystemCaller;
-
-/** Returns the keyed limiter's key for a caller's expensive work. All users of one courier share one key. */
-export const limiterKeyOf = ({ tenantId, courierId, userId }: UserCaller): string =>
-  `${tenantId} ${courierId ?? userId}`;

@@ -1,5 +1,6 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction } from '../../../platform/contract/types.js';
+import type { Deps } from '../../dependencies.js';
 import { readBill } from '../detail/detail.js';
 import { viewDetail } from '../detail/view.js';
 import { createDraft, deleteDraft } from '../drafts/draft.js';
@@ -8,11 +9,12 @@ import { recordPayment, voidPayment } from '../payments/payment.js';
 import { publishBill } from '../publication/publish.js';
 import * as view from './view.js';
 
-export function billManagementHandlers() {
+export function billManagementHandlers({ bulk }: Deps) {
   return {
     async manageCourierBills({ ctx, body }) {
       return byAction(body, {
-        create_draft: async (input) => view.viewCreated(await createDraft(ctx, input)),
+        create_draft: async (input) =>
+          view.viewCreated(await bulk.limitReport(ctx.caller, () => createDraft(ctx, input))),
         add_adjustment: async (input) =>
           view.viewAdjusted('Adjustment added.', await addAdjustment(ctx, input)),
         remove_adjustment: async (input) =>

@@ -4,8 +4,8 @@ import type { Deps } from '../../dependencies.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { uploadCustomers } from './upload.js';
 
-export function customerUploadHandlers({ customerChangesPerDay, uploadLimiter }: Deps) {
-  const deps = { limiter: uploadLimiter, quota: customerChanges(customerChangesPerDay) };
+export function customerUploadHandlers({ customerChangesPerDay, bulk }: Deps) {
+  const deps = { bulk, quota: customerChanges(customerChangesPerDay) };
   return {
     async uploadCustomers({ ctx, body }) {
       const data = await uploadCustomers(ctx, deps, body);

@@ -8,7 +8,7 @@ import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import type { PlainTx, Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
 import {
   applyUpload,
@@ -25,7 +25,7 @@ import { readUpload, type UploadedCustomer } from './upload-rows.js';
 const TIMEOUT_MS = 60_000;
 
 export type UploadDeps = {
-  limiter: KeyedLimiter;
+  bulk: BulkLimits;
   /** The daily quota of changed customers per courier. */
   quota: Quota;
 };
@@ -40,7 +40,7 @@ export async function uploadCustomers(
   form: BodyOf<'uploadCustomers'>,
 ): Promise<DataOf<'uploadCustomers'>> {
   const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
-  return deps.limiter.run(`${ctx.tenantId} ${courierId}`, async () => {
+  return deps.bulk.limitUpload(ctx.tenantId, courierId, async () => {
     const { customers, processed, skipped } = await readUpload(form.file.path);
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.

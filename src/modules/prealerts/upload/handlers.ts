@@ -3,10 +3,10 @@ import type { DataOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { uploadPrealerts } from './upload.js';
 
-export function prealertUploadHandlers({ uploadLimiter }: Deps) {
+export function prealertUploadHandlers({ bulk }: Deps) {
   return {
     async uploadPrealerts({ ctx, body }) {
-      const data = await uploadPrealerts(ctx, uploadLimiter, body);
+      const data = await uploadPrealerts(ctx, bulk, body);
       return { statusCode: 200, message: describe(data), data };
     },
   } satisfies Pick<Handlers, 'uploadPrealerts'>;

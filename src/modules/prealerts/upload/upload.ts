@@ -1,4 +1,4 @@
-import type { KeyedLimiter } from '../../../platform/concurrency/keyed-limiter.js';
+import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
@@ -21,11 +21,11 @@ const MAX_LISTED_ROWS = 1_000;
  */
 export async function uploadPrealerts(
   ctx: UserContext,
-  limiter: KeyedLimiter,
+  bulk: BulkLimits,
   form: BodyOf<'uploadPrealerts'>,
 ): Promise<DataOf<'uploadPrealerts'>> {
   const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
-  return limiter.run(`${ctx.tenantId} ${courierId}`, async () => {
+  return bulk.limitUpload(ctx.tenantId, courierId, async () => {
     const upload = await readUpload(form.file.path);
     const prealerts = [...upload.prealerts.values()];
     const batch = await prepareBatch(ownerById(ctx, courierId), prealerts);

@@ -1,0 +1,37 @@
+import type { UserCaller } from '../identity/callers.js';
+import { makeKeyedLimiter } from './keyed-limiter.js';
+
+/**
+ * The limits of bulk work in one process (decision 0048). Such work uses a connection and a processor of the database for seconds.
+ * Uploads have a limit of their own, because they take longest and reports would wait for them.
+ *
+ * Each method runs the work as soon as the limit allows it. @throws ApiError overloaded when it could not start in time
+ */
+export type BulkLimits = {
+  /**
+   * Limits an upload of rows: one at a time per courier, because a second one would only wait for the first one's locks, with a
+   * connection and its rows in memory.
+   */
+  limitUpload<Result>(tenantId: string, courierId: string, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Limits work that reads up to 100,000 rows: exports, bills as files, previews, drafts and reconciliations. One at a time for
+   * all users of a courier, and for each member of the staff.
+   */
+  limitReport<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
+};
+
+/** The share of the connections that uploads may use. Reports may use the same. */
+const SHARE = 0.1;
+const QUEUE = { maxWaiting: 32, maxWaitMs: 30_000, retryAfterSeconds: 5 };
+
+/** @param poolSize the number of the process's connections */
+export function makeBulkLimits(poolSize: number): BulkLimits {
+  const concurrency = Math.max(1, Math.floor(poolSize * SHARE));
+  const uploads = makeKeyedLimiter({ concurrency, ...QUEUE });
+  const reports = makeKeyedLimiter({ concurrency, ...QUEUE });
+  return {
+    limitUpload: (tenantId, courierId, work) => uploads.run(`${tenantId} ${courierId}`, work),
+    limitReport: ({ tenantId, courierId, userId }, work) =>
+      reports.run(`${tenantId} ${courierId ?? userId}`, work),
+  };
+}
