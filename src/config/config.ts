@@ -6,6 +6,7 @@ import {
   parseSettings,
   type Settings,
 } from './settings.js';
+import { toCells, type CellConfig } from './cells.js';
 import { withSecretFiles } from './secret-files.js';
 import { contradictions, missingForDeployment } from './settings-checks.js';
 import { toTracing, type TracingConfig } from './tracing.js';
@@ -25,6 +26,8 @@ export type Config = {
   databasePooler: 'transaction' | undefined;
   /** The application's connection that bypasses the pooler, for the queue. */
   databaseDirectUrl: string | undefined;
+  /** The other databases that contain tenants. Requests reach all of them; jobs run in the one of databaseUrl. */
+  cells: CellConfig[];
   embeddedPostgres: boolean;
   dataDir: string;
   poolSize: number;
@@ -175,6 +178,7 @@ function toConfig(settings: Settings): Config {
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
+    cells: toCells(settings.DATABASE_CELLS),
     embeddedPostgres: !settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
     poolSize: settings.POOL_SIZE,
