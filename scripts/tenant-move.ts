@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readOwnerCells } from '../src/config/cells.js';
+import { readOwnerCells } from '../src/config/config.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import type { OwnedCell } from '../src/platform/db/tenant-move/cell-state.js';

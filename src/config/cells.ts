@@ -1,5 +1,4 @@
 import { textLike } from './setting-validators.js';
-import { withSecretFiles } from './secret-files.js';
 
 /** A database of several that contain the tenants. */
 export type CellConfig = { name: string; url: string };
@@ -41,21 +40,21 @@ export function cellFaults(home: string, cells: CellConfig[]): string[] {
 /**
  * Returns the owner's connection of every cell by its name: DATABASE_OWNER_URL, and DATABASE_OWNER_CELLS for the other cells.
  *
+ * @param given the settings
  * @throws Error when one is missing or not a URL
  */
-export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string, string> {
-  const { given, faults } = withSecretFiles(env);
+export function toOwnerCells(given: NodeJS.ProcessEnv): Map<string, string> {
   const {
     DATABASE_CELL: home = HOME_CELL,
     DATABASE_OWNER_URL: url,
     DATABASE_OWNER_CELLS: others = '',
   } = given;
-  if (faults.length > 0) throw new Error(faults.join('\n'));
   if (!url) throw new Error(`Set DATABASE_OWNER_URL to the owner's connection of the cell ${home}.`);
   if (!CELLS.test(others)) throw new Error(`DATABASE_OWNER_CELLS ${CELLS_EXPECTED}.`);
   const cells = toCells(others);
-  const unusable = cellFaults(home, cells);
-  if (unusable.length > 0)
-    throw new Error(unusable.join('\n').replaceAll('DATABASE_CELLS', 'DATABASE_OWNER_CELLS'));
-  return new Map([[home, url], ...cells.map(({ name, url: other }): [string, string] => [name, other])]);
+  const faults = cellFaults(home, cells).map((fault) =>
+    fault.replaceAll('DATABASE_CELLS', 'DATABASE_OWNER_CELLS'),
+  );
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  return new Map([[home, url], ...cells.map((cell): [string, string] => [cell.name, cell.url])]);
 }

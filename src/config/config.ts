@@ -6,7 +6,7 @@ import {
   parseSettings,
   type Settings,
 } from './settings.js';
-import { toCells, type CellConfig } from './cells.js';
+import { toCells, toOwnerCells, type CellConfig } from './cells.js';
 import { withSecretFiles } from './secret-files.js';
 import { contradictions, missingForDeployment } from './settings-checks.js';
 import { toTracing, type TracingConfig } from './tracing.js';
@@ -151,6 +151,17 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
     throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
   if (!isDatabaseUrl(url)) throw new ConfigError([`${name} ${DATABASE_URL_EXPECTED}`]);
   return url;
+}
+
+/**
+ * Returns the owner's connection of every cell by its name, for npm run tenant:move.
+ *
+ * @throws Error when one is missing or not a URL
+ */
+export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string, string> {
+  const { given, faults } = withSecretFiles(env);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return toOwnerCells(given);
 }
 
 /**

@@ -30,8 +30,8 @@ export function openCells(options: Options): OpenCells {
   return {
     cells: options.config.cells.map((cell) => ({ name: cell.name, open: () => open(cell) })),
     async close() {
-      const ready = await Promise.allSettled(opened.values());
-      await Promise.all(ready.map((each) => (each.status === 'fulfilled' ? each.value.close() : undefined)));
+      const ready = await Promise.allSettled([...opened.values()]);
+      for (const each of ready) if (each.status === 'fulfilled') await each.value.close();
     },
   };
 }

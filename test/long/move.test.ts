@@ -126,7 +126,7 @@ test(
       lost: [],
       doubled: [],
     });
-    await expectWebhooks(site.owner, 'CELL-');
+    await expectWebhooks(site.owner, 'CELL');
     const { requests, failures } = await others.stop();
     process.stdout.write(`Other tenants: ${requests} requests, ${failures.length} failed.\n`);
     expect(countFailures(failures)).toEqual({});
