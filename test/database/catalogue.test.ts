@@ -326,7 +326,7 @@ describe('the schema of the installation, which belongs to no tenant', () => {
     expect(await rights('outbound')).toEqual(['select', 'update']);
     expect(await rights('background_migrations')).toEqual(['select']);
     expect(await rights('tenant_cells')).toEqual(['select']);
-    expect(await rights('tenant_markers')).toEqual([]);
+    expect(await rights('tenant_markers')).toEqual(['select']);
     expect(
       await list(
         `select has_column_privilege('${APP_ROLE}', 'installation.background_migrations', 'name', 'update')`,

@@ -19,6 +19,7 @@ create table installation.tenant_markers (
 );
 
 grant select on installation.tenant_cells to crossdock_app, crossdock_lookup;
+grant select on installation.tenant_markers to crossdock_app;
 grant usage on schema installation to crossdock_lookup;
 
 -- The fence of a tenant that is being moved. Each of its tables has two triggers with this function while the move lasts;

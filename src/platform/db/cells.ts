@@ -20,27 +20,23 @@ type Entry = {
 
 type Found = Entry & { db: Db };
 
-const RETRY_AFTER_SECONDS = 1;
-
 /**
  * Finds the tenant of a host in all cells. Their tables of hosts are the directory, so that there is no other one that could
  * differ from them. Returns null if no tenant has the host.
  *
- * @throws ApiError unavailable while a tenant is active nowhere, or if a cell that could have it does not respond
+ * @throws ApiError unavailable while a tenant is active nowhere, if a cell that could have it does not respond, and if several
+ *   cells serve the host, as after the restore of a backup from before a move
  */
 export async function findTenant(cells: Cell[], host: string): Promise<LocatedTenant | null> {
   const answers = await Promise.allSettled(cells.map((cell) => findInCell(cell, host)));
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const exact = found.filter(({ is_exact: isExact }) => isExact);
-  const serving = exact.length > 0 ? servingOf(exact) : undefined;
-  if (serving) return serving;
-  const areAllAnswered = answers.every(({ status }) => status === 'fulfilled');
-  if (exact.length > 0 || !areAllAnswered)
-    throw new ApiError('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-  if (found.length === 0) return null;
-  const other = servingOf(found);
-  if (!other) throw new ApiError('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-  return other;
+  if (exact.length === 0 && answers.some(({ status }) => status === 'rejected')) throw unavailable();
+  const entries = exact.length > 0 ? exact : found;
+  if (entries.length === 0) return null;
+  const [serving, ...others] = servingOf(entries);
+  if (!serving || others.length > 0) throw unavailable();
+  return { tenantId: serving.tenant_id, db: serving.db };
 }
 
 async function findInCell(cell: Cell, host: string): Promise<Found[]> {
@@ -49,8 +45,9 @@ async function findInCell(cell: Cell, host: string): Promise<Found[]> {
   return rows.map((row) => ({ ...row, db }));
 }
 
-function servingOf(found: Found[]): LocatedTenant | undefined {
-  const entry =
-    found.find(({ state }) => state === 'active') ?? found.find(({ state }) => state === 'moving');
-  return entry && { tenantId: entry.tenant_id, db: entry.db };
+function servingOf(entries: Found[]): Found[] {
+  const active = entries.filter(({ state }) => state === 'active');
+  return active.length > 0 ? active : entries.filter(({ state }) => state === 'moving');
 }
+
+const unavailable = () => new ApiError('unavailable', { retryAfterSeconds: 1 });

@@ -152,6 +152,12 @@ describe('the directory', () => {
     expect(found?.tenantId).toBe(TWO);
   });
 
+  test('serves nobody at a host that two cells serve', async () => {
+    await expect(findTenant([home(), home()], 'two.localhost')).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+
   test('does not give the host of an unavailable cell to the tenant of all other hosts', async () => {
     expect((await findTenant([home()], 'elsewhere.example'))?.tenantId).toBe(DEMO.tenants.demo);
     await expect(findTenant([home(), broken()], 'elsewhere.example')).rejects.toMatchObject({

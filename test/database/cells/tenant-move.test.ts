@@ -171,6 +171,34 @@ test('a tenant moves and comes back while requests arrive: none is lost or doubl
   expect([await jobsIn(cells.urls.a), await jobsIn(cells.urls.b)]).toEqual([1, 0]);
 }, 120_000);
 
+test('cells that differ are not switched: the tenant stays where it was, and an undo removes the copy', async () => {
+  const stopped = withMove(
+    cells,
+    'two',
+    (plan) =>
+      moveTenant(plan, (line) => {
+        if (line.startsWith('Closed')) throw new Error('stopped');
+      }),
+    'cell-b',
+  );
+  await expect(stopped).rejects.toThrow('stopped');
+  expect(await statesOf()).toEqual(['moving', 'arriving']);
+  expect((await announceTwo('DIFFERS')).status).toBe(503);
+  await withClient(cells.urls.b, async (client) => {
+    await client.query('set session_replication_role = replica');
+    await client.query("update carriers set name = name || '?' where tenant_id = $1", [TWO]);
+  });
+  await expect(move()).rejects.toThrow(
+    'These tables differ between the cells: public.carriers (6 and 6 rows).',
+  );
+  expect(await statesOf()).toEqual(['active', 'arriving']);
+  expect((await announceTwo('DIFFERS')).status).toBe(201);
+  expect(await undo()).toBeUndefined();
+  expect(await statesOf()).toEqual(['active', 'absent']);
+  expect(await countRows(cells.urls.b, tables, TWO)).toEqual({});
+  expect([...(await leftoversIn(cells.urls.a)), ...(await leftoversIn(cells.urls.b))]).toEqual([]);
+}, 120_000);
+
 /** Ends both connections of the command at its nth statement, as a crash does. */
 async function crashAt(nth: number, plan: Move, run: (plan: Move) => Promise<unknown>): Promise<boolean> {
   let count = 0;

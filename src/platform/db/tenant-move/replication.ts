@@ -145,10 +145,6 @@ export async function dropLink({ name, publisher, subscriber }: Link): Promise<v
   await publisher.client.query(`drop publication if exists ${name}`);
 }
 
-/** Whether the subscriber applies changes of this link. */
-export const isSubscribed = ({ name, subscriber }: Link): Promise<boolean> =>
-  exists(subscriber.client, 'pg_subscription', 'subname', name);
-
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + END_LIMIT_MS;
   while (!(await isTrue())) {
