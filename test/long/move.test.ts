@@ -127,8 +127,10 @@ test(
       doubled: [],
     });
     await expectWebhooks(site.owner, 'CELL');
-    const { requests, failures } = await others.stop();
-    process.stdout.write(`Other tenants: ${requests} requests, ${failures.length} failed.\n`);
+    const { requests, failures, slowestMs } = await others.stop();
+    process.stdout.write(
+      `Other tenants: ${requests} requests, ${failures.length} failed, slowest ${slowestMs} ms.\n`,
+    );
     expect(countFailures(failures)).toEqual({});
     expect([moved.pauseSeconds, undone.pauseSeconds].every((seconds) => seconds < 5)).toBe(true);
   },

@@ -3,7 +3,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { ask, askSteadily, codeOf, isServed, type Question } from '../service/client.js';
 
 /** Requests of the two tenants that do not move. */
-export type Neighbours = { stop(): Promise<{ requests: number; failures: string[] }> };
+export type Neighbours = { stop(): Promise<{ requests: number; failures: string[]; slowestMs: number }> };
 
 const PER_SECOND = 20;
 
@@ -13,13 +13,16 @@ export function startNeighbours(url: string, tokens: { two: string; gateway: str
   const ending = { isOver: false };
   const failures: string[] = [];
   let requests = 0;
+  let slowestMs = 0;
   const running = askSteadily(
     PER_SECOND,
     () => ending.isOver,
     async (n) => {
       const question = questionOf(n, tokens);
+      const sentMs = performance.now();
       const outcome = await ask(url, question, agent).catch(codeOf);
       requests += 1;
+      slowestMs = Math.max(slowestMs, Math.round(performance.now() - sentMs));
       if (!isServed(outcome))
         failures.push(
           `${question.path} ${typeof outcome === 'string' ? outcome : `${outcome.status} ${outcome.text}`}`,
@@ -31,7 +34,7 @@ export function startNeighbours(url: string, tokens: { two: string; gateway: str
       ending.isOver = true;
       await running;
       agent.destroy();
-      return { requests, failures };
+      return { requests, failures, slowestMs };
     },
   };
 }
