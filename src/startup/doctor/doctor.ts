@@ -73,11 +73,11 @@ const unreachable = (setting: string, error: unknown): Finding =>
   );
 
 async function examineOtherUrls({ config }: Subject): Promise<ReportLine[]> {
-  const cells = config.cells.map(({ name, url }) => [`DATABASE_CELLS (${name})`, url]);
+  const cells = config.cells.map(({ name, url }): [string, string] => [`DATABASE_CELLS (${name})`, url]);
   const urls: Record<string, string | undefined> = {
     DATABASE_OWNER_URL: config.databaseOwnerUrl,
     DATABASE_DIRECT_URL: config.databaseDirectUrl,
-    ...Object.fromEntries(cells),
+    ...Object.fromEntries<string>(cells),
   };
   const lines: ReportLine[] = [];
   for (const [setting, url] of Object.entries(urls)) {
