@@ -9,6 +9,7 @@ import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-f
 import { openPasswords } from './modules/auth/public.js';
 import { makeBulkLimits } from './platform/concurrency/bulk-limits.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
+import type { Cell } from './platform/db/cells.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
@@ -32,6 +33,8 @@ export type App = { server: FastifyInstance; tokens: Tokens; secrets: Secrets; l
 export type AppOptions = {
   config: Config;
   db: Db;
+  /** The other databases that contain tenants. */
+  cells?: Cell[] | undefined;
   /** Shorter timeouts, for tests. */
   timeouts?: Timeouts;
   /** A shorter time limit for drawing a logo, for tests. */
@@ -48,6 +51,7 @@ export type AppOptions = {
 export async function createApp({
   config,
   db,
+  cells,
   timeouts,
   drawingMs,
   metrics,
@@ -65,7 +69,7 @@ export async function createApp({
   if (observer) validateResponses(server, observer);
   sliceReplies(server, unread);
   rejectWhileClosing(server);
-  const lastSeen = openLastSeen(db, (error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
+  const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
@@ -93,7 +97,7 @@ export async function createApp({
     }),
     {
       db,
-      tenants: openTenants(db.pool),
+      tenants: openTenants(db, cells),
       tokens,
       secrets,
       limit: makeRequestLimit(config.rateLimitPerMinute),

@@ -5,6 +5,7 @@ import { createApp } from './app.js';
 import { startBackground } from './jobs/background.js';
 import { ConfigError, type Config } from './config/config.js';
 import { openDb } from './platform/db/open-database.js';
+import { openCells } from './startup/cells.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
 import { serveMetrics } from './platform/metrics/serve.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
@@ -31,8 +32,9 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
   const tracer = tracing?.tracer;
   const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined });
   metrics?.watchPool('service', db);
+  const others = openCells({ config, metrics, isTraced: tracer !== undefined });
   try {
-    const { server } = await createApp({ config, db, metrics, tracer });
+    const { server } = await createApp({ config, db, cells: others.cells, metrics, tracer });
     // A signal may have arrived during start-up.
     if (stop.signal()) return;
     await listen(server, config);
@@ -51,7 +53,10 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
     await stop.received;
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
-    await Promise.race([Promise.all([db.close(), metrics?.close(), tracing?.stop()]), sleep(CLOSE_MS)]);
+    await Promise.race([
+      Promise.all([db.close(), others.close(), metrics?.close(), tracing?.stop()]),
+      sleep(CLOSE_MS),
+    ]);
   }
 }
 

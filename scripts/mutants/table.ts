@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.js';
 import { ACCESS } from './table/access.js';
 import { ATTACKS } from './table/attacks.js';
+import { CELLS } from './table/cells.js';
 import { DATABASE } from './table/database.js';
 import { RECORDS } from './table/records.js';
 import { SIGN_IN } from './table/sign-in.js';
@@ -14,4 +15,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RECORDS,
   ...ATTACKS,
   ...DATABASE,
+  ...CELLS,
 ];

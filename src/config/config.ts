@@ -6,6 +6,7 @@ import {
   parseSettings,
   type Settings,
 } from './settings.js';
+import { toCells, toOwnerCells, type CellConfig } from './cells.js';
 import { withSecretFiles } from './secret-files.js';
 import { contradictions, missingForDeployment } from './settings-checks.js';
 import { toTracing, type TracingConfig } from './tracing.js';
@@ -25,6 +26,8 @@ export type Config = {
   databasePooler: 'transaction' | undefined;
   /** The application's connection that bypasses the pooler, for the queue. */
   databaseDirectUrl: string | undefined;
+  /** The other databases that contain tenants. Requests reach all of them; jobs run in the one of databaseUrl. */
+  cells: CellConfig[];
   embeddedPostgres: boolean;
   dataDir: string;
   poolSize: number;
@@ -151,6 +154,17 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
+ * Returns the owner's connection of every cell by its name, for npm run tenant:move.
+ *
+ * @throws Error when one is missing or not a URL
+ */
+export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string, string> {
+  const { given, faults } = withSecretFiles(env);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return toOwnerCells(given);
+}
+
+/**
  * Returns the environment for child processes. It omits most variables: the account that runs the child could read our
  * secrets in /proc, and PGDATA or PGPORT would configure PostgreSQL.
  */
@@ -175,6 +189,7 @@ function toConfig(settings: Settings): Config {
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
+    cells: toCells(settings.DATABASE_CELLS),
     embeddedPostgres: !settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
     poolSize: settings.POOL_SIZE,

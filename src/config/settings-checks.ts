@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { isBadPort } from './blocked-ports.js';
+import { cellFaults, toCells } from './cells.js';
 import {
   DATABASE_URL_EXPECTED,
   DEVELOPMENT_SECRETS,
@@ -64,6 +65,10 @@ export function contradictions(settings: Settings): string[] {
       'DATABASE_DIRECT_URL needs DATABASE_POOLER beside it; without a pooler DATABASE_URL is direct',
     );
   }
+  if (settings.DATABASE_CELLS && !settings.DATABASE_URL) {
+    faults.push('DATABASE_CELLS needs DATABASE_URL beside it: the cell whose jobs this deployment runs');
+  }
+  faults.push(...cellFaults(settings.DATABASE_CELL, toCells(settings.DATABASE_CELLS)));
   if (settings.SES_REGION && !settings.MAIL_FROM) {
     faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
   }

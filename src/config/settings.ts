@@ -1,4 +1,5 @@
 import { customCleanEnv, type CleanedEnv } from 'envalid';
+import { cellName, cellUrls, HOME_CELL } from './cells.js';
 import { withSecretFiles } from './secret-files.js';
 import { flag, oneOf, text, textLike, UNSET, wholeNumber } from './setting-validators.js';
 
@@ -59,6 +60,8 @@ const SETTINGS = {
   DATABASE_OWNER_URL: databaseUrl(UNSET),
   DATABASE_POOLER: pooler(UNSET),
   DATABASE_DIRECT_URL: databaseUrl(UNSET),
+  DATABASE_CELL: cellName({ default: HOME_CELL }),
+  DATABASE_CELLS: cellUrls(UNSET),
   EMBEDDED_POSTGRES: flag({ default: false }),
   DATA_DIR: text({ default: '.data' }),
   SECRETS_DIR: text(UNSET),

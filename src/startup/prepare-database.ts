@@ -1,4 +1,5 @@
 import { openSecrets } from '../platform/access/secrets.js';
+import type { CellConfig } from '../config/cells.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { seedDemo } from '../development/demo/seed.js';
 import { analyzeNonEmptyTables } from '../platform/db/migrations/analyze.js';
@@ -71,6 +72,23 @@ export async function prepareDatabase(
     await embedded?.stop();
     throw error;
   }
+}
+
+/**
+ * Checks the database of another cell as that of DATABASE_URL, which its own deployment prepares.
+ *
+ * @throws ConfigError when it is unavailable or lacks migrations, or the connection could bypass row-level security
+ */
+export async function prepareCell(
+  config: Config,
+  { name, url }: CellConfig,
+  log: Log,
+): Promise<Pick<PreparedDatabase, 'url' | 'assumeRole'>> {
+  const setting = `DATABASE_CELLS (${name})`;
+  await assertReachable(setting, url);
+  await assertMigrated(url);
+  await recordUse(config, url, log);
+  return { url, ...(await roleToAssume(config, setting, url)) };
 }
 
 async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedServer> {
@@ -146,11 +164,7 @@ async function openDirect(config: Config, url: string): Promise<{ url: string; a
  * Returns the role to switch to if the connection could bypass row-level security. This is for development only; otherwise,
  * and behind a pooler, which does not keep a session's role, it throws.
  */
-async function roleToAssume(
-  config: Config,
-  setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL',
-  url: string,
-): Promise<{ assumeRole?: string }> {
+async function roleToAssume(config: Config, setting: string, url: string): Promise<{ assumeRole?: string }> {
   const excess = await describeExcessPrivileges(url);
   if (!excess) return {};
   const keepsRole = setting === 'DATABASE_DIRECT_URL' || !config.databasePooler;

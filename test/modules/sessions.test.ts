@@ -364,10 +364,10 @@ describe('time of last use', () => {
       [DEMO.tenants.demo, user.id],
     );
     const errors: unknown[] = [];
-    const servers = [1, 2, 3, 4].map(() => openLastSeen(service.db, (error) => void errors.push(error)));
+    const servers = [1, 2, 3, 4].map(() => openLastSeen((error) => void errors.push(error)));
     for (const [n, server] of servers.entries())
       for (const { id } of n % 2 ? rows.toReversed() : rows)
-        server.record({ tenantId: DEMO.tenants.demo, sessionId: id });
+        server.record({ tenantId: DEMO.tenants.demo, sessionId: id }, service.db);
     await Promise.all(servers.map((server) => server.stop()));
     const { rows: late } = await service.owner.query(
       "select 1 from sessions where user_id = $1 and last_seen_at < now() - interval '1 minute'",

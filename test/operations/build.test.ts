@@ -27,6 +27,7 @@ const FILES = {
   'scripts/anonymise.ts': 'export {};\n',
   'scripts/demo-load.ts': 'export {};\n',
   'scripts/tenant-create.ts': 'export {};\n',
+  'scripts/tenant-move.ts': 'export {};\n',
   'generated/table.ts': 'export const table = 1;\n',
   'openapi/openapi.yaml': 'openapi: 3.1.0\n',
   'docs/site/pages/index.md': '# Start\n',

@@ -24,8 +24,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: an unknown host is rejected',
     file: 'src/platform/http/tenant-by-host.ts',
-    find: "if (!tenantId) throw new ApiError('unknown_host');\n      return tenantId;",
-    replace: "return tenantId ?? '';",
+    find: "if (!tenant) throw new ApiError('unknown_host');\n      return tenant;",
+    replace: "return tenant ?? { tenantId: '', db: home };",
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',

@@ -219,6 +219,8 @@ const INVENTORY: Record<string, Table> = {
     code: 'name status last_key',
     text: 'last_error',
   },
+  'installation.tenant_cells': { keep: 'tenant_id changed_at', code: 'state role', text: 'other_cell' },
+  'installation.tenant_markers': { keep: 'tenant_id marker' },
   'queue.worker_pools': { keep: 'seen_at', code: 'id' },
   'graphile_worker._private_jobs': {
     keep: 'id job_queue_id task_id priority run_at attempts max_attempts created_at updated_at locked_at revision is_available',

@@ -6,7 +6,7 @@ import { writeLastSeen } from './queries.js';
 
 export type LastSeen = {
   /** Records in memory that a session was used. Returns at once. */
-  record(caller: Pick<UserCaller, 'tenantId' | 'sessionId'>): void;
+  record(caller: Pick<UserCaller, 'tenantId' | 'sessionId'>, db: Db): void;
   /** Writes the records that are due. */
   flush(): Promise<void>;
   /** Stops the timer and writes all remaining records. */
@@ -30,32 +30,32 @@ const MAX_SESSIONS = 50_000;
 
 const BATCH = 1_000;
 
-type Entry = { tenantId: string; seenAtMs: number; dueAtMs: number; isPending: boolean };
+type Entry = { tenantId: string; db: Db; seenAtMs: number; dueAtMs: number; isPending: boolean };
 
 /**
  * Writes sessions.last_seen_at in batches, outside of requests. Ages come from the monotonic clock of this
  * process and are subtracted from the database's time, so that the wall clock of this machine has no
  * influence.
  */
-export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSeen {
+export function openLastSeen(onError: (error: unknown) => void): LastSeen {
   const entries = new Map<string, Entry>();
   const timer = setInterval(() => void flush(), FLUSH_MS).unref();
 
   async function flush(isLast = false): Promise<void> {
     const nowMs = performance.now();
-    const due = new Map<string, string[]>();
+    const due = new Map<string, { db: Db; ids: string[] }>();
     for (const [id, entry] of entries) {
-      const { tenantId, seenAtMs, dueAtMs, isPending } = entry;
+      const { tenantId, db, seenAtMs, dueAtMs, isPending } = entry;
       if (nowMs - seenAtMs > GIVE_UP_MS || (!isPending && nowMs >= dueAtMs)) entries.delete(id);
       else if (isPending && (isLast || nowMs >= dueAtMs))
-        due.set(tenantId, [...(due.get(tenantId) ?? []), id]);
+        due.set(tenantId, { db, ids: [...(due.get(tenantId)?.ids ?? []), id] });
     }
-    for (const [tenantId, ids] of due)
+    for (const [tenantId, { db, ids }] of due)
       for (let start = 0; start < ids.length; start += BATCH)
-        await write(tenantId, ids.slice(start, start + BATCH)).catch(onError);
+        await write(db, tenantId, ids.slice(start, start + BATCH)).catch(onError);
   }
 
-  async function write(tenantId: string, ids: string[]): Promise<void> {
+  async function write(db: Db, tenantId: string, ids: string[]): Promise<void> {
     const nowMs = performance.now();
     const seen = ids.map((id) => ({ id, seenAtMs: entries.get(id)?.seenAtMs ?? nowMs }));
     const ages = seen.map(({ id, seenAtMs }) => ({ id, ageS: (nowMs - seenAtMs) / 1000 }));
@@ -72,13 +72,13 @@ export function openLastSeen(db: Db, onError: (error: unknown) => void): LastSee
   }
 
   return {
-    record({ tenantId, sessionId }) {
+    record({ tenantId, sessionId }, db) {
       if (sessionId === undefined) return;
       const seenAtMs = performance.now();
       const entry = entries.get(sessionId);
-      if (entry) Object.assign(entry, { seenAtMs, isPending: true });
+      if (entry) Object.assign(entry, { db, seenAtMs, isPending: true });
       else if (entries.size < MAX_SESSIONS)
-        entries.set(sessionId, { tenantId, seenAtMs, dueAtMs: 0, isPending: true });
+        entries.set(sessionId, { tenantId, db, seenAtMs, dueAtMs: 0, isPending: true });
     },
     flush: () => flush(),
     async stop() {

@@ -27,6 +27,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     operation?: Operation;
     tenantId?: string;
+    /** The database of the tenant. */
+    db?: Db;
     caller?: UserCaller | KeyCaller | undefined;
     /** The caller's context; the tenant's if the operation takes no credential. */
     context?: RequestContext;
@@ -34,6 +36,7 @@ declare module 'fastify' {
 }
 
 export type HookDeps = {
+  /** The database of requests without a tenant. */
   db: Db;
   tenants: Tenants;
   tokens: Tokens;
@@ -52,12 +55,13 @@ const TENANTLESS = new Set<string>([
  */
 export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
   return async (request: FastifyRequest): Promise<void> => {
-    if (!TENANTLESS.has(operation.id)) request.tenantId = await deps.tenants.ofHost(request.headers.host);
+    if (!TENANTLESS.has(operation.id))
+      ({ tenantId: request.tenantId, db: request.db } = await deps.tenants.ofHost(request.headers.host));
     // Set after the tenant: https_required and unknown_host are not declared per operation.
     request.operation = operation;
     assertAcceptableBody(request, operation);
     request.caller = authenticate(request, operation, request.tenantId ?? '', deps);
-    const db = withSpan(deps.db, request.span);
+    const db = withSpan(request.db ?? deps.db, request.span);
     request.context = makeContext(db, request.caller ?? systemCaller(request), request.id);
     await deps.limit.count(request);
     await admitBeforeLargeBody(request);

@@ -51,7 +51,7 @@ export function registerRoutes(
 
 type AnyHandler = (request: unknown) => Promise<HandlerResult>;
 
-function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDeps) {
+function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets }: HookDeps) {
   // One function serves every operation. The generated type has checked each handler against its own operation.
   const handle = (handlers as Record<string, AnyHandler>)[id];
   if (!handle) throw new Error(`The operation ${id} has no handler.`);
@@ -66,6 +66,7 @@ function toRouteHandler(id: string, handlers: Handlers, { db, secrets }: HookDep
       clientAddress: address,
       id: requestId,
       span,
+      db = home,
     } = request;
     const mediaType = sentMediaType(request);
     const userAgent = request.headers['user-agent'];

@@ -1,44 +1,56 @@
 import { LRUCache } from 'lru-cache';
-import type pg from 'pg';
+import { findTenant, type Cell, type LocatedTenant } from '../db/cells.js';
+import type { Db } from '../db/database.js';
 import { ApiError } from '../errors/errors.js';
 
 export type Tenants = {
-  /** Returns the id of the host's tenant. @throws ApiError unknown_host */
-  ofHost(host: string | undefined): Promise<string>;
+  /** Returns the host's tenant and its database. @throws ApiError unknown_host */
+  ofHost(host: string | undefined): Promise<LocatedTenant>;
 };
 
 // A new tenant or host is served after this time at the latest. Without the cache every request would need a round trip.
 const CACHE_MS = 10_000;
+/** With several cells, a tenant that moves is found in its new cell after this time. */
+const CACHE_OF_CELLS_MS = 500;
 const MAX_CACHED_HOSTS = 1_000;
 
-export function openTenants(pool: pg.Pool): Tenants {
+/** @param others the other cells. `home` is the only database without them. */
+export function openTenants(home: Db, others: Cell[] = []): Tenants {
+  const cells: Cell[] = [{ name: 'home', open: () => Promise.resolve(home) }, ...others];
+  const lookUp = others.length === 0 ? lookUpIn(home) : (host: string) => findTenant(cells, host);
   // Clients can send arbitrary hosts, so the cache must be bounded.
-  const cache = new LRUCache<string, Promise<string | null>>({ max: MAX_CACHED_HOSTS, ttl: CACHE_MS });
+  const cache = new LRUCache<string, Promise<LocatedTenant | null>>({
+    max: MAX_CACHED_HOSTS,
+    ttl: others.length === 0 ? CACHE_MS : CACHE_OF_CELLS_MS,
+  });
 
   return {
     async ofHost(header) {
       const host = hostName(header);
       const lookup = cache.get(host) ?? remember(host);
-      const tenantId = await lookup.catch((error: unknown) => {
+      const tenant = await lookup.catch((error: unknown) => {
         cache.delete(host);
         throw error;
       });
-      if (!tenantId) throw new ApiError('unknown_host');
-      return tenantId;
+      if (!tenant) throw new ApiError('unknown_host');
+      return tenant;
     },
   };
 
-  function remember(host: string): Promise<string | null> {
-    const lookup = lookUp(pool, host);
+  function remember(host: string): Promise<LocatedTenant | null> {
+    const lookup = lookUp(host);
     cache.set(host, lookup);
     return lookup;
   }
 }
 
-async function lookUp(pool: pg.Pool, host: string): Promise<string | null> {
-  const { rows } = await pool.query<{ id: string | null }>('select tenant_of_host($1) as id', [host]);
-  return rows[0]?.id ?? null;
-}
+const lookUpIn =
+  (db: Db) =>
+  async (host: string): Promise<LocatedTenant | null> => {
+    const { rows } = await db.pool.query<{ id: string | null }>('select tenant_of_host($1) as id', [host]);
+    const id = rows[0]?.id;
+    return id ? { tenantId: id, db } : null;
+  };
 
 /** Returns the host of a Host header in lower case, without the port and a trailing dot. */
 function hostName(header: string | undefined): string {

@@ -13,7 +13,7 @@ import { countRequests, type RequestMetrics } from './requests.js';
 export type Metrics = RequestMetrics &
   OutboundMetrics & {
     /** Adds a pool to the metrics of connections. */
-    watchPool(name: 'service' | 'worker' | 'queue', watched: WatchedPool): void;
+    watchPool(name: 'service' | `service-${string}` | 'worker' | 'queue', watched: WatchedPool): void;
     /** Returns all metrics in the Prometheus text format. */
     render(): Promise<string>;
   };

@@ -9,7 +9,7 @@ import { checkRights } from './checks/rights.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
-import { checkBacklog, checkBackground, checkPause, checkWorkers } from './checks/work.js';
+import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
 import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
@@ -47,6 +47,7 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'pause', run: checkPause },
   { name: 'backlog', run: checkBacklog },
   { name: 'background', run: checkBackground },
+  { name: 'moves', run: checkMoves },
   { name: 'audit', run: checkAuditChains },
   { name: 'encryption', run: checkEncryption },
 ];

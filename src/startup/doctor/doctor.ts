@@ -73,7 +73,12 @@ const unreachable = (setting: string, error: unknown): Finding =>
   );
 
 async function examineOtherUrls({ config }: Subject): Promise<ReportLine[]> {
-  const urls = { DATABASE_OWNER_URL: config.databaseOwnerUrl, DATABASE_DIRECT_URL: config.databaseDirectUrl };
+  const cells = config.cells.map(({ name, url }): [string, string] => [`DATABASE_CELLS (${name})`, url]);
+  const urls: Record<string, string | undefined> = {
+    DATABASE_OWNER_URL: config.databaseOwnerUrl,
+    DATABASE_DIRECT_URL: config.databaseDirectUrl,
+    ...Object.fromEntries<string>(cells),
+  };
   const lines: ReportLine[] = [];
   for (const [setting, url] of Object.entries(urls)) {
     if (!url) continue;

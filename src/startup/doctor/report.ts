@@ -41,8 +41,9 @@ export function redact(lines: ReportLine[], config: Config): ReportLine[] {
   }));
 }
 
-function secretsOf({ tokens, secrets, databaseUrl, databaseOwnerUrl, databaseDirectUrl }: Config): string[] {
-  const urls = [databaseUrl, databaseOwnerUrl, databaseDirectUrl].filter((url) => url !== undefined);
+function secretsOf({ tokens, secrets, cells, ...config }: Config): string[] {
+  const own = [config.databaseUrl, config.databaseOwnerUrl, config.databaseDirectUrl];
+  const urls = [...own, ...cells.map(({ url }) => url)].filter((url) => url !== undefined);
   const passwords = urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).password);
   return [
     ...tokens.keys.map(({ secret }) => secret),

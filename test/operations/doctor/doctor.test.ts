@@ -67,6 +67,14 @@ const CASES: Case[] = [
     sees: [['pause', 'warning', /^Outbound work is paused since .*: A restore\.$/]],
   },
   {
+    title: 'a tenant that is being moved',
+    sql: `insert into installation.tenant_cells (tenant_id, state, role, other_cell)
+      values (gen_random_uuid(), 'moved', 'source', 'cell-b'), (gen_random_uuid(), 'gone', 'source', 'cell-b')`,
+    sees: [
+      ['moves', 'warning', /^The tenant [0-9a-f-]{36} is being moved, with the cell cell-b: moved since /],
+    ],
+  },
+  {
     title: 'an encrypted field that another key of the same version encrypted',
     sql: addCourierOfKey('1'),
     sees: [
@@ -396,8 +404,8 @@ describe('npm run doctor', () => {
             'server',
           ],
           ...['clock', 'time zone', 'autovacuum', 'pooler', 'connections', 'migrations', 'extensions'],
-          ...['rights', 'deployment', 'demo data', 'worker', 'pause', 'backlog', 'background', 'audit'],
-          'encryption',
+          ...['rights', 'deployment', 'demo data', 'worker', 'pause', 'backlog', 'background', 'moves'],
+          ...['audit', 'encryption'],
         ]),
       );
     },

@@ -50,7 +50,8 @@ export type Installation = {
   /** Runs a program of a version with the settings of this installation and the owner's connection. */
   command(version: string, program: string, args?: string[], env?: Record<string, string>): Running;
   startReplica(version: string, port: number): Promise<Replica | undefined>;
-  startWorker(version: string): Promise<Running>;
+  /** @param env settings that differ from those of the installation */
+  startWorker(version: string, env?: Record<string, string>): Promise<Running>;
   stop(): Promise<void>;
 };
 
@@ -58,7 +59,7 @@ export type Replica = Running & { port: number };
 
 /** The service's login in the database. */
 const LOGIN = { user: 'rehearsal_login', password: randomBytes(16).toString('hex') };
-const DATABASE = 'crossdock';
+export const DATABASE = 'crossdock';
 
 /** Stops a process as a service manager does. */
 export async function drain({ child, ended }: Running): Promise<Ending> {
@@ -66,11 +67,25 @@ export async function drain({ child, ended }: Running): Promise<Ending> {
   return ended;
 }
 
-/** Installs a version with the demo data on an empty server, and starts it. */
-export async function install(version: string, server: DatabaseServer): Promise<Installation> {
+/** Creates the service's login on a server with a migrated database. Returns the URL of this login. */
+export async function addLogin(server: DatabaseServer): Promise<string> {
+  await server.query(`create role ${LOGIN.user} login in role crossdock_app password '${LOGIN.password}'`);
+  return server.urlOf(DATABASE, LOGIN);
+}
+
+/**
+ * Installs a version with the demo data on an empty server, and starts it.
+ *
+ * @param extra further settings
+ */
+export async function install(
+  version: string,
+  server: DatabaseServer,
+  extra: Record<string, string> = {},
+): Promise<Installation> {
   await server.query(`create database ${DATABASE}`);
   await seed(version, server.urlOf(DATABASE));
-  await server.query(`create role ${LOGIN.user} login in role crossdock_app password '${LOGIN.password}'`);
+  await addLogin(server);
   const receiver = await startReceiver();
   const owner = new pg.Client({ connectionString: server.urlOf(DATABASE) });
   await owner.connect();
@@ -78,7 +93,7 @@ export async function install(version: string, server: DatabaseServer): Promise<
   // Only `query` is used, which a client has too.
   await setEndpoints({ owner: owner as unknown as pg.Pool, secrets: SECRETS }, urls);
   await owner.end();
-  return operate(version, server, receiver);
+  return operate(version, server, receiver, extra);
 }
 
 const SECRETS = openSecrets(readConfig(KEYS).secrets);
@@ -88,15 +103,17 @@ export async function operate(
   version: string,
   server: DatabaseServer,
   receiver: Receiver,
+  extra: Record<string, string> = {},
 ): Promise<Installation> {
   const ownerUrl = server.urlOf(DATABASE);
-  const settings = { ...SETTINGS, DATABASE_URL: server.urlOf(DATABASE, LOGIN) };
+  const settings = { ...SETTINGS, DATABASE_URL: server.urlOf(DATABASE, LOGIN), ...extra };
   const owner = new pg.Pool({ connectionString: ownerUrl, max: 2 });
   owner.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   const command = (folder: string, program: string, args: string[] = [], env: Record<string, string> = {}) =>
     start(folder, program, { ...settings, DATABASE_OWNER_URL: ownerUrl, ...env }, args);
   const startReplica = (folder: string, port: number) => serve(folder, { ...settings, PORT: String(port) });
-  const startWorker = (folder: string) => work(folder, { ...settings, LOG_LEVEL: 'info' });
+  const startWorker = (folder: string, env: Record<string, string> = {}) =>
+    work(folder, { ...settings, LOG_LEVEL: 'info', ...env });
   const ports = [await freePort(), await freePort()];
   const replicas = await Promise.all(ports.map((port) => startReplica(version, port)));
   const [worker, proxy] = [await startWorker(version), await startProxy(ports)];

@@ -65,6 +65,8 @@ export type ServiceOptions = {
   demo?: boolean;
   /** Serves this database instead of a new one. `stop` drops it. */
   database?: TestDatabase;
+  /** The other databases that contain tenants. */
+  cells?: AppOptions['cells'];
   /** False tests row-level security without the application's filters. */
   applicationFilters?: boolean;
   /** False tests the application's filters without row-level security. */
@@ -118,6 +120,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const app = await createApp({
     config,
     db,
+    cells: options.cells,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     drawingMs: options.drawingMs,
     metrics,

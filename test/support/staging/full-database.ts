@@ -32,6 +32,7 @@ const ROWS_WITHOUT_TENANT = [
    values ('crossdock-production', 'production', '{"LOOKUP_KEY": ["0123456789abcdef"]}', '1.0.0')`,
   `insert into installation.background_migrations (name, status, rows_total) values ('20261203010000_background', 'finished', 0)`,
   `update installation.outbound set server = '1/00000001', paused_at = now(), paused_because = 'Somebody looks into it.'`,
+  `insert into installation.tenant_cells (tenant_id, state, role, other_cell) values (gen_random_uuid(), 'gone', 'source', 'cell-b')`,
   `insert into queue.worker_pools (id, seen_at) values ('pool-old', now() - interval '1 day')`,
   `select graphile_worker.add_job('sendManifestMail', '{"tenantId": "${DEMO.tenants.demo}", "note": "x"}', job_key := 'key-1',
      queue_name := 'queue-1', run_at := now() + interval '1 day', flags := array['a'])`,

@@ -11,9 +11,13 @@ export type Session = { db: Db; caller: Caller; noteAdmitted(): void };
 /** `courier_id` is the owner of an API key. */
 export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
 
-/** @throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not admit the caller */
+/**
+ * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not admit the caller, and
+ *   unavailable if another cell serves the tenant
+ */
 export function admit({ db, caller, noteAdmitted }: Session, [row]: Admission[]): Admission {
   if (!row) throw new Error('The scope statement returned no row.');
+  if (row.outcome === 'unavailable') throw new ApiError('unavailable', { retryAfterSeconds: 1 });
   if (row.outcome !== 'ok') throw new ApiError(row.outcome);
   if (caller.kind === 'key' && row.courier_id)
     db.connectionShares.recordKeyOwner(caller.keyHash, row.courier_id);
@@ -57,8 +61,7 @@ export function enterScope(caller: Caller, also: Sql = empty): Sql<Admission> {
     case 'key':
       return sql`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
     case 'system':
-      return sql`select 'ok' as outcome, set_config('app.tenant_id', ${caller.tenantId}, true),
-        set_config('app.courier_id', 'all', true)${also}`;
+      return sql`select outcome${also} from enter_as_system(${caller.tenantId}::uuid)`;
   }
 }
 

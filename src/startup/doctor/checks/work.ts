@@ -30,6 +30,23 @@ export async function checkPause({ client }: Connected): Promise<Finding[]> {
   ];
 }
 
+/** Examines whether tenants are between two cells. Until their moves end, slots keep WAL, and migrations would not be replicated. */
+export async function checkMoves({ client }: Connected): Promise<Finding[]> {
+  const { rows } = await client.query<{ id: string; state: string; cell: string; since: Date }>(
+    `select tenant_id as id, state, other_cell as cell, changed_at as since from installation.tenant_cells
+     where state <> 'gone' order by 1`,
+  );
+  return orOk(
+    rows.map(({ id, state, cell, since }) =>
+      warning(
+        `The tenant ${id} is being moved, with the cell ${cell}: ${state} since ${since.toISOString()}.`,
+        'End it with npm run tenant:move and --confirm or --undo, before the next upgrade.',
+      ),
+    ),
+    'No tenant is being moved.',
+  );
+}
+
 /** Examines what waits in the queue and in the outbox, over all tenants. */
 export async function checkBacklog({ client }: Connected): Promise<Finding[]> {
   const { queue, outbound } = await readBacklog(client);
