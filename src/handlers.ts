@@ -1,4 +1,5 @@
 import type { Handlers } from '../generated/handlers.js';
+import { scanHandlers } from './modules/scans/handlers.js';
 import { accountHandlers } from './modules/auth/account/handlers.js';
 import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
@@ -35,6 +36,7 @@ import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
   return {
+    ...scanHandlers(),
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
     ...accountHandlers(deps),

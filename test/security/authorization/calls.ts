@@ -17,6 +17,7 @@ type MakeCall = (target: Belongings, own: Belongings, service: Service) => Promi
 
 /** The call of each case in the matrix. The code NOBODY stands for unknown and malformed ids. */
 export const CALLS: Record<CaseTitle, MakeCall> = {
+  resolveScan: () => ({ body: {} }),
   submitPrealert: announce,
   'submitPrealert with a line': ({ userCode }) => ({
     body: JSON.stringify({ UserCode: userCode, TrackingNumber: freshNumber() }),

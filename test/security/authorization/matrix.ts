@@ -66,6 +66,9 @@ const OWN_ACCOUNT: Row = ['400', '400', '400', { disabled: '403', keys: '401', u
 // prettier-ignore
 export const MATRIX = {
   //                                     managers               warehouse              couriers
+  resolveScan: {
+    'resolveScan': ['200', '200', '200'],
+  },
   submitPrealert: {
     'submitPrealert':                    KEYS_ONLY,
     'submitPrealert with a line':        [S401, S401, S401, { disabled: S401, keys: '200 200 200 200 200' }],
