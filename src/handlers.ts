@@ -1,5 +1,4 @@
 import type { Handlers } from '../generated/handlers.js';
-import { scanHandlers } from './modules/scans/handlers.js';
 import { accountHandlers } from './modules/auth/account/handlers.js';
 import { auditLogHandlers } from './modules/audit-log/handlers.js';
 import { loginHandlers } from './modules/auth/login/handlers.js';
@@ -26,6 +25,7 @@ import { prealertSubmissionHandlers } from './modules/prealerts/submission/handl
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
 import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
+import { scanHandlers } from './modules/scans/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
 import { serviceHandlers } from './modules/service/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
@@ -36,7 +36,6 @@ import { webhookHandlers } from './modules/webhooks/log/handlers.js';
 /** Returns the handler of every operation of the contract. A missing handler fails the type check and the start. */
 export function makeHandlers(deps: Deps) {
   return {
-    ...scanHandlers(),
     ...serviceHandlers(deps),
     ...loginHandlers(deps),
     ...accountHandlers(deps),
@@ -54,6 +53,7 @@ export function makeHandlers(deps: Deps) {
     ...prealertUploadHandlers(deps),
     ...packageHandlers(),
     ...packageEventHandlers(),
+    ...scanHandlers(),
     ...manifestHandlers(),
     ...rateHandlers(),
     ...invoiceHandlers(),

@@ -30,7 +30,7 @@ async function findMatches(
 ): Promise<ScanMatches> {
   const texts = [...new Set([text, ...numbers])];
   const keys = [...new Set([...parcelKeys(scan).keys, ...numbers])];
-  const [numbered, housed, prealerts, manifests, customers] = await ctx.read([
+  const [numbered, housed, prealerts, manifests, customers] = await ctx.preparedRead([
     queries.packagesByKey(ctx, keys),
     queries.packagesByHouseNumber(ctx, texts),
     queries.prealertsByKey(ctx, keys),

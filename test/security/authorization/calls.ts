@@ -17,7 +17,6 @@ type MakeCall = (target: Belongings, own: Belongings, service: Service) => Promi
 
 /** The call of each case in the matrix. The code NOBODY stands for unknown and malformed ids. */
 export const CALLS: Record<CaseTitle, MakeCall> = {
-  resolveScan: () => ({ body: {} }),
   submitPrealert: announce,
   'submitPrealert with a line': ({ userCode }) => ({
     body: JSON.stringify({ UserCode: userCode, TrackingNumber: freshNumber() }),
@@ -105,6 +104,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
   }),
+  'resolveScan of a customer': ({ userCode }) => ({ body: { scan: userCode } }),
   'receivePackage for a customer': ({ userCode }) => ({
     body: { tracking_number: freshNumber(), weight: 1, user_code: userCode },
   }),

@@ -66,9 +66,6 @@ const OWN_ACCOUNT: Row = ['400', '400', '400', { disabled: '403', keys: '401', u
 // prettier-ignore
 export const MATRIX = {
   //                                     managers               warehouse              couriers
-  resolveScan: {
-    'resolveScan': ['200', '200', '200'],
-  },
   submitPrealert: {
     'submitPrealert':                    KEYS_ONLY,
     'submitPrealert with a line':        [S401, S401, S401, { disabled: S401, keys: '200 200 200 200 200' }],
@@ -162,6 +159,9 @@ export const MATRIX = {
     'queue_dispatch of packages':        [ALL,                   ALL,                   ALL],
     'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL],
     'listPackages of a carrier':     [ALL,                   ALL,                   ALL],
+  },
+  resolveScan: {
+    'resolveScan of a customer':         ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
   },
   updatePackage: {
     'updatePackage':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],

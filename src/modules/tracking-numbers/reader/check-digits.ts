@@ -46,7 +46,10 @@ const complement = (sum: number): number => (10 - (sum % 10)) % 10;
 type Mod10 = Extract<Checksum, { name: 'mod10' }>;
 
 /** A letter counts as its ASCII code less 3, modulo 10. Positions count from 0. */
-function mod10Sum({ evens_multiplier: even = 1, odds_multiplier: odd = 1, reverse }: Mod10, serial: string[]) {
+function mod10Sum(
+  { evens_multiplier: even = 1, odds_multiplier: odd = 1, reverse }: Mod10,
+  serial: string[],
+) {
   const ordered = reverse ? serial.toReversed() : serial;
   return ordered.reduce((sum, character, position) => {
     const value = /\d/.test(character) ? Number(character) : (character.charCodeAt(0) - 3) % 10;

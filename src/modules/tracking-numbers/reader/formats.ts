@@ -91,7 +91,11 @@ const toLookups = ({ name, regex_group_name: group, lookup }: Additional): Looku
   })),
 });
 
-const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/-$/, '');
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '');
 
 /** Counts what is left of the expression without group names, sets, counts, look-aheads and escapes. */
 const countLiterals = (source: string): number =>

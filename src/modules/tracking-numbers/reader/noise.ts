@@ -1,6 +1,7 @@
 // What a scanner sends besides the number (docs/site: scanning). All expressions are linear in the length of the text.
 
 /** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
+// eslint-disable-next-line no-control-regex
 const READ_ENDS = /[\u0002\u0003\t\n\v\f\r\u0085\u2028\u2029]/;
 
 /** An AIM identifier: `]`, the symbology, a modifier. Not after `^`, because `^]` stands for GS. */
@@ -10,6 +11,7 @@ const AIM_IDENTIFIER = /(?<!\^)\][A-Za-z][0-9A-Za-z]/g;
 const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d029/gi;
 
 /** GS, its neighbours FS, RS and US, and their visible symbols. */
+// eslint-disable-next-line no-control-regex
 const ELEMENT_ENDS = /\^\]|[\u001c-\u001f\u241c-\u241f]/;
 
 /** Other control characters, byte order marks and characters without width. */
