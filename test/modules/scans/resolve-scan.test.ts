@@ -130,6 +130,64 @@ describe('a parcel that is not received', () => {
   });
 });
 
+describe('rows that earlier versions stored with another key', () => {
+  const setKey = (table: 'prealerts' | 'packages', id: string, key: string) =>
+    service.owner.query(`update ${table} set tracking_number = $2, tracking_key = $2 where id = $1`, [
+      id,
+      key,
+    ]);
+
+  test.each([
+    ['padded to 14 digits', (number: string) => `00${number}`, labelOf],
+    ['with spaces', (number: string) => `${number} `.replace(/(....)/g, '$1 ').trim(), undefined],
+  ])('a pre-alert %s is found, and gets the key of the package', async (_name, spell, scanOf) => {
+    const number = newFedex();
+    const prealertId = await announce(number);
+    await setKey('prealerts', prealertId, spell(number));
+    const scan = (scanOf ?? spell)(number);
+    expect(await resolve(scan)).toMatchObject({
+      next: 'receive',
+      matches: { prealerts: [{ prealert_id: prealertId }] },
+    });
+    const { package_id, prealert_id } = await receive({ tracking_number: scan });
+    expect(prealert_id).toBe(prealertId);
+    const { rows } = await service.owner.query(
+      `select p.tracking_key as package, a.tracking_key as prealert from packages p, prealerts a
+       where p.id = $1 and a.id = $2`,
+      [package_id, prealertId],
+    );
+    expect(rows).toEqual([{ package: number, prealert: number }]);
+  });
+
+  test('a package in lower case is found, and not received again', async () => {
+    const number = '1z5r89390357567127';
+    const { package_id } = await receive({ tracking_number: newCode() });
+    await setKey('packages', package_id, number);
+    expect(await receive({ tracking_number: number })).toMatchObject({ package_id, duplicate: true });
+    expect(await resolve(number)).toMatchObject({ matches: { packages: [{ package_id }] } });
+  });
+});
+
+test('30 scans of one parcel at once, in six spellings, receive it once and settle its pre-alert', async () => {
+  const number = newFedex();
+  const prealertId = await announce(`00${number}`);
+  const label = labelOf(number);
+  const spellings = [
+    number,
+    `00${number}`,
+    label,
+    `]C1${label}`,
+    `${label}\r${label}\r`,
+    number.replace(/(....)/g, '$1 '),
+  ];
+  const received = await Promise.all(
+    Array.from({ length: 30 }, (_, n) => receive({ tracking_number: spellings[n % spellings.length] })),
+  );
+  expect(new Set(received.map(({ package_id }) => package_id)).size).toBe(1);
+  expect(received.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+  expect(received.map(({ prealert_id }) => prealert_id)).toEqual(received.map(() => prealertId));
+});
+
 describe('a received package', () => {
   test('is found by its number in every spelling and by its house number, doubled too', async () => {
     const number = newFedex();
