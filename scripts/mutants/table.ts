@@ -3,6 +3,7 @@ import { ACCESS } from './table/access.js';
 import { ATTACKS } from './table/attacks.js';
 import { DATABASE } from './table/database.js';
 import { RECORDS } from './table/records.js';
+import { SCANS } from './table/scans.js';
 import { SIGN_IN } from './table/sign-in.js';
 import { TRANSPORT } from './table/transport.js';
 
@@ -12,6 +13,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ACCESS,
   ...TRANSPORT,
   ...RECORDS,
+  ...SCANS,
   ...ATTACKS,
   ...DATABASE,
 ];

@@ -161,7 +161,10 @@ export const MATRIX = {
     'listPackages of a carrier':     [ALL,                   ALL,                   ALL],
   },
   resolveScan: {
-    'resolveScan of a customer':         ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+    'resolveScan of a customer':        ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+    'resolveScan of a package':         ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+    'resolveScan of a pre-alert':       ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+    'resolveScan of a manifest':        ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
   },
   updatePackage: {
     'updatePackage':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],

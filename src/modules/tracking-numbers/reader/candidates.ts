@@ -19,7 +19,7 @@ export type Candidate = {
 
 type Match = { format: Format; groups: Groups; number: string };
 
-/** No format is longer: the longest, DHL eCommerce, has 41 characters. */
+/** No format is longer: the longest, of DHL, has 41 characters. */
 const MAX_LENGTH = 41;
 
 /**

@@ -1,4 +1,4 @@
-// Replaces data/tracking-numbers with the current edition of the public data set: npm run tracking-formats [-- <repository>]
+// Replaces data/tracking-numbers with the current edition of the public data set: npm run formats:update [-- <repository>]
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
