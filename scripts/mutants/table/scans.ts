@@ -18,7 +18,7 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/tracking-numbers/reader/noise.ts',
     find: "if (half !== '' && half + half === text) return half;",
     replace: '',
-    tests: [{ file: READER, titles: ['answered correctly doubled'] }],
+    tests: [{ file: READER, titles: ['all 280 published numbers are answered correctly'] }],
   },
   {
     name: 'scans: a courier does not find a package without a customer by its number',
@@ -39,13 +39,13 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/packages/intake/intake.ts',
     find: 'lockedOpenPrealerts(ctx, keys)',
     replace: 'lockedOpenPrealerts(ctx, [key])',
-    tests: [{ file: RESOLVE, titles: ['a pre-alert padded to 14 digits is found'] }],
+    tests: [{ file: RESOLVE, titles: ['is found, and gets the key of the package'] }],
   },
   {
     name: 'intake: a settled pre-alert gets the key of the package',
     file: 'src/modules/packages/intake/prealert-queries.ts',
     find: 'tracking_key = ${keys[0]}, ',
     replace: '',
-    tests: [{ file: RESOLVE, titles: ['a pre-alert padded to 14 digits is found'] }],
+    tests: [{ file: RESOLVE, titles: ['is found, and gets the key of the package'] }],
   },
 ];
