@@ -28,13 +28,6 @@ export const SCANS: readonly SourceMutant[] = [
     tests: [{ file: RESOLVE, titles: ['does not find a package without a customer by its number'] }],
   },
   {
-    name: 'scans: a courier finds a manifest only with a package of its own',
-    file: 'src/modules/scans/queries.ts',
-    find: '${ctx.caller.courierId === null ? empty : isAboard}',
-    replace: '${ctx.caller.courierId === null ? isAboard : empty}',
-    tests: [{ file: RESOLVE, titles: ['finds a manifest only if one of its packages is on it'] }],
-  },
-  {
     name: 'intake: a parcel is found under all its keys',
     file: 'src/modules/packages/intake/intake.ts',
     find: 'lockedOpenPrealerts(ctx, keys)',
