@@ -25,6 +25,7 @@ import { prealertSubmissionHandlers } from './modules/prealerts/submission/handl
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
 import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
+import { scanHandlers } from './modules/scans/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
 import { serviceHandlers } from './modules/service/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
@@ -52,6 +53,7 @@ export function makeHandlers(deps: Deps) {
     ...prealertUploadHandlers(deps),
     ...packageHandlers(deps),
     ...packageEventHandlers(),
+    ...scanHandlers(),
     ...manifestHandlers(),
     ...rateHandlers(),
     ...invoiceHandlers(deps),

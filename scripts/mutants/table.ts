@@ -4,6 +4,7 @@ import { ATTACKS } from './table/attacks.js';
 import { CELLS } from './table/cells.js';
 import { DATABASE } from './table/database.js';
 import { RECORDS } from './table/records.js';
+import { SCANS } from './table/scans.js';
 import { SIGN_IN } from './table/sign-in.js';
 import { TRANSPORT } from './table/transport.js';
 
@@ -13,6 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ACCESS,
   ...TRANSPORT,
   ...RECORDS,
+  ...SCANS,
   ...ATTACKS,
   ...DATABASE,
   ...CELLS,

@@ -11,7 +11,16 @@ const BUILT = [
   ...['generated/reference.json', 'generated/routes.json', 'generated/site'],
 ];
 /** Only what git tracks, because operators keep secrets in deploy/. */
-const TRACKED = ['bin', 'deploy', 'docs', 'prisma/migrations', 'README.md', 'CHANGELOG.md', 'SECURITY.md'];
+const TRACKED = [
+  'bin',
+  'data',
+  'deploy',
+  'docs',
+  'prisma/migrations',
+  'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+];
 
 /** Copies the build, the contract, the migrations and the documents into `target`, which already has the dependencies. */
 export function stageApplication(root, target, revision) {

@@ -136,6 +136,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     // The preauth_token is a placeholder.
     authentication: [201, 200, 200, 401],
     'bulk-prealerts': [200],
+    scanning: [200],
     idempotency: [200],
     pagination: [200, 200, 200],
     files: [200, 200, 200],

@@ -6,7 +6,19 @@ import { projectRoot } from '../../src/config/project-root.js';
 // Names in documents and comments must exist, because a renamed file or a deleted function misleads the
 // reader. The changelog is excluded, because it describes the past.
 
-const ROOTS = ['bin', 'deploy', 'docs', 'generated', 'openapi', 'prisma', 'scripts', 'sdk', 'src', 'test'];
+const ROOTS = [
+  'bin',
+  'data',
+  'deploy',
+  'docs',
+  'generated',
+  'openapi',
+  'prisma',
+  'scripts',
+  'sdk',
+  'src',
+  'test',
+];
 /** What the builds of the SDKs write beside their sources. */
 const BUILT =
   /^sdk\/\w+\/(node_modules|dist|target|\.venv|vendor|build|bin|api|generated|src\/generated|crossdock_core|[\w.]+\.egg-info)\//;

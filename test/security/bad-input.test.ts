@@ -1167,6 +1167,7 @@ describe('mass assignment', () => {
     'resetPassword request': 'stores nothing of the request: password-reset.test.ts',
     'resetPassword reset': 'needs a token: password-reset.test.ts',
     listPackages: 'reads',
+    resolveScan: 'reads',
     queueDispatch: 'stores nothing of the request: dispatch.test.ts',
     changePassword: 'acts on the caller and ends its token: change-password.test.ts',
     'manageTwoFactor setup': 'acts on the caller: two-factor.test.ts',

@@ -4,7 +4,7 @@ import { lockAnnouncedParcel } from '../../platform/db/locks.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
-import { trackingKey } from '../tracking-numbers/public.js';
+import { parcelKey } from '../tracking-numbers/public.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
 import { lockPrealert } from './lock-prealert.js';
 import * as queries from './queries.js';
@@ -115,7 +115,7 @@ export async function deletePrealert(ctx: UserContext, id: string): Promise<void
 function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
   const trackingNumber = text.trim();
   if (trackingNumber === '') throw invalidFieldError(field, 'blank_pattern');
-  return { trackingNumber, trackingKey: trackingKey(trackingNumber) };
+  return { trackingNumber, trackingKey: parcelKey(trackingNumber) };
 }
 
 export function unknownUserCode(field: string): ApiError {

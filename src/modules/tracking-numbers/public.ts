@@ -1,3 +1,6 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
+export { keyIn, orderedByKey } from './key-filter.js';
 export { maskTrackingNumber, maskedTrackingNumber, shownTrackingNumber } from './masking.js';
-export { trackingKey } from './tracking-key.js';
+export { parcelKey, parcelKeys, type ParcelKeys } from './parcel-keys.js';
+export type { Candidate } from './reader/candidates.js';
+export { readScan, type ScanReading } from './reader/read-scan.js';

@@ -14,9 +14,9 @@ const FEDEX_34_KNOWN = /^(?:96|10|11)/;
 const FEDEX_32 = /^3\d{15}(\d{12})\d{4}$/;
 
 /**
- * Returns a key that is equal for the spellings of one tracking number: the carrier's full barcode and the
- * short number printed for the customer. Any other number is returned unchanged. The SQL function
- * tracking_key_of implements the same rule; a test compares the two.
+ * Returns a key that is equal for the carrier's full barcode and the short number printed for the customer. Any other
+ * number is returned unchanged. The SQL function tracking_key_of implements the same rule; a test compares the two.
+ * parcelKey also removes what a scanner adds.
  */
 export function trackingKey(trackingNumber: string): string {
   const usps = USPS_WITH_ZIP.exec(trackingNumber)?.[1];
@@ -36,7 +36,7 @@ function keyOfFedex34(label: string): string {
  * FedEx check digit: weights 1, 3, 7 from the right, modulo 11, then modulo 10. The rule is the same for 12
  * and 14 digits.
  */
-function hasFedexCheckDigit(digits: string): boolean {
+export function hasFedexCheckDigit(digits: string): boolean {
   const [check, ...others] = Array.from(digits, Number).reverse();
   const sum = others.reduce((total, digit, index) => total + digit * ([1, 3, 7][index % 3] ?? 0), 0);
   return (sum % 11) % 10 === check;

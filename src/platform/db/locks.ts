@@ -21,10 +21,13 @@ const locksOf = (trackingKeys: readonly string[]): Sql =>
 export const lockParcel = (tenantId: string, trackingKey: string): Sql =>
   sql`select pg_advisory_xact_lock(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
 
-/** The same for several parcels. */
-export const lockParcels = (tenantId: string, trackingKeys: readonly string[]): Sql =>
-  sql`with locks as materialized (${locksOf(trackingKeys)})
+/** The same for several parcels, or for a parcel with several keys. */
+export function lockParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
+  const [key, another] = trackingKeys;
+  if (key !== undefined && another === undefined) return lockParcel(tenantId, key);
+  return sql`with locks as materialized (${locksOf(trackingKeys)})
     select pg_advisory_xact_lock(${parcelsOf(tenantId)}, lock)::text from locks`;
+}
 
 /**
  * The same for a new pre-alert. It waits for the transactions that have locked the parcel, but not for other new pre-alerts:

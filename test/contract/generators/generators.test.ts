@@ -49,8 +49,8 @@ const schemaOf = ({ $ref }: Schema) => schemasOf(contract)[String($ref).split('/
 
 const VERBS = [
   ...['change', 'create', 'delete', 'download', 'export', 'get', 'list', 'login', 'manage', 'preview'],
-  ...['queue', 'receive', 'record', 'regenerate', 'replace', 'reset', 'review', 'rotate', 'search', 'submit'],
-  ...['sync', 'update', 'upload', 'verify'],
+  ...['queue', 'receive', 'record', 'regenerate', 'replace', 'reset', 'resolve', 'review', 'rotate'],
+  ...['search', 'submit', 'sync', 'update', 'upload', 'verify'],
 ];
 
 describe.each([

@@ -104,6 +104,13 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'receivePackage for a courier': ({ courierId }) => ({
     body: { tracking_number: freshNumber(), weight: 1, courier_id: courierId },
   }),
+  'resolveScan of a customer': ({ userCode }) => ({ body: { scan: userCode } }),
+  'resolveScan of a package': ({ packageId }, _own, { owner }) =>
+    scanOf(owner, 'select house_number as text from packages where id::text = $1', packageId),
+  'resolveScan of a pre-alert': ({ prealertId }, _own, { owner }) =>
+    scanOf(owner, 'select tracking_number as text from prealerts where id::text = $1', prealertId),
+  'resolveScan of a manifest': ({ manifestId }, _own, { owner }) =>
+    scanOf(owner, 'select manifest_number as text from manifests where id::text = $1', manifestId),
   'receivePackage for a customer': ({ userCode }) => ({
     body: { tracking_number: freshNumber(), weight: 1, user_code: userCode },
   }),
@@ -379,6 +386,12 @@ async function newDraft(owner: Owner, { code, courierId, draftBillId }: Belongin
     courierId,
   ]);
   return newDraftBill(owner, { tenant_id: rows[0]?.tenant_id ?? '', courier_id: courierId });
+}
+
+/** A scan of the text that the statement selects. Ids without a row are scanned themselves. */
+async function scanOf(owner: Owner, statement: string, id: string): Promise<Call> {
+  const { rows } = await owner.query<{ text: string }>(statement, [id]);
+  return { body: { scan: rows[0]?.text ?? id } };
 }
 
 async function newCustomer(owner: Owner, { code, customerId }: Belongings): Promise<string> {

@@ -160,6 +160,12 @@ export const MATRIX = {
     'queue_dispatch of a courier':       [ALL,                   ALL,                   ALL],
     'listPackages of a carrier':     [ALL,                   ALL,                   ALL],
   },
+  resolveScan: {
+    'resolveScan of a customer':        ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+    'resolveScan of a package':         ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+    'resolveScan of a pre-alert':       ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+    'resolveScan of a manifest':        ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
+  },
   updatePackage: {
     'updatePackage':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
     'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '403 403 404 404 400'],

@@ -10,6 +10,8 @@ import type { NewPackage, ReceiptRow } from './queries.js';
 export type Arrival = {
   newPackage: NewPackage;
   row: ReceiptRow;
+  /** The keys of the parcel, the package's own first. */
+  keys: string[];
   prealerts: OpenPrealert[];
   prealertStatus: Ownership['prealertStatus'];
   /** The package as its courier's event shows it; none without a courier. */
@@ -21,9 +23,9 @@ export type Arrival = {
  * audit trail, and notifies its courier.
  */
 export async function recordArrival(ctx: UserContext, tx: BulkTx, arrival: Arrival): Promise<void> {
-  const { newPackage, row, prealerts, prealertStatus, eventPackages } = arrival;
+  const { newPackage, row, keys, prealerts, prealertStatus, eventPackages } = arrival;
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, prealertStatus));
+  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, keys, prealertStatus));
   const settled = prealerts.filter(({ status }) => status !== prealertStatus);
   const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
   await tx.audit(receivedFact(newPackage, row), ...settledFacts);

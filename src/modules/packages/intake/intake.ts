@@ -1,8 +1,8 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { lockParcel } from '../../../platform/db/locks.js';
+import { lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
-import { trackingKey } from '../../tracking-numbers/public.js';
+import { parcelKeys } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
@@ -34,33 +34,32 @@ export type Receipt = {
  */
 export async function receivePackage(ctx: UserContext, intake: Intake): Promise<Receipt> {
   const measures = readMeasures(intake);
-  const trackingNumber = intake.tracking_number.trim();
-  const key = trackingKey(trackingNumber);
+  const { trackingNumber, key, keys } = parcelKeys(intake.tracking_number);
   return ctx.preparedTransaction(async (tx) => {
     // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
-    const [early] = await tx.query(queries.findReceipt(ctx, key));
-    if (early) return handleRepeatedScan(ctx, tx, key, early);
-    await tx.defer(lockParcel(ctx.tenantId, key));
+    const [early] = await tx.query(queries.findReceipt(ctx, keys));
+    if (early) return handleRepeatedScan(ctx, tx, keys, early);
+    await tx.defer(lockParcels(ctx.tenantId, keys));
     const [[first], [ids], customers, announced] = await tx.queryAll([
-      queries.findReceipt(ctx, key),
+      queries.findReceipt(ctx, keys),
       findNamedIds(ctx, intake),
       findNamedCustomers(ctx, intake),
-      lockedOpenPrealerts(ctx, key),
+      lockedOpenPrealerts(ctx, keys),
     ]);
     // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
     // exists.
-    if (first) return handleRepeatedScan(ctx, tx, key, first);
+    if (first) return handleRepeatedScan(ctx, tx, keys, first);
     const references = readReferences(intake, ids, customers);
     const prealerts = announced.map(toOpenPrealert);
     const ownership = decideOwnership(references, prealerts, trackingNumber);
-    const newPackage = {
+    const parcel = {
       ...measures,
       tracking_number: trackingNumber,
       tracking_key: key,
       ...ownerColumns(ownership),
       ...contentColumns(intake, references, ownership),
     };
-    return store(ctx, tx, newPackage, prealerts, ownership);
+    return store(ctx, tx, { parcel, keys, prealerts, ownership });
   });
 }
 
@@ -71,12 +70,12 @@ export async function receivePackage(ctx: UserContext, intake: Intake): Promise<
 async function handleRepeatedScan(
   ctx: UserContext,
   tx: BulkTx,
-  key: string,
+  keys: string[],
   { isFlagged, isDisputed, ...row }: queries.EarlierRow,
 ): Promise<Receipt> {
   if (!isDisputed) return { row, isDuplicate: true, isFlagged };
-  await tx.defer(lockParcel(ctx.tenantId, key));
-  const flagged = await tx.query(flagDisputes(ctx, row.id));
+  await tx.defer(lockParcels(ctx.tenantId, keys));
+  const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) await tx.audit(...facts);
   return { row, isDuplicate: true, isFlagged: true };
@@ -113,13 +112,18 @@ const contentColumns = (intake: Intake, references: ReferencedRecords, { matched
 
 const MAX_HOUSE_NUMBERS = 20;
 
+type NewParcel = {
+  parcel: Omit<queries.NewPackage, 'id' | 'house_number'>;
+  keys: string[];
+  prealerts: OpenPrealert[];
+  ownership: Ownership;
+};
+
 /** Stores the parcel with a free house number and completes the intake. */
 async function store(
   ctx: UserContext,
   tx: BulkTx,
-  parcel: Omit<queries.NewPackage, 'id' | 'house_number'>,
-  prealerts: OpenPrealert[],
-  ownership: Ownership,
+  { parcel, keys, prealerts, ownership }: NewParcel,
 ): Promise<Receipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
@@ -129,11 +133,11 @@ async function store(
     ]);
     if (row) {
       const { prealertStatus } = ownership;
-      await recordArrival(ctx, tx, { newPackage, row, prealerts, prealertStatus, eventPackages });
+      await recordArrival(ctx, tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
       return { row, isDuplicate: false, isFlagged: prealertStatus === 'flagged' };
     }
-    const [first] = await tx.query(queries.findReceipt(ctx, parcel.tracking_key));
-    if (first) return handleRepeatedScan(ctx, tx, parcel.tracking_key, first);
+    const [first] = await tx.query(queries.findReceipt(ctx, keys));
+    if (first) return handleRepeatedScan(ctx, tx, keys, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
 }

@@ -2,6 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import { keyIn } from '../../tracking-numbers/public.js';
 import type { OpenPrealert } from './ownership.js';
 
 /**
@@ -11,11 +12,11 @@ import type { OpenPrealert } from './ownership.js';
 export const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
 
 /** Flags the pending pre-alerts that name a different owner than the package. */
-export function flagDisputes(ctx: UserContext, packageId: string): Sql<Pick<Prealert, 'id'>> {
+export function flagDisputes(ctx: UserContext, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
   return sql`with found as (
       select a.tenant_id, a.id
       from packages p
-      join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.tracking_key = p.tracking_key
+      join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
       where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid and a.status = 'pending' and ${disagrees}
       order by a.id for update of a
     )
@@ -31,28 +32,35 @@ export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & {
 };
 
 /** Selects and locks the open pre-alerts of a parcel, oldest first. */
-export function lockedOpenPrealerts(ctx: UserContext, trackingKey: string): Sql<OpenPrealertRow> {
+export function lockedOpenPrealerts(ctx: UserContext, keys: string[]): Sql<OpenPrealertRow> {
   return sql`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
       a.vendor, a.description, a.status, c.first_name as "firstName", c.last_name as "lastName"
     from prealerts a
     left join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id
       and c.courier_id = a.courier_id and c.user_code = a.user_code and c.is_active
-    where ${ownRows(ctx, 'a')} and a.tracking_key = ${trackingKey} and a.status in ('pending', 'flagged')
+    where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)} and a.status in ('pending', 'flagged')
     order by a.id
     for update of a`;
 }
 
 /**
- * Settles pre-alerts that lockedOpenPrealerts has locked. For received ones it also deletes stored flags of the
- * same number.
+ * Settles pre-alerts that lockedOpenPrealerts has locked, and gives them the key of the package, so that they are found with
+ * it later. For received ones it also deletes stored flags of the same number.
+ *
+ * @param keys the keys of the parcel, the package's own first
  */
-export function settlePrealerts(ctx: UserContext, ids: string[], status: 'received' | 'flagged'): Sql {
+export function settlePrealerts(
+  ctx: UserContext,
+  ids: string[],
+  keys: string[],
+  status: 'received' | 'flagged',
+): Sql {
   return sql`with settled as (
-      update prealerts a set status = ${status}, updated_at = now()
+      update prealerts a set status = ${status}, tracking_key = ${keys[0]}, updated_at = now()
       where ${ownRows(ctx, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')
-      returning a.tenant_id, a.courier_id, a.tracking_key
+      returning a.tenant_id, a.courier_id
     )
     delete from prealert_flags f using settled s
     where ${status} = 'received' and f.tenant_id = s.tenant_id and f.courier_id = s.courier_id
-      and f.tracking_key = s.tracking_key`;
+      and ${keyIn('f', keys)}`;
 }

@@ -2,6 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import type { Measures } from '../shared/measures.js';
 import type { Customer } from './ownership.js';
@@ -27,16 +28,18 @@ export type EarlierRow = ReceiptRow & {
   isDisputed: boolean;
 };
 
-export function findReceipt(ctx: UserContext, trackingKey: string): Sql<EarlierRow> {
+/** Selects the package of a parcel, by the first of its keys that a package has. */
+export function findReceipt(ctx: UserContext, keys: string[]): Sql<EarlierRow> {
   return sql`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
       coalesce(announced.is_disputed, false) as "isDisputed"
     from packages p
     cross join lateral (
       select bool_or(a.status = 'flagged') as is_flagged, bool_or(a.status = 'pending' and ${disagrees}) as is_disputed
       from prealerts a
-      where ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.tracking_key = p.tracking_key
+      where ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
     ) as announced
-    where ${ownRows(ctx, 'p')} and p.tracking_key = ${trackingKey}`;
+    where ${ownRows(ctx, 'p')} and ${keyIn('p', keys)}
+    ${orderedByKey('p', keys)} limit 1`;
 }
 
 export type ReferencedIds = {

@@ -24,7 +24,7 @@ export async function movePrealerts(
 ): Promise<UpdateEffects> {
   const [reopened, announced] = await tx.queryAll([
     reopenPrealerts(ctx, before.courier_id, before.tracking_key),
-    lockedOpenPrealerts(ctx, after.tracking_key),
+    lockedOpenPrealerts(ctx, [after.tracking_key]),
   ]);
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
@@ -33,7 +33,7 @@ export async function movePrealerts(
   const isMatch = courierId !== null && courierId === after.courier_id && prealertStatus === 'received';
   const status = isMatch ? 'received' : 'flagged';
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, status));
+  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, [after.tracking_key], status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {

@@ -4,7 +4,7 @@ import { sql, type PlainTx } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import { trackingKey } from '../../tracking-numbers/public.js';
+import { parcelKey } from '../../tracking-numbers/public.js';
 import { queueSyncs } from '../dispatch/queue-syncs.js';
 import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
@@ -50,7 +50,7 @@ async function deriveColumns(
   before: Editable,
   { tracking_number, user_code }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
-  const key = tracking_number === undefined ? {} : { tracking_key: trackingKey(tracking_number) };
+  const key = tracking_number === undefined ? {} : { tracking_key: parcelKey(tracking_number) };
   const claim = user_code === undefined ? {} : claimColumns(ctx.caller, before);
   if (!user_code) return { ...key, ...claim };
   const [customer, another] = await tx.query(findCustomers(ctx, user_code, before.courier_id));

@@ -3,7 +3,7 @@ import { readUploadedRows, type InvalidCell } from '../../../platform/files/csv-
 import type { CsvRow } from '../../../platform/files/read-csv.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { validateText } from '../../../platform/values/validate-text.js';
-import { trackingKey } from '../../tracking-numbers/public.js';
+import { parcelKey } from '../../tracking-numbers/public.js';
 import type { NumberedPrealert } from '../submission/batch-queries.js';
 
 export type Upload = {
@@ -107,7 +107,7 @@ function takeRow(upload: Upload, positions: Positions, ids: string[], row: CsvRo
     id: ids[upload.prealerts.size] ?? '',
     userCode: textOf('user_code'),
     trackingNumber,
-    trackingKey: trackingKey(trackingNumber),
+    trackingKey: parcelKey(trackingNumber),
     vendor: textOf('vendor') || null,
     description: textOf('description') || null,
     reference: textOf('reference') || null,

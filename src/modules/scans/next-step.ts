@@ -1,0 +1,42 @@
+import type { DataOf } from '../../platform/contract/types.js';
+import type { Candidate } from '../tracking-numbers/public.js';
+import type { CustomerRow, ManifestRow, PackageRow, PrealertRow } from './queries.js';
+
+export type NextStep = DataOf<'resolveScan'>['next'];
+
+type Matches = {
+  packages: Pick<PackageRow, 'status' | 'manifestStatus'>[];
+  prealerts: Pick<PrealertRow, 'status' | 'courierId' | 'userCode'>[];
+  manifests: Pick<ManifestRow, 'status'>[];
+  customers: Pick<CustomerRow, 'userCode'>[];
+};
+
+const HELD: ReadonlySet<PackageRow['status']> = new Set(['on_hold', 'customs_hold', 'returned', 'lost']);
+
+/** Returns the next step, by the table in the contract's description of resolveScan. */
+export function decideNextStep(candidates: Pick<Candidate, 'check'>[], matches: Matches): NextStep {
+  const { packages, prealerts, manifests, customers } = matches;
+  const [found, another] = packages;
+  if (another) return 'review';
+  if (found) return stepOfPackage(found, prealerts);
+  const [manifest] = manifests;
+  if (manifest) return manifest.status === 'ready' ? 'load' : 'review';
+  if (prealerts.length > 0) return areAgreed(prealerts) ? 'receive' : 'review';
+  if (candidates.some(({ check }) => check === 'valid')) return 'receive';
+  if (customers.length > 0) return 'review';
+  return candidates.length > 0 ? 'receive' : 'unknown';
+}
+
+function stepOfPackage(
+  { status, manifestStatus }: Matches['packages'][number],
+  prealerts: Matches['prealerts'],
+): NextStep {
+  if (HELD.has(status) || prealerts.some((prealert) => prealert.status === 'flagged')) return 'review';
+  return status === 'received' && manifestStatus === 'ready' ? 'load' : 'already_received';
+}
+
+/** Whether intake would find one owner. */
+function areAgreed(prealerts: Matches['prealerts']): boolean {
+  const owners = new Set(prealerts.map(({ courierId, userCode }) => `${courierId} ${userCode}`));
+  return owners.size === 1 && prealerts.every(({ status }) => status === 'pending');
+}

@@ -1,0 +1,91 @@
+import type { UserContext } from '../../platform/context/request-context.js';
+import type { components } from '../../../generated/contract.js';
+import { ownRows, tenantRows } from '../../platform/db/filters.js';
+import type { Customer, Manifest, Package, Prealert } from '../../platform/db/models/types.js';
+import { empty, sql, type Sql } from '../../platform/db/statements.js';
+import { keyIn, orderedByKey } from '../tracking-numbers/public.js';
+
+type Schemas = components['schemas'];
+
+export type PackageRow = Pick<
+  Package,
+  | 'id'
+  | 'trackingNumber'
+  | 'houseNumber'
+  | 'courierId'
+  | 'userCode'
+  | 'firstName'
+  | 'lastName'
+  | 'manifestId'
+  | 'receivedAt'
+> & {
+  status: Schemas['PackageStatus'];
+  courierName: string | null;
+  manifestNumber: string | null;
+  manifestStatus: Schemas['ManifestStatus'] | null;
+};
+
+/**
+ * Selects the packages of a parcel's keys. For a courier only those with a customer: it sees the number of others masked, and
+ * a guessed number must behave like any other.
+ */
+export function packagesByKey(ctx: UserContext, keys: string[]): Sql<PackageRow> {
+  const isShown = ctx.caller.courierId === null ? empty : sql`and p.user_code is not null`;
+  return selectPackages(ctx, sql`${keyIn('p', keys)} ${isShown}`, orderedByKey('p', keys));
+}
+
+export const packagesByHouseNumber = (ctx: UserContext, texts: string[]): Sql<PackageRow> =>
+  selectPackages(ctx, sql`p.house_number = any(${texts}::text[])`, sql`order by p.id`);
+
+const selectPackages = (ctx: UserContext, condition: Sql, order: Sql): Sql<PackageRow> =>
+  sql`select p.id, p.tracking_number as "trackingNumber", p.house_number as "houseNumber", p.status,
+      p.courier_id as "courierId", c.name as "courierName", p.user_code as "userCode", p.first_name as "firstName",
+      p.last_name as "lastName", p.manifest_id as "manifestId", m.manifest_number as "manifestNumber",
+      m.status as "manifestStatus", p.received_at as "receivedAt"
+    from packages p
+    left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
+    left join manifests m on ${tenantRows(ctx, 'm')} and m.tenant_id = p.tenant_id and m.id = p.manifest_id
+    where ${ownRows(ctx, 'p')} and ${condition} ${order}`;
+
+export type PrealertRow = Pick<
+  Prealert,
+  'id' | 'trackingNumber' | 'courierId' | 'userCode' | 'vendor' | 'createdAt'
+> & { courierName: string; status: Schemas['PrealertStatus'] };
+
+const MAX_RECORDS = sql`50`;
+
+export const prealertsByKey = (ctx: UserContext, keys: string[]): Sql<PrealertRow> =>
+  sql`select a.id, a.tracking_number as "trackingNumber", a.courier_id as "courierId", c.name as "courierName",
+      a.user_code as "userCode", a.vendor, a.status, a.created_at as "createdAt"
+    from prealerts a
+    join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.id = a.courier_id
+    where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+    order by a.id limit ${MAX_RECORDS}`;
+
+export type ManifestRow = Pick<Manifest, 'id' | 'manifestNumber'> & { status: Schemas['ManifestStatus'] };
+
+/** Selects manifests; for a courier only those that one of its packages is on. */
+export function manifestsByNumber(ctx: UserContext, texts: string[]): Sql<ManifestRow> {
+  const isAboard = sql`and exists (
+      select from packages p
+      where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(ctx, 'p')})`;
+  return sql`select m.id, m.manifest_number as "manifestNumber", m.status
+    from manifests m
+    where ${tenantRows(ctx, 'm')} and m.manifest_number = any(${texts}::text[])
+      ${ctx.caller.courierId === null ? empty : isAboard}
+    order by m.id`;
+}
+
+export type CustomerRow = Pick<
+  Customer,
+  'id' | 'courierId' | 'userCode' | 'firstName' | 'lastName' | 'isActive'
+> & { courierName: string };
+
+/** Looks the codes up for each courier of the tenant, because the index of user codes begins with the courier. */
+export const customersByCode = (ctx: UserContext, texts: string[]): Sql<CustomerRow> =>
+  sql`select c.id, c.courier_id as "courierId", r.name as "courierName", c.user_code as "userCode",
+      c.first_name as "firstName", c.last_name as "lastName", c.is_active as "isActive"
+    from couriers r
+    join customers c on c.tenant_id = r.tenant_id and c.courier_id = r.id
+    where ${tenantRows(ctx, 'r')} and ${ownRows(ctx, 'c')} and c.user_code = any(${texts}::text[])
+    order by c.id limit ${MAX_RECORDS}`;

@@ -1,0 +1,14 @@
+import { empty, raw, sql, type Sql } from '../../platform/db/statements.js';
+
+/** The rows of a table with a tracking key that have one of these keys. One key is compared directly. */
+export function keyIn(alias: string, keys: readonly string[]): Sql {
+  const column = raw(`${alias}.tracking_key`);
+  const [key, another] = keys;
+  return another === undefined ? sql`${column} = ${key}` : sql`${column} = any(${keys}::text[])`;
+}
+
+/** Orders the rows that keyIn selects as the keys are ordered. One key selects one package. */
+export function orderedByKey(alias: string, keys: readonly string[]): Sql {
+  if (keys.length <= 1) return empty;
+  return sql`order by array_position(${keys}::text[], ${raw(`${alias}.tracking_key`)})`;
+}

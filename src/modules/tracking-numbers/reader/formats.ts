@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../../../config/project-root.js';
+import type { Checksum } from './check-digits.js';
+
+const FOLDER = join(projectRoot, 'data', 'tracking-numbers', 'couriers');
+
+type Lookup = { matches?: string; matches_regex?: string; name?: string; country?: string; courier?: string };
+type Additional = { name: string; regex_group_name: string; lookup: Lookup[] };
+
+/** A format in a file of the data set: the parts that the reader uses. */
+type FormatEntry = {
+  id?: string;
+  name: string;
+  regex: string | string[];
+  validation: {
+    checksum?: Checksum;
+    serial_number_format?: { prepend_if: { matches_regex: string; content: string } };
+    additional?: { exists: string[] };
+  };
+  additional?: Additional[];
+};
+
+type CarrierFile = { name: string; courier_code: string; tracking_numbers: FormatEntry[] };
+
+export type Format = {
+  /** The identifier of the data set; for the few formats without one, the name in the addresses of its site. */
+  id: string;
+  name: string;
+  carrier: string;
+  carrierName: string;
+  /** Matches a whole number without white space. */
+  pattern: RegExp;
+  checksum: Checksum | undefined;
+  /** What the checksum needs in front of some serials. */
+  prefix: { condition: RegExp; content: string } | undefined;
+  /** Groups that must have a known value. */
+  required: Lookups[];
+  lookups: Lookups[];
+  /** Letters and digits that the expression names literally. More of them make an accidental match less likely. */
+  literals: number;
+};
+
+export type Lookups = { name: string; group: string; entries: LookupEntry[] };
+export type LookupEntry = { pattern: RegExp; text: string };
+
+/** The named parts of a number. */
+export type Groups = Record<string, string | undefined>;
+
+let loaded: Format[] | undefined;
+
+/** Returns all formats of the data set. Reads the files once. */
+export function carrierFormats(): Format[] {
+  loaded ??= readdirSync(FOLDER).sort().flatMap(readCarrier);
+  return loaded;
+}
+
+function readCarrier(file: string): Format[] {
+  // The data set is part of the project; the tests read each format.
+  const carrier = JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as CarrierFile;
+  return carrier.tracking_numbers.map((entry) => toFormat(carrier, entry));
+}
+
+function toFormat(carrier: CarrierFile, entry: FormatEntry): Format {
+  const { checksum, serial_number_format: format, additional } = entry.validation;
+  const source = [entry.regex].flat().join('');
+  const lookups = (entry.additional ?? []).map(toLookups);
+  return {
+    id: entry.id ?? slugOf(entry.name),
+    name: entry.name,
+    carrier: carrier.courier_code,
+    carrierName: carrier.name,
+    pattern: new RegExp(`^(?:${source})$`),
+    checksum,
+    prefix: format && {
+      condition: new RegExp(format.prepend_if.matches_regex),
+      content: format.prepend_if.content,
+    },
+    required: lookups.filter(({ name }) => additional?.exists.includes(name)),
+    lookups,
+    literals: countLiterals(source),
+  };
+}
+
+const toLookups = ({ name, regex_group_name: group, lookup }: Additional): Lookups => ({
+  name,
+  group,
+  entries: lookup.map(({ matches, matches_regex, name: meaning, country, courier }) => ({
+    pattern: new RegExp(`^(?:${matches_regex ?? matches})$`),
+    text: meaning ?? courier ?? country ?? '',
+  })),
+});
+
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '');
+
+/** Counts what is left of the expression without group names, sets, counts, look-aheads and escapes. */
+const countLiterals = (source: string): number =>
+  source.replace(/\(\?<\w+>|\[[^\]]*\]|\{[^}]*\}|\(\?[=!:]|\\./g, '').replace(/[^A-Z0-9]/g, '').length;

@@ -1,0 +1,58 @@
+// What a scanner sends besides the number (docs/site: scanning). All expressions are linear in the length of the text.
+
+/** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
+// eslint-disable-next-line no-control-regex
+const READ_ENDS = /[\u0002\u0003\t\n\v\f\r\u0085\u2028\u2029]/;
+
+/** An AIM identifier: `]`, the symbology, a modifier. Not after `^`, because `^]` stands for GS. */
+const AIM_IDENTIFIER = /(?<!\^)\][A-Za-z][0-9A-Za-z]/g;
+
+/** GS and FNC1 as scanners spell them where they cannot send the character itself. */
+const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d029/gi;
+
+/** GS, its neighbours FS, RS and US, and their visible symbols. */
+// eslint-disable-next-line no-control-regex
+const ELEMENT_ENDS = /\^\]|[\u001c-\u001f\u241c-\u241f]/;
+
+/** Other control characters, byte order marks and characters without width. */
+// eslint-disable-next-line no-control-regex
+const INVISIBLE = /[\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u200b-\u200f\u2060\ufeff]/g;
+
+/** The same around a text, with white space. */
+// eslint-disable-next-line no-control-regex
+const SURROUNDING = /^[\u0000-\u0020\u007f-\u00a0\ufeff]+|[\u0000-\u0020\u007f-\u00a0\ufeff]+$/g;
+
+/** What some labels and scanners put between or around the characters of a number. */
+const PADDING = /[\s|()]|^[*"'`]+|[*"'`]+$/g;
+
+/**
+ * Returns the reads in the text, and the elements of each read. Equal reads are returned once: the trigger was pressed
+ * twice.
+ */
+export function readsIn(scan: string): string[][] {
+  const reads = scan
+    .replace(SPELLED_SEPARATORS, '\u001d')
+    .replace(AIM_IDENTIFIER, '\n')
+    .split(READ_ENDS)
+    .map((read) => read.split(ELEMENT_ENDS).map(withoutSurroundings).filter(Boolean))
+    .filter((elements) => elements.length > 0);
+  return [...new Map(reads.map((elements) => [elements.join('\u001d'), elements])).values()];
+}
+
+/** Returns the text without an AIM identifier in front and without control characters and white space around it. */
+export const plainText = (scan: string): string =>
+  withoutSurroundings(withoutSurroundings(scan).replace(/^\][A-Za-z][0-9A-Za-z]/, ''));
+
+const withoutSurroundings = (text: string): string => text.replace(SURROUNDING, '');
+
+/** Returns the text without padding, in capital letters, as carriers spell their numbers. */
+export const compact = (text: string): string =>
+  text.normalize('NFKC').replace(INVISIBLE, '').replace(PADDING, '').toUpperCase();
+
+/** Returns one half of a text that consists of two equal halves, with or without a space between them. */
+export function halfOf(text: string): string | undefined {
+  const half = text.slice(0, text.length / 2);
+  if (half !== '' && half + half === text) return half;
+  const spaced = text.slice(0, (text.length - 1) / 2);
+  return spaced !== '' && `${spaced} ${spaced}` === text ? spaced : undefined;
+}
