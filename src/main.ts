@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { createApp } from './app.js';
 import { startBackground } from './jobs/background.js';
 import { ConfigError, type Config } from './config/config.js';
+import type { ReplicaOptions } from './platform/db/connections/replica.js';
 import { openDb } from './platform/db/open-database.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
 import { serveMetrics } from './platform/metrics/serve.js';
@@ -29,8 +30,10 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
   const log = pino({ level: config.logLevel });
   const tracing = await startTracing(config.tracing, log);
   const tracer = tracing?.tracer;
-  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined });
+  const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };
+  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined, replica });
   metrics?.watchPool('service', db);
+  if (db.replica) metrics?.watchReplica(db.replica);
   try {
     const { server } = await createApp({ config, db, metrics, tracer });
     // A signal may have arrived during start-up.
@@ -54,6 +57,13 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
     await Promise.race([Promise.all([db.close(), metrics?.close(), tracing?.stop()]), sleep(CLOSE_MS)]);
   }
 }
+
+const logReplica =
+  (log: Logger): ReplicaOptions['onChange'] =>
+  ({ isServing, reason }) =>
+    isServing
+      ? log.info('the replica serves reports')
+      : log.warn({ err: reason }, 'the replica does not serve reports, the primary does');
 
 async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {
   try {

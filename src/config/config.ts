@@ -25,6 +25,8 @@ export type Config = {
   databasePooler: 'transaction' | undefined;
   /** The application's connection that bypasses the pooler, for the queue. */
   databaseDirectUrl: string | undefined;
+  /** A standby that serves reports. */
+  databaseReplica: ReplicaConfig | undefined;
   embeddedPostgres: boolean;
   dataDir: string;
   poolSize: number;
@@ -84,6 +86,12 @@ export type OutboundConfig = {
   hosts?: string[] | undefined;
   /** The rate limit per destination address and process. If undefined, there is no limit. */
   requestsPerSecond?: number | undefined;
+};
+
+export type ReplicaConfig = {
+  url: string;
+  /** How long a report waits until the standby has replayed what was committed before it. */
+  maxLagMs: number;
 };
 
 export type WorkerConfig = {
@@ -175,6 +183,9 @@ function toConfig(settings: Settings): Config {
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
+    databaseReplica: settings.DATABASE_REPLICA_URL
+      ? { url: settings.DATABASE_REPLICA_URL, maxLagMs: settings.DATABASE_REPLICA_MAX_LAG_MS }
+      : undefined,
     embeddedPostgres: !settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
     poolSize: settings.POOL_SIZE,

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
 import { readConfig, type Config } from '../../../src/config/config.js';
-import { openDb } from '../../../src/platform/db/open-database.js';
+import { openDb, type DbOptions } from '../../../src/platform/db/open-database.js';
 import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import type { Db } from '../../../src/platform/db/database.js';
 import { startTracing } from '../../../src/platform/tracing/start-tracing.js';
@@ -75,6 +75,8 @@ export type ServiceOptions = {
   poolSize?: number;
   /** Returns the URL of a proxy in front of the database, for the service's own connections. */
   through?: (url: string) => string;
+  /** A standby of the database, for reports. */
+  replica?: DbOptions['replica'];
   /** Also runs a worker and allows loopback URLs of couriers. */
   worker?: boolean;
 };
@@ -110,9 +112,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
   const tracing = await startTracing(config.tracing, { warn: () => undefined });
   const tracer = tracing?.tracer;
-  const db = openDb({ ...connection, size: options.poolSize ?? 10, isTraced: tracer !== undefined });
+  const { replica } = options;
+  const db = openDb({ ...connection, size: options.poolSize ?? 10, isTraced: tracer !== undefined, replica });
   const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
   metrics?.watchPool('service', db);
+  if (db.replica) metrics?.watchReplica(db.replica);
   db.applicationFilters = options.applicationFilters ?? true;
   const faults: string[] = [];
   const app = await createApp({

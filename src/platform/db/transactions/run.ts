@@ -10,6 +10,7 @@ import {
   type QueryConfig,
   type Session,
 } from './admission.js';
+import { limitSilence } from '../connections/lost-servers.js';
 import { sendBatch } from './send-batch.js';
 import { traceStatements } from '../../tracing/trace-statements.js';
 import { extend, scopedClient } from '../models/scoped-client.js';
@@ -103,11 +104,12 @@ export const runPlain = <Result>(
 async function runPlainWithPermit<Result>(
   session: Session,
   work: (tx: PlainTx, flush: () => Promise<void>) => Promise<Result>,
-  options?: PlainOptions,
+  options: PlainOptions = {},
 ): Promise<Result> {
-  const client = await session.db.pool.connect();
+  const client = await connect(session);
   const { tx, flush, commit, rollback } = makePlainTransaction(client, session, options);
   try {
+    if (options.timeoutMs) await limitStatements(client, tx, options.timeoutMs);
     const result = await work(tx, flush);
     await commit();
     client.release();
@@ -124,8 +126,21 @@ async function runPlainWithPermit<Result>(
   }
 }
 
-export const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<void> =>
-  tx.defer(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+async function connect({ db, awaitReplay }: Session): Promise<pg.PoolClient> {
+  const client = await db.pool.connect();
+  try {
+    await awaitReplay?.(client);
+    return client;
+  } catch (error) {
+    client.release();
+    throw error;
+  }
+}
+
+function limitStatements(client: pg.PoolClient, tx: PlainTx, timeoutMs: number): Promise<void> {
+  limitSilence(client, timeoutMs);
+  return tx.defer(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+}
 
 type Send = (client: pg.PoolClient, queries: QueryConfig[]) => Promise<Rows[]>;
 
@@ -150,7 +165,7 @@ const flush = (session: Session, statements: readonly Sql[], { isPrepared, send 
     const { db } = session;
     const prepareOwn = preparing(db);
     const queries = statements.map(isPrepared ? prepareOwn : toQuery);
-    const client = await db.pool.connect();
+    const client = await connect(session);
     try {
       const all = [prepareOwn(enterWith(session, isPrepared)), ...queries];
       const [entered, ...results] = await traceStatements(db.span, all, () => send(client, all));
