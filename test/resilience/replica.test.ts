@@ -8,7 +8,7 @@ import type { ReplicaOutcome } from '../../src/platform/db/connections/replica.j
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { sql } from '../../src/platform/db/statements.js';
-import { followServer } from '../../src/platform/queue/outbound-pause.js';
+import { followServer, readPause, type SeenServer } from '../../src/platform/queue/outbound-pause.js';
 import { rounds } from '../support/harness/effort.js';
 import { REPLICATING, startStandby } from '../support/rehearsal/standby.js';
 import type { TestDatabase } from '../support/service/database.js';
@@ -316,12 +316,39 @@ test(
     await followServer(service.owner);
     await untilServed();
 
+    const seen = await followServer(service.owner);
+    await receive();
+    await untilServed();
     await standby.query('select pg_promote()');
     await standby.query('create table further as select generate_series(1, 100000) as n');
     const last = await receive();
     await countFromNow();
     expect(await exportAs('iex', last)).toContain(last);
     expect(await outcomes()).toMatchObject({ served: 0, failed: 1 });
+
+    await expectNoPause(seen);
   },
   LIMIT_MS,
 );
+
+/** Expects that a worker which saw the primary continues on the promoted standby, and ends the pause of a process that started. */
+async function expectNoPause(seen: SeenServer): Promise<void> {
+  const promoted = new pg.Client({ connectionString: standby.urlOf('crossdock') });
+  await promoted.connect();
+  const isPaused = async () => (await readPause(promoted)) !== undefined;
+  try {
+    await followServer(promoted);
+    expect(await isPaused()).toBe(true);
+    await followServer(promoted, { ...seen, position: 'FFFFFFFF/FFFFFFFF' });
+    expect(await isPaused()).toBe(true);
+    await followServer(promoted, { ...seen, isPaused: true });
+    expect(await isPaused()).toBe(true);
+    await promoted.query('update installation.outbound set server = $1', [seen.server]);
+    await followServer(promoted, seen);
+    expect(await isPaused()).toBe(false);
+    const { server } = await followServer(promoted);
+    expect([await isPaused(), server]).toEqual([false, server.replace(/1$/, '2')]);
+  } finally {
+    await promoted.end();
+  }
+}

@@ -57,8 +57,8 @@ export type Installation = {
 export type Replica = Running & { port: number };
 
 /** The service's login in the database. */
-const LOGIN = { user: 'rehearsal_login', password: randomBytes(16).toString('hex') };
-const DATABASE = 'crossdock';
+export const LOGIN = { user: 'rehearsal_login', password: randomBytes(16).toString('hex') };
+export const DATABASE = 'crossdock';
 
 /** Stops a process as a service manager does. */
 export async function drain({ child, ended }: Running): Promise<Ending> {
@@ -66,8 +66,12 @@ export async function drain({ child, ended }: Running): Promise<Ending> {
   return ended;
 }
 
-/** Installs a version with the demo data on an empty server, and starts it. */
-export async function install(version: string, server: DatabaseServer): Promise<Installation> {
+/** Installs a version with the demo data on an empty server, and starts it with these settings besides its own. */
+export async function install(
+  version: string,
+  server: DatabaseServer,
+  more: Record<string, string> = {},
+): Promise<Installation> {
   await server.query(`create database ${DATABASE}`);
   await seed(version, server.urlOf(DATABASE));
   await server.query(`create role ${LOGIN.user} login in role crossdock_app password '${LOGIN.password}'`);
@@ -78,7 +82,7 @@ export async function install(version: string, server: DatabaseServer): Promise<
   // Only `query` is used, which a client has too.
   await setEndpoints({ owner: owner as unknown as pg.Pool, secrets: SECRETS }, urls);
   await owner.end();
-  return operate(version, server, receiver);
+  return operate(version, server, receiver, more);
 }
 
 const SECRETS = openSecrets(readConfig(KEYS).secrets);
@@ -88,9 +92,10 @@ export async function operate(
   version: string,
   server: DatabaseServer,
   receiver: Receiver,
+  more: Record<string, string> = {},
 ): Promise<Installation> {
   const ownerUrl = server.urlOf(DATABASE);
-  const settings = { ...SETTINGS, DATABASE_URL: server.urlOf(DATABASE, LOGIN) };
+  const settings = { ...SETTINGS, ...more, DATABASE_URL: server.urlOf(DATABASE, LOGIN) };
   const owner = new pg.Pool({ connectionString: ownerUrl, max: 2 });
   owner.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   const command = (folder: string, program: string, args: string[] = [], env: Record<string, string> = {}) =>

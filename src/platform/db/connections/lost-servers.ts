@@ -7,7 +7,7 @@ import type pg from 'pg';
 const READ_ONLY = '25006';
 
 /** Added to a statement's own limit. A server that is silent for longer is gone. */
-const SILENCE_MS = 15_000;
+const SILENCE_MS = 5_000;
 
 type Verify = NonNullable<pg.PoolConfig['verify']>;
 
