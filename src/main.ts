@@ -58,12 +58,12 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
   }
 }
 
-const logReplica =
-  (log: Logger): ReplicaOptions['onChange'] =>
-  ({ isServing, reason }) =>
-    isServing
-      ? log.info('the replica serves reports')
-      : log.warn({ err: reason }, 'the replica does not serve reports, the primary does');
+function logReplica(log: Logger): ReplicaOptions['onChange'] {
+  return ({ isServing, reason }) => {
+    if (isServing) log.info('the replica serves reports');
+    else log.warn({ err: reason }, 'the replica does not serve reports, the primary does');
+  };
+}
 
 async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {
   try {

@@ -105,7 +105,7 @@ async function expectNothingLost(load: Load, prefix: string, title: string): Pro
   const hooks = await compareWebhooks(site.owner, site.receiver, prefix);
   const { rows: jobs } = await site.owner.query<{ stuck: number }>(
     `select count(*)::int as stuck from graphile_worker.jobs
-     where attempts >= max_attempts or locked_at < now() - interval '1 minute'`,
+     where (attempts >= max_attempts and max_attempts > 1) or locked_at < now() - interval '1 minute'`,
   );
   process.stdout.write(
     `${title}, behind ${site.proxy.name}: ${report.requests} requests in ${report.seconds} s, ` +

@@ -14,6 +14,7 @@ import { failureFaults } from '../failures/failure-check.js';
 import { demoDatabase, freshDatabase, type TestDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
+import { IS_POOLED, poolDatabase } from '../harness/pooled.js';
 import '../harness/compiled-schemas.js';
 
 export type Reply = {
@@ -105,11 +106,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
     DATABASE_URL: database.ownerUrl,
   });
-  const connection = {
-    url: options.through?.(database.ownerUrl) ?? database.ownerUrl,
-    ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
-    onError: () => {},
-  };
+  // Tests of the filters alone and of the network need their own connections.
+  const isPooled = IS_POOLED && options.rowSecurity !== false && !options.through && !options.replica;
+  const pooler = isPooled ? await poolDatabase(database.ownerUrl) : undefined;
+  const connection = pooler
+    ? { url: pooler.url, isBehindPooler: true, onError: () => {} }
+    : {
+        url: options.through?.(database.ownerUrl) ?? database.ownerUrl,
+        ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
+        onError: () => {},
+      };
   const tracing = await startTracing(config.tracing, { warn: () => undefined });
   const tracer = tracing?.tracer;
   const { replica } = options;
@@ -140,7 +146,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const background = options.worker
     ? startBackground({
         config,
-        connection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
+        connection: pooler
+          ? connection
+          : { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         queueConnection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         log: app.server.log,
         metrics,
@@ -177,6 +185,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await tracing?.stop();
       await db.close();
       await owner.end();
+      await pooler?.stop();
       await database.drop();
       // Node 20 never frees the modules of a test file. Without its parts, the service that they refer to is small.
       for (const part of Object.keys(service)) Reflect.deleteProperty(service, part);
