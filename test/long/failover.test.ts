@@ -50,12 +50,12 @@ type Reports = { served: number; failures: string[]; stop(): Promise<void> };
 
 /** Asks for exports, which the replica serves. */
 function startReports(): Reports {
-  let isOver = false;
+  const ending = { isOver: false };
   const reports: Reports = {
     served: 0,
     failures: [],
     async stop() {
-      isOver = true;
+      ending.isOver = true;
       await running;
     },
   };
@@ -63,7 +63,7 @@ function startReports(): Reports {
   const body = { export: true, export_format: 'csv', limit: 100 };
   const question = { method: 'POST', path: '/api/RetrievePackages.php', headers, body };
   const running = (async () => {
-    while (!isOver) {
+    while (!ending.isOver) {
       const outcome = await ask(site.proxy.url, question).catch(codeOf);
       if (typeof outcome !== 'string' && outcome.status === 200) reports.served += 1;
       else reports.failures.push(typeof outcome === 'string' ? outcome : String(outcome.status));

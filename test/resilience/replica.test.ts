@@ -163,9 +163,9 @@ test(
       }
     };
     // The replay stops and continues all the time. A stop is shorter than what a report waits.
-    let isOver = false;
+    const ending = { isOver: false };
     const lag = (async () => {
-      while (!isOver) {
+      while (!ending.isOver) {
         await standby.query('select pg_wal_replay_pause()');
         await standby.query('select pg_sleep(0.05)');
         await standby.query('select pg_wal_replay_resume()');
@@ -173,7 +173,7 @@ test(
       }
     })();
     await Promise.all(Array.from({ length: WRITERS }, write));
-    isOver = true;
+    ending.isOver = true;
     await lag;
     expect(missing).toEqual([]);
     // Otherwise the primary has served them, and nothing is proved.

@@ -4,12 +4,12 @@ import type { Db } from '../db/database.js';
 import {
   flushReads,
   flushWrites,
+  readReport,
   runModels,
   runPlain,
   SNAPSHOT,
   retryDeadlocks,
 } from '../db/transactions/run.js';
-import { readReport } from '../db/transactions/read-report.js';
 import type { PlainOptions } from '../db/transactions/plain-transaction.js';
 import type { PlainTx, RowsOf, Sql, Tx } from '../db/statements.js';
 import type { UnitOfWork } from '../db/transactions/unit-of-work.js';

@@ -20,6 +20,6 @@ export async function poolDatabase(ownerUrl: string): Promise<Pooler & { url: st
     );
   await client.end();
   const url = Object.assign(new URL(ownerUrl), LOGIN).href;
-  const pooler = await startPooler([url], { size: 10 });
+  const pooler = await startPooler([url], { size: 25 });
   return { ...pooler, url: pooler.through(url) };
 }

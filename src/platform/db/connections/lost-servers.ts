@@ -34,7 +34,7 @@ type Options = { isPipelined: boolean; statementTimeoutMs: number };
 
 /** Closes the connections of a pool whose server has become read-only, and those whose server has been silent for too long. */
 export function leaveLostServers(pool: pg.Pool, { isPipelined, statementTimeoutMs }: Options): void {
-  const demoted = new WeakSet<pg.PoolClient>();
+  const demoted = new Set<pg.PoolClient>();
   pool.on('connect', (client) => {
     const { connection } = client;
     connection.on('errorMessage', ({ code }: { code?: string }) => {
@@ -49,7 +49,7 @@ export function leaveLostServers(pool: pg.Pool, { isPipelined, statementTimeoutM
   pool.on('release', (_error, client) => {
     setSilence(client, 0);
     // The pool keeps no connection that is ending.
-    if (demoted.has(client)) client.end().catch(() => undefined);
+    if (demoted.delete(client)) client.end().catch(() => undefined);
   });
 }
 

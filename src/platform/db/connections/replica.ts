@@ -74,26 +74,25 @@ export function openReplica({ maxLagMs, countTenants, onChange, ...connection }:
       return true;
     },
     async serve(work) {
-      let waitedMs = 0;
-      let isCurrent = false;
+      const replay = { waitedMs: 0, isCurrent: false };
       const awaitPosition: AwaitPosition = async (client, position) => {
         const startedMs = performance.now();
         await awaitReplay(client, position, maxLagMs).finally(
-          () => (waitedMs = performance.now() - startedMs),
+          () => (replay.waitedMs = performance.now() - startedMs),
         );
-        isCurrent = true;
+        replay.isCurrent = true;
       };
       try {
         const result = await work(awaitPosition);
-        noteServed(waitedMs);
+        noteServed(replay.waitedMs);
         return { result };
       } catch (error) {
         if (error instanceof ApiError && error.code !== 'unavailable') {
-          if (isCurrent) noteServed(waitedMs);
+          if (replay.isCurrent) noteServed(replay.waitedMs);
           throw error;
         }
         note(false, error);
-        recordOutcome(isBehind(error) ? 'behind' : 'failed', waitedMs);
+        recordOutcome(isBehind(error) ? 'behind' : 'failed', replay.waitedMs);
         return undefined;
       }
     },
