@@ -166,6 +166,8 @@ test.each(REQUESTS.filter(({ count }) => count))(
     const headers = { ...asked.headers, 'idempotency-key': randomUUID() };
     const send = () => ask(replica.url, { ...asked, headers });
     network.resetAll();
+    // Until the pool has noticed, a request would fail before its commit.
+    await until(async () => isServed(await ask(replica.url, listOf(token))));
     network.loseCommitsOf = table;
     const response = send();
     try {
