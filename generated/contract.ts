@@ -573,6 +573,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ResolveScan.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Identify a scan
+         * @description For staff, and for couriers within their own account. Reads what a scanner sent, and returns the carriers' formats
+         *     that the number fits, the records that it matches, and the next step. It changes nothing. This operation is not
+         *     part of the original set.
+         *
+         *     Send the text as the scanner sent it. AIM identifiers, GS characters and their usual replacements, control
+         *     characters, spaces, CR and TAB are removed, and a code that was sent twice is read once. Letters may be lower
+         *     case. `ReceivePackage.php` and the matching of pre-alerts read numbers in the same way: the barcode of 34 digits
+         *     on a FedEx label finds the pre-alert that was announced with 12 or 14 digits.
+         *
+         *     `candidates` uses the names of the public data set
+         *     [jkeen/tracking_number_data](https://github.com/jkeen/tracking_number_data). A number may fit several formats,
+         *     also of several carriers: all of them are returned. Formats without a check digit come last. They only look
+         *     like a carrier's number.
+         *
+         *     `matches` contains packages by tracking number or house number, pre-alerts by tracking number, manifests by
+         *     manifest number and customers by user code. A courier sees its own records only. The scan of another
+         *     courier's parcel has the same response as an unknown number. A courier does not find a package whose customer
+         *     is unknown by its tracking number, because it may see only the last four characters of it.
+         *
+         *     `next` is the first of these that applies:
+         *
+         *     | `next` | When |
+         *     |---|---|
+         *     | `review` | Several packages match. |
+         *     | `review` | The package has the status `on_hold`, `customs_hold`, `returned` or `lost`, or a pre-alert of its number is `flagged`. |
+         *     | `load` | The package has the status `received`, and its manifest is `ready`. |
+         *     | `already_received` | Any other package matches. |
+         *     | `load`, `review` | A manifest matches: `load` if it is `ready`, otherwise `review`. |
+         *     | `review` | A pre-alert matches that is not `pending`, or the pre-alerts name different couriers or customers. |
+         *     | `receive` | Pre-alerts match, and all are `pending` and name one customer. |
+         *     | `receive` | A candidate has a valid check digit. |
+         *     | `review` | Only a customer's user code matches. |
+         *     | `receive` | A candidate has no check digit. |
+         *     | `unknown` | Nothing of this applies. The number may be mistyped or damaged; staff can still receive the parcel. |
+         *
+         *     A courier cannot receive or load parcels. For it, `receive` means that the warehouse has not received the parcel
+         *     yet.
+         */
+        post: operations["resolveScan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/RetrievePackages.php": {
         parameters: {
             query?: never;
@@ -3296,7 +3352,7 @@ export interface components {
         };
         /** @description A package at intake. */
         PackageIntake: {
-            /** @description The number as scanned. Surrounding white space is trimmed. Must not be blank. Longer carrier barcodes (USPS with its `420` and ZIP prefix, FedEx's 34-digit ground label) are recognised when pre-alerts are matched. */
+            /** @description The number as scanned. Surrounding white space and what the scanner adds, such as an AIM identifier, are removed. Must not be blank. Longer carrier barcodes (USPS with its `420` and ZIP prefix, FedEx's labels of 34 and 32 digits) are recognised when pre-alerts are matched. `ResolveScan.php` reads numbers in the same way. */
             tracking_number: string;
             /**
              * Format: double
@@ -3376,6 +3432,153 @@ export interface components {
             duplicate: boolean;
             /** @description True if a pre-alert of the number is flagged. Put the parcel aside and review the pre-alert. */
             flagged: boolean;
+        };
+        /** @description What a scanner sent. */
+        Scan: {
+            /** @description The scanned text, unchanged. AIM identifiers (`]C1`), GS characters and their usual replacements, control characters, spaces, line ends and a repetition of the same code are removed. */
+            scan: string;
+        };
+        /**
+         * @description `valid`: the number has a check digit, and it is right. `none`: the format has no check digit, so nothing is verified. A format whose check digit is wrong is not a candidate.
+         * @enum {string}
+         */
+        ScanCheck: "valid" | "none";
+        /** @description A carrier's format that the number fits. */
+        ScanCandidate: {
+            /**
+             * @description Code of the carrier in the public data set jkeen/tracking_number_data.
+             * @example fedex
+             */
+            carrier: string;
+            /**
+             * @description Name of the carrier.
+             * @example FedEx
+             */
+            carrier_name: string;
+            /**
+             * @description Identifier of the format in the data set.
+             * @example fedex_34
+             */
+            format: string;
+            /**
+             * @description Name of the format.
+             * @example FedEx Express (34)
+             */
+            format_name: string;
+            /**
+             * @description The number that the carrier's customer was told, in capital letters and without spaces: for example the 12 digits inside FedEx's barcode of 34.
+             * @example 779017972697
+             */
+            tracking_number: string;
+            check: components["schemas"]["ScanCheck"];
+            /** @description The reason in a sentence for people. Its wording may change. */
+            explanation: string;
+        };
+        ScannedPackage: {
+            package_id: components["schemas"]["Uuid"];
+            /**
+             * @description What the scan matches.
+             * @enum {string}
+             */
+            matched_by: "tracking_number" | "house_number";
+            /** @description The number as it was received. While the customer is unknown, a courier sees `*` for all but its last four characters. */
+            tracking_number: string;
+            /** @description The warehouse's own number of the package. */
+            house_number: string;
+            status: components["schemas"]["PackageStatus"];
+            /**
+             * Format: uuid
+             * @description The courier that the package belongs to; null if unknown.
+             */
+            courier_id: string | null;
+            /** @description Name of the courier; null if unknown. */
+            courier_name: string | null;
+            /** @description The customer's user code; null if unknown. */
+            user_code: string | null;
+            /** @description The customer's first name; null if unknown. */
+            first_name: string | null;
+            /** @description The customer's last name; null if unknown. */
+            last_name: string | null;
+            /**
+             * Format: uuid
+             * @description The manifest of the package; null if it is on none.
+             */
+            manifest_id: string | null;
+            /** @description Number of the manifest; null if it is on none. */
+            manifest_number: string | null;
+            /**
+             * @description Status of the manifest; null if it is on none.
+             * @enum {string|null}
+             */
+            manifest_status: "draft" | "ready" | "shipped" | "completed" | null;
+            /** @description When the package was received, in UTC. */
+            entry_date_time: components["schemas"]["UtcDateTime"];
+        };
+        ScannedPrealert: {
+            prealert_id: components["schemas"]["Uuid"];
+            /** @description The number as it was announced. */
+            tracking_number: string;
+            /** @description The courier that announced the parcel. */
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Name of the courier. */
+            courier_name: string;
+            /** @description The customer's user code. */
+            user_code: string;
+            /** @description Shipper or store; null if unknown. */
+            vendor: string | null;
+            status: components["schemas"]["PrealertStatus"];
+            /** @description When the parcel was announced, in UTC. */
+            created_at: components["schemas"]["UtcDateTime"];
+        };
+        /**
+         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`.
+         * @enum {string}
+         */
+        ManifestStatus: "draft" | "ready" | "shipped" | "completed";
+        ScannedManifest: {
+            manifest_id: components["schemas"]["Uuid"];
+            /** @description Number of the manifest. */
+            manifest_number: string;
+            status: components["schemas"]["ManifestStatus"];
+        };
+        ScannedCustomer: {
+            courier_customer_id: components["schemas"]["Uuid"];
+            /** @description The courier that the customer belongs to. */
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Name of the courier. */
+            courier_name: string;
+            /** @description The customer's user code. */
+            user_code: string;
+            /** @description The customer's first name. */
+            first_name: string;
+            /** @description The customer's last name. */
+            last_name: string;
+            is_active: components["schemas"]["ActiveFlag"];
+        };
+        /** @description The records of this instance that the scan matches. A courier sees its own only. */
+        ScanMatches: {
+            /** @description Packages with this tracking number or house number. More than one is rare and needs a review. */
+            packages: components["schemas"]["ScannedPackage"][];
+            /** @description Pre-alerts of this tracking number, oldest first, at most 50. */
+            prealerts: components["schemas"]["ScannedPrealert"][];
+            /** @description Manifests with this number. A courier sees those that have a package of its own on them. */
+            manifests: components["schemas"]["ScannedManifest"][];
+            /** @description Customers with this user code, active or not, at most 50. Several couriers may use one code. */
+            customers: components["schemas"]["ScannedCustomer"][];
+        };
+        /**
+         * @description The next step. `receive`: the parcel is not received, and it is announced or a carrier's format describes the number. `load`: the package has the status `received` and is on a `ready` manifest, or the scan is the number of a `ready` manifest. `already_received`: the package is in another state that needs no decision. `review`: a person must decide, for the reasons that the description of the operation lists. `unknown`: no record matches, and no format describes the text.
+         * @enum {string}
+         */
+        ScanNext: "receive" | "load" | "already_received" | "review" | "unknown";
+        /** @description What a scan says, and the records that it matches. */
+        ScanResolution: {
+            /** @description The scan without what the scanner added. `ReceivePackage.php` stores this as the tracking number. Empty if the scan contained nothing else. */
+            text: string;
+            /** @description The carriers' formats that the number fits, best first. One number may fit several. Empty if it fits none. */
+            candidates: components["schemas"]["ScanCandidate"][];
+            matches: components["schemas"]["ScanMatches"];
+            next: components["schemas"]["ScanNext"];
         };
         /** @description Filters and page, all optional. Filters are combined with AND. */
         PackageSearch: {
@@ -3847,11 +4050,6 @@ export interface components {
              */
             warehouse_id?: string;
         };
-        /**
-         * @description A manifest moves one step at a time, from `draft` to `ready`, `shipped` and `completed`.
-         * @enum {string}
-         */
-        ManifestStatus: "draft" | "ready" | "shipped" | "completed";
         /** @description Omitted fields do not change. */
         UpdateManifestAction: {
             /**
@@ -6042,6 +6240,9 @@ export interface components {
         ReceivePackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageReceipt"];
         };
+        ResolveScanResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ScanResolution"];
+        };
         ListPackagesResult: components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
         UpdatePackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageUpdated"];
@@ -8212,6 +8413,25 @@ export interface components {
          *     - `malformed_json`: The body is not a JSON object.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ResolveScan.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          *     - `package_not_assignable`: The pre-alert cannot be given a package. None was received under its number, or the package has another owner.
          *     - `prealert_not_flagged`: The pre-alert has no flag to clear.
          */
@@ -10319,6 +10539,52 @@ export interface operations {
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.package.receive"];
             404: components["responses"]["CourierNotFound.WarehouseNotFound.CarrierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resolveScan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Scan"];
+            };
+        };
+        responses: {
+            /** @description What the scan says, and the records that it matches. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolveScanResult"];
+                };
+            };
+            400: components["responses"]["ResolveScan.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyConflict.Replayable"];

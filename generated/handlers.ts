@@ -48,6 +48,8 @@ export type Handlers = {
   updateSecuritySettings: Handler<'updateSecuritySettings'>;
   /** Receive a package */
   receivePackage: Handler<'receivePackage'>;
+  /** Identify a scan */
+  resolveScan: Handler<'resolveScan'>;
   /** List, export or dispatch packages */
   listPackages: Handler<'listPackages'>;
   /** Export packages as CSV */

@@ -7,6 +7,7 @@ import { prepare, root } from './prepare.mjs';
 
 const CAMPAIGNS = [
   { name: 'suite', script: 'test.mjs', args: [] },
+  { name: 'pooler', script: 'test-pooler.mjs', args: [] },
   { name: 'fuzz', script: 'fuzz.mjs', args: ['--requests', '200000'] },
   { name: 'chaos', script: 'chaos.mjs', args: ['--kills', '50'] },
   // Compares the memory after 5 and after 15 minutes. The bound of the latency is that of the gate, for machines of any speed.

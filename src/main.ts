@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { createApp } from './app.js';
 import { startBackground } from './jobs/background.js';
 import { ConfigError, type Config } from './config/config.js';
+import type { ReplicaOptions } from './platform/db/connections/replica.js';
 import { openDb } from './platform/db/open-database.js';
 import { openCells } from './startup/cells.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
@@ -30,9 +31,11 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
   const log = pino({ level: config.logLevel });
   const tracing = await startTracing(config.tracing, log);
   const tracer = tracing?.tracer;
-  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined });
+  const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };
+  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined, replica });
   metrics?.watchPool('service', db);
   const others = openCells({ config, metrics, isTraced: tracer !== undefined });
+  if (db.replica) metrics?.watchReplica(db.replica);
   try {
     const { server } = await createApp({ config, db, cells: others.cells, metrics, tracer });
     // A signal may have arrived during start-up.
@@ -58,6 +61,13 @@ async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop)
       sleep(CLOSE_MS),
     ]);
   }
+}
+
+function logReplica(log: Logger): ReplicaOptions['onChange'] {
+  return ({ isServing, reason }) => {
+    if (isServing) log.info('the replica serves reports');
+    else log.warn({ err: reason }, 'the replica does not serve reports, the primary does');
+  };
 }
 
 async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {

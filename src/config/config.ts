@@ -28,6 +28,8 @@ export type Config = {
   databaseDirectUrl: string | undefined;
   /** The other databases that contain tenants. Requests reach all of them; jobs run in the one of databaseUrl. */
   cells: CellConfig[];
+  /** A standby that serves reports. */
+  databaseReplica: ReplicaConfig | undefined;
   embeddedPostgres: boolean;
   dataDir: string;
   poolSize: number;
@@ -87,6 +89,12 @@ export type OutboundConfig = {
   hosts?: string[] | undefined;
   /** The rate limit per destination address and process. If undefined, there is no limit. */
   requestsPerSecond?: number | undefined;
+};
+
+export type ReplicaConfig = {
+  url: string;
+  /** How long a report waits until the standby has replayed what was committed before it. */
+  maxLagMs: number;
 };
 
 export type WorkerConfig = {
@@ -190,6 +198,9 @@ function toConfig(settings: Settings): Config {
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
     cells: toCells(settings.DATABASE_CELLS),
+    databaseReplica: settings.DATABASE_REPLICA_URL
+      ? { url: settings.DATABASE_REPLICA_URL, maxLagMs: settings.DATABASE_REPLICA_MAX_LAG_MS }
+      : undefined,
     embeddedPostgres: !settings.DATABASE_URL,
     dataDir: settings.DATA_DIR,
     poolSize: settings.POOL_SIZE,

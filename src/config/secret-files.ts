@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 /** The settings that contain secrets. Orchestrators provide these as files. */
 const SECRET_SETTINGS = [
-  ...['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_CELLS', 'DATABASE_OWNER_CELLS'],
+  ...['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'],
+  ...['DATABASE_CELLS', 'DATABASE_OWNER_CELLS'],
   ...['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'OTEL_EXPORTER_OTLP_HEADERS'],
 ];
 

@@ -69,6 +69,13 @@ export function contradictions(settings: Settings): string[] {
     faults.push('DATABASE_CELLS needs DATABASE_URL beside it: the cell whose jobs this deployment runs');
   }
   faults.push(...cellFaults(settings.DATABASE_CELL, toCells(settings.DATABASE_CELLS)));
+  if (
+    settings.DATABASE_REPLICA_URL &&
+    userOf(settings.DATABASE_REPLICA_URL) !== userOf(settings.DATABASE_URL)
+  ) {
+    // A standby has the primary's roles, so the start has checked the rights of this one.
+    faults.push('DATABASE_REPLICA_URL must have the same user as DATABASE_URL');
+  }
   if (settings.SES_REGION && !settings.MAIL_FROM) {
     faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
   }
@@ -96,8 +103,10 @@ export function contradictions(settings: Settings): string[] {
   return faults;
 }
 
+const userOf = (url = ''): string | undefined => (URL.canParse(url) ? new URL(url).username : undefined);
+
 function unusableUrls(settings: Settings): string[] {
-  return (['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'] as const)
+  return (['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'] as const)
     .filter((name) => {
       const value = settings[name];
       // A value that is not a postgres URL at all is already reported.

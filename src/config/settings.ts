@@ -62,6 +62,8 @@ const SETTINGS = {
   DATABASE_DIRECT_URL: databaseUrl(UNSET),
   DATABASE_CELL: cellName({ default: HOME_CELL }),
   DATABASE_CELLS: cellUrls(UNSET),
+  DATABASE_REPLICA_URL: databaseUrl(UNSET),
+  DATABASE_REPLICA_MAX_LAG_MS: wholeNumber(0, 60_000)({ default: 500 }),
   EMBEDDED_POSTGRES: flag({ default: false }),
   DATA_DIR: text({ default: '.data' }),
   SECRETS_DIR: text(UNSET),

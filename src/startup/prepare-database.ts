@@ -10,7 +10,7 @@ import {
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
-import { pauseIfRestored, readPause } from '../platform/queue/outbound-pause.js';
+import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import { describeDeployment, recordDeployment } from './deployment.js';
 import {
@@ -136,9 +136,7 @@ async function recordUse(config: Config, url: string, log: Log): Promise<void> {
   await withClient(url, async (client) => {
     await recordDeployment(client, describeDeployment(config));
     // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
-    await pauseIfRestored(client).catch((error: unknown) =>
-      log(`The server is unknown: ${messageOf(error)}`),
-    );
+    await followServer(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));
     const pause = await readPause(client);
     if (pause) log(`Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`);
   }).catch((error: unknown) => {

@@ -55,16 +55,36 @@ const manage = (path: string, body: object): Question => ({
   body,
 });
 const courier = { courier_id: DEMO.couriers.IEX, user_code: 'IEX-1001' };
-const countOf = (table: string, column: string, value: string) => async (): Promise<number> => {
-  const { rows } = await owner.query<{ n: number }>(
-    `select count(*)::int as n from ${table} where ${column} = $1`,
-    [value],
-  );
-  return rows[0]?.n ?? 0;
-};
+/** Returns the function that counts the rows of the request, or of the one that `changed` made of it. */
+const countOf =
+  (table: string, column: string, value: string) =>
+  async (suffix?: string): Promise<number> => {
+    const { rows } = await owner.query<{ n: number }>(
+      `select count(*)::int as n from ${table} where ${column} = $1`,
+      [suffix ? `${value}-${suffix}` : value],
+    );
+    return rows[0]?.n ?? 0;
+  };
+
+/** The same request for another record. */
+const changed = (question: Question, suffix: string): Question => ({
+  ...question,
+  body:
+    question.body &&
+    JSON.parse(
+      JSON.stringify(question.body).replace(/RESET-\d|Reset Cargo/, (value) => `${value}-${suffix}`),
+    ),
+});
+
+const nameOf = ({ ownerUrl }: TestDatabase) => new URL(ownerUrl).pathname.slice(1);
 
 /** One request of each way to the database. `table` is the table whose lock it waits for. */
-const REQUESTS: { what: string; table: string; question: () => Question; count?: () => Promise<number> }[] = [
+const REQUESTS: {
+  what: string;
+  table: string;
+  question: () => Question;
+  count?: (suffix?: string) => Promise<number>;
+}[] = [
   {
     what: 'a pipelined write',
     table: 'prealerts',
@@ -138,13 +158,60 @@ test.each(REQUESTS)(
   LIMIT_MS,
 );
 
+test.each(REQUESTS.filter(({ count }) => count))(
+  '$what whose commit is executed while its answer is lost gets 503, and its repetition with the same key changes nothing',
+  async ({ table, question, count }) => {
+    const isThere = async () => (await count?.('LOST')) === 1;
+    const asked = changed(question(), 'LOST');
+    const headers = { ...asked.headers, 'idempotency-key': randomUUID() };
+    const send = () => ask(replica.url, { ...asked, headers });
+    network.resetAll();
+    // Until the pool has noticed, a request would fail before its commit.
+    await until(async () => isServed(await ask(replica.url, listOf(token))));
+    network.loseCommitsOf = table;
+    const response = send();
+    try {
+      await until(isThere);
+    } finally {
+      network.loseCommitsOf = undefined;
+      network.resetAll();
+    }
+    expect(await response.then(isUnavailable)).toBe(true);
+
+    await until(async () => isServed(await send()), 10_000);
+    expect(await isThere()).toBe(true);
+  },
+  LIMIT_MS,
+);
+
+test.each(REQUESTS)(
+  '$what on a server that has become read-only gets 503, and the next one a good connection',
+  async ({ question, count }) => {
+    network.resetAll();
+    await owner.query(`alter database "${nameOf(database)}" set default_transaction_read_only = on`);
+    const refused = await ask(replica.url, changed(question(), 'READ-ONLY'));
+    await owner.query(`alter database "${nameOf(database)}" reset default_transaction_read_only`);
+    // Also a read, because the rows of a primary that came back as a standby are old.
+    expect(isUnavailable(refused)).toBe(true);
+    expect(isServed(await ask(replica.url, changed(question(), 'READ-ONLY')))).toBe(true);
+    if (count) expect(await count('READ-ONLY')).toBe(1);
+  },
+  LIMIT_MS,
+);
+
 type Network = {
   url: string;
   /** Whether new connections are reset. */
   isBroken: boolean;
+  /** The table that is written. A connection that has sent a write to it gets no answer to its commit. */
+  loseCommitsOf: string | undefined;
   resetAll(): void;
   close(): Promise<void>;
 };
+
+/** New connections send the text of each statement, because they have prepared none. */
+const isCommitted = (sent: string, table: string): boolean =>
+  new RegExp(`insert into\\W+(public\\W+)?${table}\\b.*commit`, 'is').test(sent);
 
 /** Forwards TCP connections to PostgreSQL, and resets them on request. */
 async function startNetwork(target: URL): Promise<Network> {
@@ -156,8 +223,14 @@ async function startNetwork(target: URL): Promise<Network> {
     }
     const far = connect(Number(target.port), target.hostname);
     for (const socket of [near, far]) socket.on('error', () => undefined);
-    near.pipe(far);
-    far.pipe(near);
+    let sent = '';
+    let isLost = false;
+    near.on('data', (chunk) => {
+      sent += chunk.toString('latin1');
+      isLost = network.loseCommitsOf !== undefined && isCommitted(sent, network.loseCommitsOf);
+      far.write(chunk);
+    });
+    far.on('data', (chunk) => isLost || near.write(chunk));
     near.on('close', () => {
       sockets.delete(near);
       far.destroy();
@@ -171,6 +244,7 @@ async function startNetwork(target: URL): Promise<Network> {
   const network: Network = {
     url: url.href,
     isBroken: false,
+    loseCommitsOf: undefined,
     resetAll() {
       for (const socket of sockets) socket.resetAndDestroy();
     },

@@ -4,7 +4,7 @@ import type { Db } from '../db/database.js';
 import {
   flushReads,
   flushWrites,
-  limitStatements,
+  readReport,
   runModels,
   runPlain,
   SNAPSHOT,
@@ -69,6 +69,11 @@ export type RequestContext<Who extends Caller = Caller> = {
   preparedRead<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
   /** Reads in several steps what is too much for one result. All steps see the same snapshot of the database. */
   snapshotTransaction<Result>(timeoutMs: number, work: (tx: PlainTx) => Promise<Result>): Promise<Result>;
+  /**
+   * The same for reports, which read much and may wait a moment. A replica serves them if it has replayed everything that was
+   * committed before the call, and otherwise the primary does. See decision 0059.
+   */
+  readonly reports: Pick<RequestContext, 'read' | 'preparedRead' | 'snapshotTransaction'>;
   /**
    * Writes in one transaction. It runs again if PostgreSQL aborted it to resolve a deadlock, so `work` must have no effect
    * outside of it.
@@ -157,12 +162,14 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
 
 type Readers = Pick<
   RequestContext,
-  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'preparedRead' | 'snapshotTransaction'
+  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'preparedRead' | 'snapshotTransaction' | 'reports'
 >;
 
 function readersOf(parts: Parts<Caller>): Readers {
   const { state, caller } = parts;
   const session = sessionOf(parts);
+  const snapshot = <Result>(on: Session, timeoutMs: number, work: (tx: PlainTx) => Promise<Result>) =>
+    runPlain(on, work, { begin: SNAPSHOT, timeoutMs });
   return {
     async assertAdmitted() {
       assertMayOpen(state);
@@ -181,11 +188,19 @@ function readersOf(parts: Parts<Caller>): Readers {
       return toTypedRows(statements, await flushReads(session, statements, true));
     },
     snapshotTransaction: (timeoutMs, work) =>
-      whileOpen(state, () =>
-        retryDeadlocks(() =>
-          runPlain(session, (tx) => limited(tx, timeoutMs, () => work(tx)), { begin: SNAPSHOT }),
-        ),
-      ),
+      whileOpen(state, () => retryDeadlocks(() => snapshot(session, timeoutMs, work))),
+    reports: {
+      async read(statements) {
+        assertMayOpen(state);
+        return toTypedRows(statements, await readReport(session, (on) => flushReads(on, statements)));
+      },
+      async preparedRead(statements) {
+        assertMayOpen(state);
+        return toTypedRows(statements, await readReport(session, (on) => flushReads(on, statements, true)));
+      },
+      snapshotTransaction: (timeoutMs, work) =>
+        whileOpen(state, () => readReport(session, (on) => snapshot(on, timeoutMs, work))),
+    },
   };
 }
 
@@ -219,7 +234,7 @@ function writersOf(parts: Parts<Caller>): Writers {
     preparedTransaction: (work) =>
       writePlain(parts, session, (tx) => work(audited(tx)), { isPrepared: true }),
     bulkTransaction: (timeoutMs, work) =>
-      writePlain(parts, session, (tx) => limited(tx, timeoutMs, () => work(audited(tx)))),
+      writePlain(parts, session, (tx) => work(audited(tx)), { timeoutMs }),
     pipeline: (statements) => send(statements),
     preparedPipeline: (statements) => send(statements, true),
   };
@@ -275,11 +290,6 @@ const sessionOf = ({ db, caller, actor, state }: Parts<Caller>): Session => ({
     if (caller === actor) noteAdmission(state);
   },
 });
-
-async function limited<Result>(tx: PlainTx, timeoutMs: number, work: () => Promise<Result>): Promise<Result> {
-  await limitStatements(tx, timeoutMs);
-  return work();
-}
 
 /** The authors of the statements state the row types. */
 const toTypedRows = <Statements extends readonly Sql[]>(_statements: Statements, rows: unknown[]) =>

@@ -3,6 +3,7 @@ import type { PrismaClient } from '../../../generated/prisma/client.js';
 import type { ModelSpans } from './models/traced-adapter.js';
 import type { Span } from '../tracing/span.js';
 import type { ConnectionShares } from './connections/connection-shares.js';
+import type { Replica } from './connections/replica.js';
 
 export type Db = {
   pool: pg.Pool;
@@ -17,6 +18,8 @@ export type Db = {
   span?: Span | undefined;
   /** Undefined without tracing. */
   modelSpans?: ModelSpans | undefined;
+  /** Serves reports; see readReport. Undefined without DATABASE_REPLICA_URL. */
+  replica?: Replica | undefined;
 };
 
 /** Returns a handle for a sampled request or job; the same one without a span. */

@@ -3,10 +3,15 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../generated/prisma/client.js';
 import { createPool, type PoolOptions } from './connections/pool.js';
 import { makeConnectionShares } from './connections/connection-shares.js';
+import { openReplica, type ReplicaOptions } from './connections/replica.js';
 import type { Db } from './database.js';
 import { TracedPrismaPg, type ModelSpans } from './models/traced-adapter.js';
 
-export type DbOptions = PoolOptions & { isTraced?: boolean };
+export type DbOptions = PoolOptions & {
+  isTraced?: boolean;
+  /** A standby that serves reports. Its connections assume the same role. */
+  replica?: Pick<ReplicaOptions, 'url' | 'maxLagMs' | 'onChange'> | undefined;
+};
 
 /** Opens the database with one pool, which scoped SQL statements and Prisma share. */
 export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
@@ -14,16 +19,21 @@ export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
   const modelSpans: ModelSpans | undefined = options.isTraced ? new Map() : undefined;
   const adapter = modelSpans ? new TracedPrismaPg(pool, modelSpans) : new PrismaPg(pool);
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const { size, assumeRole } = options;
+  const shares = { size, countTenants: () => countTenants(pool) };
+  const replica =
+    options.replica && openReplica({ ...shares, ...(assumeRole ? { assumeRole } : {}), ...options.replica });
   return {
     pool,
     prisma,
-    connectionShares: makeConnectionShares({ size: options.size, countTenants: () => countTenants(pool) }),
+    replica,
+    connectionShares: makeConnectionShares(shares),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,
     modelSpans,
     async close() {
       await prisma.$disconnect();
-      await pool.end();
+      await Promise.all([pool.end(), replica?.close()]);
     },
   };
 }

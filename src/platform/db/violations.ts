@@ -28,13 +28,17 @@ const INTEGRITY = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION, RESTRICT_VIO
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
-// Connection refused, reset or timed out; server starting, stopping or out of connections; Prisma's codes for the same.
+// Connection refused, reset or timed out; server starting, stopping, read-only or out of connections; Prisma's codes for the same.
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ETIMEDOUT',
   'EPIPE',
   'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  '25006',
   '57P01',
   '57P02',
   '57P03',
@@ -43,6 +47,8 @@ const UNAVAILABLE_CODES = new Set([
   '08003',
   '08006',
   '08001',
+  '08004',
+  '08007',
   'P1001',
   'P1002',
   'P1008',
@@ -53,6 +59,9 @@ const UNAVAILABLE_CODES = new Set([
 ]);
 const UNAVAILABLE_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
+// pgbouncer without a server. Its code, 08P01, is also that of statements with a wrong number of parameters.
+const POOLER_MESSAGES =
+  /server conn crashed|query_wait_timeout|cannot connect to server|server login has been failing|server_login_retry/;
 
 /** Converts a database error to the ApiError for the caller. Returns undefined for an unexpected error. */
 export function apiErrorOfViolation(error: unknown): ApiError | undefined {
@@ -78,7 +87,8 @@ export function violates(error: unknown, constraint: string): boolean {
 function isUnavailable(error: unknown): boolean {
   const { code } = readErrorDetails(error);
   if (code && UNAVAILABLE_CODES.has(code)) return true;
-  return error instanceof Error && UNAVAILABLE_MESSAGES.test(error.message);
+  if (!(error instanceof Error)) return false;
+  return UNAVAILABLE_MESSAGES.test(error.message) || POOLER_MESSAGES.test(error.message);
 }
 
 type ErrorDetails = { code: string | undefined; constraint: string | undefined };

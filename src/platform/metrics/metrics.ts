@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { packageVersion } from '../../config/package-version.js';
+import type { Replica } from '../db/connections/replica.js';
 import type { ReadBacklog } from './backlog.js';
 import { makeBacklogGauges } from './backlog-gauges.js';
 import { countOutbound, type OutboundMetrics } from './outbound.js';
 import { watchPools, type WatchedPool } from './pools.js';
+import { watchReplica } from './replica.js';
 import { countRequests, type RequestMetrics } from './requests.js';
 
 /**
@@ -13,7 +15,12 @@ import { countRequests, type RequestMetrics } from './requests.js';
 export type Metrics = RequestMetrics &
   OutboundMetrics & {
     /** Adds a pool to the metrics of connections. */
-    watchPool(name: 'service' | `service-${string}` | 'worker' | 'queue', watched: WatchedPool): void;
+    watchPool(
+      name: 'service' | `service-${string}` | 'worker' | 'queue' | 'replica',
+      watched: WatchedPool,
+    ): void;
+    /** Adds the replica that serves reports, and its pool. */
+    watchReplica(replica: Replica): void;
     /** Returns all metrics in the Prometheus text format. */
     render(): Promise<string>;
   };
@@ -30,10 +37,15 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
     registers: [registry],
   });
   const backlogGauges = makeBacklogGauges();
+  const watchPool = watchPools(registry);
   return {
     ...countRequests(registry),
     ...countOutbound(registry),
-    watchPool: watchPools(registry),
+    watchPool,
+    watchReplica(replica) {
+      watchPool('replica', replica);
+      watchReplica(registry, replica);
+    },
     async render() {
       const backlog = await readBacklog();
       databaseUp.set(backlog ? 1 : 0);

@@ -1,3 +1,4 @@
+import { SERVER } from '../db/connections/server-identity.js';
 import type { Jobs } from './jobs.js';
 
 /** The kinds of jobs that send something to couriers or fetch from them. They stay in the queue during a pause. */
@@ -36,37 +37,96 @@ export async function pauseOutbound(client: Queryable, reason: string): Promise<
   );
 }
 
+/** Resumes outbound work. The next process or heartbeat records the server that it then runs on. */
 export async function resumeOutbound(client: Queryable): Promise<void> {
-  await client.query('update installation.outbound set paused_at = null, paused_because = null');
+  await client.query(
+    'update installation.outbound set paused_at = null, paused_because = null, server = null where paused_at is not null',
+  );
 }
-
-// The first eight digits of the name of the current WAL file are the timeline. pg_control_checkpoint() shows it only after the
-// first checkpoint.
-const SERVER = `(select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system())`;
 
 export const RESTORED =
   'The database is on another server or timeline than before, as after a restore. See docs/restore.md.';
 
+/** What a running worker remembers: the server, whether outbound work was paused there, and a position of its WAL. */
+export type SeenServer = { server: string; isPaused: boolean; position: string };
+
+type Standing = SeenServer & {
+  /** The server on which outbound work last ran. Null before the first start and after a pause has been ended by hand. */
+  recorded: string | null;
+  /** Whether the server, before it was promoted, replayed the position that the worker remembers. */
+  has_replayed: boolean;
+};
+
 /**
- * Records the server that the service runs on, at the start of a process. Pauses outbound work if it is another one than before:
- * the data are older than what was sent.
+ * Records the server that the service runs on, and pauses outbound work if it is another one than before: after a restore the
+ * data are older than what was sent. Workers call it with what they saw before, and only they can tell a promoted standby that
+ * has lost nothing from a restored backup: the memory of a worker is not part of the database. See decision 0059.
+ *
+ * @returns what it has seen before it changed anything
  */
-export async function pauseIfRestored(client: Queryable): Promise<void> {
+export async function followServer(client: Queryable, seen?: SeenServer): Promise<SeenServer> {
+  const now = await readStanding(client, seen?.position);
+  const { server, recorded } = now;
+  if (recorded === server) return now;
+  if (recorded === null) await recordServer(client, now, false);
+  else if (seen && isPromoted(now, seen)) await recordServer(client, now, !seen.isPaused);
+  else await pauseOn(client, recorded);
+  return now;
+}
+
+/** Pauses unless a worker has meanwhile found that the server is a promoted standby. */
+async function pauseOn(client: Queryable, recorded: string): Promise<void> {
   await client.query(
-    `with now_on as materialized (select ${SERVER} as server)
-     update installation.outbound o
-     set server = now_on.server,
-       paused_at = case when o.server is null then o.paused_at else coalesce(o.paused_at, now()) end,
-       paused_because = case when o.server is null then o.paused_because else coalesce(o.paused_because, $1) end
-     from now_on where o.server is distinct from now_on.server`,
-    [RESTORED],
+    `update installation.outbound set paused_at = now(), paused_because = $1
+     where paused_at is null and server = $2`,
+    [RESTORED, recorded],
   );
 }
 
-/** Records the server that a running worker sees. After a failover it is the promoted standby, which is no reason to pause. */
-export async function followServer(client: Queryable): Promise<void> {
+async function readStanding(client: Queryable, seenPosition?: string): Promise<Standing> {
+  const { rows } = await client.query(
+    `select ${SERVER} as server, o.server as recorded, o.paused_at is not null as "isPaused",
+       pg_current_wal_insert_lsn()::text as position,
+       coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as has_replayed
+     from installation.outbound o`,
+    [seenPosition ?? null],
+  );
+  // The statement selects exactly these columns, and the table has one row.
+  return rows[0] as Standing;
+}
+
+/**
+ * Whether the server is a standby of the one that the worker saw, was promoted once since then, and has everything that the
+ * worker saw. Its rows must come from that server too, because numbers of timelines are not unique.
+ */
+function isPromoted({ server, recorded, has_replayed: hasReplayed }: Standing, seen: SeenServer): boolean {
+  const [before, now] = [seen.server, server].map(toTimeline);
+  return (
+    hasReplayed &&
+    recorded === seen.server &&
+    before?.system === now?.system &&
+    now?.timeline === (before?.timeline ?? NaN) + 1
+  );
+}
+
+function toTimeline(server: string): { system: string | undefined; timeline: number } {
+  const [system, timeline = ''] = server.split('/');
+  return { system, timeline: Number.parseInt(timeline, 16) };
+}
+
+/** @param endsPause whether to end the pause that a process has begun because it could not tell why the server is another one */
+async function recordServer(
+  client: Queryable,
+  { server, recorded }: Standing,
+  endsPause: boolean,
+): Promise<void> {
+  const isEnding = '($3 and paused_because = $4)';
   await client.query(
-    `with now_on as materialized (select ${SERVER} as server)
-     update installation.outbound o set server = now_on.server from now_on where o.server <> now_on.server`,
+    `update installation.outbound
+     set server = $1,
+       paused_at = case when ${isEnding} then null else paused_at end,
+       paused_because = case when ${isEnding} then null else paused_because end
+     where server is not distinct from $2`,
+    [server, recorded, endsPause, RESTORED],
   );
 }

@@ -4,7 +4,7 @@ import { parseCronItems, run, type Runner, type TaskList, type WorkerEvents } fr
 import type pg from 'pg';
 import type { Jobs } from './jobs.js';
 import { queueLogger, type QueueLine } from './log.js';
-import { followServer, readPause, withoutOutbound } from './outbound-pause.js';
+import { followServer, readPause, withoutOutbound, type SeenServer } from './outbound-pause.js';
 import { recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
 
 /** `attempt` counts from 1. */
@@ -57,6 +57,7 @@ export function runQueue(options: QueueOptions): RunningQueue {
     poolId: undefined,
     lastHeartbeat: Promise.resolve(),
     isPaused: false,
+    seen: undefined,
     restart: () => undefined,
   };
   const heartbeat = startHeartbeat(options, state);
@@ -76,6 +77,8 @@ type State = {
   lastHeartbeat: Promise<void>;
   /** Whether the runner takes no outbound work. */
   isPaused: boolean;
+  /** The server at the last heartbeat. Undefined before the first, and if PostgreSQL's provider does not allow the functions. */
+  seen: SeenServer | undefined;
   /** Ends the runner after its running jobs, so that another one starts. */
   restart: () => void;
 };
@@ -142,6 +145,8 @@ async function runUntilStopped(runner: Runner, state: State, stopping: AbortSign
 }
 
 async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state: State): Promise<Runner> {
+  // Before it takes a job: the server may be a restored one.
+  state.seen = await lookAtServer(pg, state);
   state.isPaused = (await readPause(pg)) !== undefined;
   if (state.isPaused) log({ level: 'error', text: 'Outbound work is paused. See npm run outbound.' });
   // WorkerEvents is an EventEmitter with typed event names.
@@ -182,14 +187,19 @@ const toTaskList = (tasks: Partial<Tasks>): TaskList =>
     ]),
   );
 
+/** A provider of PostgreSQL may not allow its functions. If the database is unavailable, the worker keeps its memory. */
+const lookAtServer = (pg: pg.Pool, { seen }: State): Promise<SeenServer | undefined> =>
+  followServer(pg, seen).catch(() => seen);
+
 function startHeartbeat({ pg, heartbeatSeconds, log }: QueueOptions, state: State): NodeJS.Timeout {
   const inspect = async () => {
+    const seen = await lookAtServer(pg, state);
     await beat(pg, state);
+    // The heartbeat is committed after the position, so a synchronous standby has both.
+    state.seen = seen;
     const crashed = await recoverJobs(pg, heartbeatSeconds);
     if (crashed > 0) log({ level: 'warning', text: `Recovered the jobs of ${crashed} crashed workers.` });
     if (((await readPause(pg)) !== undefined) !== state.isPaused) state.restart();
-    // A provider of PostgreSQL may not allow its functions.
-    await followServer(pg).catch(() => undefined);
   };
   const tick = () => {
     inspect().catch((error: unknown) =>

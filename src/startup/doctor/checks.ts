@@ -13,6 +13,7 @@ import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } f
 import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
+import { checkReplica } from './replica.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -43,6 +44,7 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'rights', run: checkRights },
   { name: 'deployment', run: checkDeployments },
   { name: 'demo data', run: checkDemoData },
+  { name: 'replica', run: checkReplica },
   { name: 'worker', run: checkWorkers },
   { name: 'pause', run: checkPause },
   { name: 'backlog', run: checkBacklog },

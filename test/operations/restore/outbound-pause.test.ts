@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import {
   followServer,
-  pauseIfRestored,
   pauseOutbound,
   readPause,
   RESTORED,
   resumeOutbound,
+  type SeenServer,
 } from '../../../src/platform/queue/outbound-pause.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
@@ -94,32 +94,59 @@ test(
   LIMIT_MS,
 );
 
-test('a process that starts on another server than before pauses; one that runs during a failover does not', async () => {
-  const { owner } = service;
-  const setServer = (server: string | null) =>
-    owner.query('update installation.outbound set server = $1', [server]);
-  await setServer(null);
-  await pauseIfRestored(owner);
-  expect(await readPause(owner)).toBeUndefined();
-  const { rows } = await owner.query('select server from installation.outbound');
-  expect(rows).toEqual([{ server: expect.stringMatching(/^\d+\/[0-9A-F]{8}$/) }]);
-  await pauseIfRestored(owner);
-  expect(await readPause(owner)).toBeUndefined();
+describe('the service is on another server than before', () => {
+  const setServer = async (server: string | null) => {
+    await service.owner.query('update installation.outbound set server = $1', [server]);
+  };
+  const recorded = async () => {
+    const { rows } = await service.owner.query('select server from installation.outbound');
+    return rows[0]?.server;
+  };
+  /** The server of the tests, and the one before its last promotion. */
+  let now: SeenServer;
+  let before: SeenServer;
 
-  await setServer('1/00000001');
-  await followServer(owner);
-  await pauseIfRestored(owner);
-  expect(await readPause(owner)).toBeUndefined();
+  beforeEach(async () => {
+    await setServer(null);
+    now = await followServer(service.owner);
+    const [system, timeline = ''] = now.server.split('/');
+    const previous = (Number.parseInt(timeline, 16) - 1).toString(16).padStart(8, '0');
+    before = { ...now, server: `${system}/${previous}`, position: '0/1' };
+  });
 
-  await setServer('1/00000001');
-  await pauseIfRestored(owner);
-  const pause = await readPause(owner);
-  expect(pause).toMatchObject({ reason: RESTORED });
-  // A second process, and a pause by hand, keep the first reason.
-  await setServer('1/00000002');
-  await pauseIfRestored(owner);
-  await pauseOutbound(owner, 'Another reason.');
-  expect(await readPause(owner)).toEqual(pause);
+  afterAll(async () => {
+    await setServer(null);
+  });
+
+  test('the first process records the server and does not pause, nor does the next one', async () => {
+    expect(await recorded()).toMatch(/^\d+\/[0-9A-F]{8}$/);
+    await followServer(service.owner);
+    expect(await readPause(service.owner)).toBeUndefined();
+  });
+
+  test('a process that starts pauses, keeps the record, and keeps the first reason of a pause', async () => {
+    await setServer('1/00000001');
+    await followServer(service.owner);
+    const pause = await readPause(service.owner);
+    expect(pause).toMatchObject({ reason: RESTORED });
+    await followServer(service.owner);
+    await pauseOutbound(service.owner, 'Another reason.');
+    expect(await readPause(service.owner)).toEqual(pause);
+    expect(await recorded()).toBe('1/00000001');
+    await resumeOutbound(service.owner);
+    await followServer(service.owner);
+    expect([await recorded(), await readPause(service.owner)]).toEqual([now.server, undefined]);
+  });
+
+  test.each([
+    ['lacks what the worker saw', () => ({ ...before, position: 'FFFFFFFF/FFFFFFFF' })],
+    ['is another system', () => ({ ...before, server: '1/00000000' })],
+    ['was promoted more than once', () => ({ ...before, server: now.server.replace(/.$/, 'F') })],
+  ])('a worker that runs pauses if the server %s', async (_what, seen) => {
+    await setServer(seen().server);
+    await followServer(service.owner, seen());
+    expect(await readPause(service.owner)).toMatchObject({ reason: RESTORED });
+  });
 });
 
 test(

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort, makeFolder, until } from '../service/processes.js';
@@ -67,6 +67,7 @@ max_client_conn = 500
       // SIGTERM is pgbouncer's immediate shutdown.
       child.kill('SIGTERM');
       await ended;
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

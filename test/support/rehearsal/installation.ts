@@ -58,7 +58,7 @@ export type Installation = {
 export type Replica = Running & { port: number };
 
 /** The service's login in the database. */
-const LOGIN = { user: 'rehearsal_login', password: randomBytes(16).toString('hex') };
+export const LOGIN = { user: 'rehearsal_login', password: randomBytes(16).toString('hex') };
 export const DATABASE = 'crossdock';
 
 /** Stops a process as a service manager does. */

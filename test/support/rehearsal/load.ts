@@ -13,6 +13,10 @@ export type LoadReport = {
   requests: number;
   /** The failed requests, by what they asked and how they ended. */
   failures: string[];
+  /** The failed requests that got 503 with Retry-After. */
+  unavailable: number;
+  /** The writes among the failed requests. Whether they were executed is unknown. */
+  unknown: { question: Question; write: Acknowledged }[];
   /** Seconds in which at least one response was 503. */
   seconds503: number;
   acknowledged: Acknowledged[];
@@ -36,7 +40,17 @@ type Entry = { question: Question; write?: Acknowledged };
 export function startLoad(url: string, token: string, prefix: string, perSecond = PER_SECOND): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: 128 });
   const report: LoadReport = {
-    ...{ requests: 0, failures: [], seconds503: 0, acknowledged: [], seconds: 0, slow: 0, slowestMs: 0 },
+    ...{
+      requests: 0,
+      failures: [],
+      unavailable: 0,
+      unknown: [],
+      seconds503: 0,
+      acknowledged: [],
+      seconds: 0,
+      slow: 0,
+      slowestMs: 0,
+    },
   };
   const unavailable = new Set<number>();
   const startMs = performance.now();
@@ -57,6 +71,9 @@ export function startLoad(url: string, token: string, prefix: string, perSecond 
     }
     if (typeof outcome !== 'string' && outcome.status === 503)
       unavailable.add(Math.floor((performance.now() - startMs) / 1_000));
+    if (write) report.unknown.push({ question, write });
+    if (typeof outcome !== 'string' && outcome.status === 503 && Number(outcome.headers['retry-after']) > 0)
+      report.unavailable += 1;
     report.failures.push(`${question.method ?? 'GET'} ${question.path} ${textOf(outcome)}`);
   }
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
 import { readConfig, type Config } from '../../../src/config/config.js';
-import { openDb } from '../../../src/platform/db/open-database.js';
+import { openDb, type DbOptions } from '../../../src/platform/db/open-database.js';
 import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
 import type { Db } from '../../../src/platform/db/database.js';
 import { startTracing } from '../../../src/platform/tracing/start-tracing.js';
@@ -14,6 +14,7 @@ import { failureFaults } from '../failures/failure-check.js';
 import { demoDatabase, freshDatabase, type TestDatabase } from './database.js';
 import { MULTIPART_TYPE, multipartBody, type FormFields } from './forms.js';
 import { observe } from './observations.js';
+import { IS_POOLED, poolDatabase } from '../harness/pooled.js';
 import '../harness/compiled-schemas.js';
 
 export type Reply = {
@@ -77,6 +78,8 @@ export type ServiceOptions = {
   poolSize?: number;
   /** Returns the URL of a proxy in front of the database, for the service's own connections. */
   through?: (url: string) => string;
+  /** A standby of the database, for reports. */
+  replica?: DbOptions['replica'];
   /** Also runs a worker and allows loopback URLs of couriers. */
   worker?: boolean;
 };
@@ -105,16 +108,23 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
     DATABASE_URL: database.ownerUrl,
   });
-  const connection = {
-    url: options.through?.(database.ownerUrl) ?? database.ownerUrl,
-    ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
-    onError: () => {},
-  };
+  // Tests of the filters alone and of the network need their own connections.
+  const isPooled = IS_POOLED && options.rowSecurity !== false && !options.through && !options.replica;
+  const pooler = isPooled ? await poolDatabase(database.ownerUrl) : undefined;
+  const connection = pooler
+    ? { url: pooler.url, isBehindPooler: true, onError: () => {} }
+    : {
+        url: options.through?.(database.ownerUrl) ?? database.ownerUrl,
+        ...(options.rowSecurity === false ? {} : { assumeRole: 'crossdock_app' }),
+        onError: () => {},
+      };
   const tracing = await startTracing(config.tracing, { warn: () => undefined });
   const tracer = tracing?.tracer;
-  const db = openDb({ ...connection, size: options.poolSize ?? 10, isTraced: tracer !== undefined });
+  const { replica } = options;
+  const db = openDb({ ...connection, size: options.poolSize ?? 10, isTraced: tracer !== undefined, replica });
   const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
   metrics?.watchPool('service', db);
+  if (db.replica) metrics?.watchReplica(db.replica);
   db.applicationFilters = options.applicationFilters ?? true;
   const faults: string[] = [];
   const app = await createApp({
@@ -139,7 +149,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const background = options.worker
     ? startBackground({
         config,
-        connection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
+        connection: pooler
+          ? connection
+          : { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         queueConnection: { url: database.ownerUrl, assumeRole: 'crossdock_app', onError: () => {} },
         log: app.server.log,
         metrics,
@@ -176,6 +188,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await tracing?.stop();
       await db.close();
       await owner.end();
+      await pooler?.stop();
       await database.drop();
       // Node 20 never frees the modules of a test file. Without its parts, the service that they refer to is small.
       for (const part of Object.keys(service)) Reflect.deleteProperty(service, part);

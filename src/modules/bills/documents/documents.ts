@@ -36,12 +36,12 @@ export async function downloadBill(
   { printLogo, writeInvoice }: Printing,
 ): Promise<FileReply<'application/pdf' | 'text/csv'>> {
   if (format === 'csv') {
-    const { bill, content } = await ctx.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
+    const { bill, content } = await ctx.reports.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
       writeLines(ctx, tx, billId),
     );
     return { name: fileName(bill, 'csv'), mediaType: 'text/csv', content };
   }
-  const { storedLogo, ...stored } = await ctx.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
+  const { storedLogo, ...stored } = await ctx.reports.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
     readInvoice(ctx, tx, billId),
   );
   // The invoice is printed even without its logo.

@@ -32,7 +32,7 @@ export async function reconcile(ctx: UserContext, query: ReconciliationQuery): P
     throw invalidFieldError('to', 'too_long_after', { days: MAX_DAYS - 1, other: 'from' });
   }
   const period = { courierId, from, to };
-  const [[courier], figures, [counted], checks, exceptions] = await ctx.read([
+  const [[courier], figures, [counted], checks, exceptions] = await ctx.reports.read([
     findCourier(ctx, period),
     figuresOfPackages(ctx, period),
     countReceived(ctx, period),

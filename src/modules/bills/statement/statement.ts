@@ -18,7 +18,7 @@ export async function readStatement(ctx: UserContext, query: StatementQuery): Pr
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   if (query.to < query.from) throw invalidFieldError('to', 'before', { other: 'from' });
   const period = { courierId, from: query.from, to: query.to };
-  const readPage = isCommonPage(query) ? ctx.preparedRead : ctx.read;
+  const readPage = isCommonPage(query) ? ctx.reports.preparedRead : ctx.reports.read;
   const [[account], movements] = await readPage([
     figuresOfAccount(ctx, period),
     pageOfMovements(ctx, period, query),

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { leaveLostServers, refuseReadOnly } from './lost-servers.js';
 
 const { Pool, types } = pg;
 
@@ -18,6 +19,8 @@ export type PoolOptions = {
   isBehindPooler?: boolean;
   /** The statement timeout, if it differs from STATEMENT_TIMEOUT_MS. */
   statementTimeoutMs?: number;
+  /** Set to true for a replica. Other pools refuse a server that does not accept writes. */
+  isReplica?: boolean;
 };
 
 /** The options that all pools of a process share. */
@@ -35,6 +38,9 @@ const IDLE_TIMEOUT_MS = 5 * 60_000;
 /** Bounds the memory that PostgreSQL's caches of one session take. */
 const MAX_LIFETIME_SECONDS = 60 * 60;
 
+/** libuv then sends ten probes, one per second. They find a lost server on idle connections. */
+const KEEP_ALIVE_MS = 10_000;
+
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** Opens a pool of one connection for health checks and metrics, which must not wait for a busy pool. */
@@ -46,7 +52,7 @@ export const openProbe = (connection: Omit<PoolOptions, 'size'>): pg.Pool =>
  * without waiting for the previous results.
  */
 export function createPool(options: PoolOptions): pg.Pool {
-  const { url, size, onError, isPipelined = true, statementTimeoutMs } = options;
+  const { url, size, onError, isPipelined = true, isReplica = false, statementTimeoutMs } = options;
   const pool = new Pool({
     connectionString: url,
     max: size,
@@ -57,9 +63,16 @@ export function createPool(options: PoolOptions): pg.Pool {
     // A client-side timeout too, for a server that no longer responds.
     ...(statementTimeoutMs ? { query_timeout: statementTimeoutMs + 500 } : {}),
     application_name: 'crossdock',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...(isReplica ? {} : { verify: refuseReadOnly }),
     ...sessionSettings(options),
   });
   pool.on('error', onError);
+  leaveLostServers(pool, {
+    isPipelined,
+    statementTimeoutMs: statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+  });
   // A connection that breaks in use already fails the statement. Without a listener it would also end the process.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);

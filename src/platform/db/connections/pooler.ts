@@ -11,9 +11,13 @@ export async function isPooled(client: pg.ClientBase): Promise<boolean> {
   await client.query('begin');
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   await client.query('rollback');
-  // node-postgres stores the process id for query cancellation but does not declare it in its types.
-  return rows[0]?.pid !== Reflect.get(client, 'processID');
+  return isPooledSession(client, rows[0]?.pid);
 }
+
+/** Returns whether a connection, whose backend is `pid`, goes through a connection pooler. */
+export const isPooledSession = (client: pg.ClientBase, pid: number | undefined): boolean =>
+  // node-postgres stores the process id for query cancellation but does not declare it in its types.
+  pid !== Reflect.get(client, 'processID');
 
 /** @throws Error that names `setting` when `url` leads to a pooler. Call it before using session features such as LISTEN. */
 export async function assertDirect(setting: string, url: string): Promise<void> {

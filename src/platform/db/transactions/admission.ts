@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
+import type pg from 'pg';
 import type { Caller } from '../../identity/callers.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
 import { STATEMENT_TIMEOUT_MS } from '../connections/pool.js';
 import type { Db } from '../database.js';
 import { empty, sql, type Sql } from '../statements.js';
 
-/** The caller of a transaction. `noteAdmitted` is called once the database has admitted it. */
-export type Session = { db: Db; caller: Caller; noteAdmitted(): void };
+/** The caller of a transaction. */
+export type Session = {
+  db: Db;
+  caller: Caller;
+  /** Called once the database has admitted the caller. */
+  noteAdmitted(): void;
+  /** For a replica: called with each connection before its transaction begins. Rejects if the replica must not serve it. */
+  awaitReplay?: (client: pg.PoolClient) => Promise<void>;
+};
 
 /** `courier_id` is the owner of an API key. */
 export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };

@@ -18,6 +18,8 @@ export type PlainOptions = {
   begin?: Sql;
   /** Whether its statements are prepared by name. */
   isPrepared?: boolean;
+  /** The statement timeout, instead of the pool's own. */
+  timeoutMs?: number;
 };
 
 export type PlainTransaction = {

@@ -10,6 +10,9 @@ import {
   type QueryConfig,
   type Session,
 } from './admission.js';
+import { limitSilence } from '../connections/lost-servers.js';
+import type { WalPosition } from '../connections/replay.js';
+import { SERVER } from '../connections/server-identity.js';
 import { sendBatch } from './send-batch.js';
 import { traceStatements } from '../../tracing/trace-statements.js';
 import { extend, scopedClient } from '../models/scoped-client.js';
@@ -103,11 +106,12 @@ export const runPlain = <Result>(
 async function runPlainWithPermit<Result>(
   session: Session,
   work: (tx: PlainTx, flush: () => Promise<void>) => Promise<Result>,
-  options?: PlainOptions,
+  options: PlainOptions = {},
 ): Promise<Result> {
-  const client = await session.db.pool.connect();
+  const client = await connect(session);
   const { tx, flush, commit, rollback } = makePlainTransaction(client, session, options);
   try {
+    if (options.timeoutMs) await limitStatements(client, tx, options.timeoutMs);
     const result = await work(tx, flush);
     await commit();
     client.release();
@@ -124,8 +128,21 @@ async function runPlainWithPermit<Result>(
   }
 }
 
-export const limitStatements = (tx: PlainTx, timeoutMs: number): Promise<void> =>
-  tx.defer(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+async function connect({ db, awaitReplay }: Session): Promise<pg.PoolClient> {
+  const client = await db.pool.connect();
+  try {
+    await awaitReplay?.(client);
+    return client;
+  } catch (error) {
+    client.release();
+    throw error;
+  }
+}
+
+function limitStatements(client: pg.PoolClient, tx: PlainTx, timeoutMs: number): Promise<void> {
+  limitSilence(client, timeoutMs);
+  return tx.defer(sql`set local statement_timeout = ${raw(String(timeoutMs))}`);
+}
 
 type Send = (client: pg.PoolClient, queries: QueryConfig[]) => Promise<Rows[]>;
 
@@ -150,7 +167,7 @@ const flush = (session: Session, statements: readonly Sql[], { isPrepared, send 
     const { db } = session;
     const prepareOwn = preparing(db);
     const queries = statements.map(isPrepared ? prepareOwn : toQuery);
-    const client = await db.pool.connect();
+    const client = await connect(session);
     try {
       const all = [prepareOwn(enterWith(session, isPrepared)), ...queries];
       const [entered, ...results] = await traceStatements(db.span, all, () => send(client, all));
@@ -170,4 +187,45 @@ async function sendInSnapshot(client: pg.PoolClient, queries: QueryConfig[]): Pr
   ]);
   if (reads.status === 'rejected') throw reads.reason;
   return reads.value.slice(1);
+}
+
+/**
+ * The position after every transaction that has been committed. It is the position of the next record, because with
+ * synchronous_commit = off a commit is acknowledged before it is written.
+ */
+const currentPosition: Sql<WalPosition> = sql`select ${raw(SERVER)} as server,
+  pg_current_wal_insert_lsn()::text as position`;
+
+/**
+ * Runs reading work on the replica if that has replayed everything that was committed before this call, and otherwise on the
+ * primary. The primary admits the caller and tells the position in one round trip.
+ *
+ * @param run may be called a second time, if the replica fails
+ */
+export async function readReport<Result>(
+  session: Session,
+  run: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const { db } = session;
+  const { replica } = db;
+  if (!replica?.mayServe()) return run(session);
+  const { pool, connectionShares } = replica;
+  const served = await replica.serve(async (awaitPosition) => {
+    const position = await readPosition(session);
+    return run({
+      ...session,
+      // It never leads to a pooler.
+      db: { ...db, pool, connectionShares, isBehindPooler: false },
+      awaitReplay: (client) => awaitPosition(client, position),
+    });
+  });
+  return served ? served.result : run(session);
+}
+
+async function readPosition(session: Session): Promise<WalPosition> {
+  const [rows] = await flushReads(session, [currentPosition]);
+  // The statement selects exactly these columns.
+  const [position] = (rows ?? []) as WalPosition[];
+  if (!position) throw new Error('The statement returned no row.');
+  return position;
 }

@@ -1,0 +1,68 @@
+import { Socket } from 'node:net';
+import type pg from 'pg';
+
+// How a pool leaves a server that is gone or that is no longer the primary. See decision 0059.
+
+/** SQLSTATE of a write on a server that does not accept writes. */
+const READ_ONLY = '25006';
+
+/** Added to a statement's own limit. A server that is silent for longer is gone. */
+const SILENCE_MS = 5_000;
+
+type Verify = NonNullable<pg.PoolConfig['verify']>;
+
+/**
+ * Refuses a new connection to a server that does not accept writes: a standby, or a primary that came back as one. Its rows may
+ * be old. libpq has target_session_attrs=read-write for this, which node-postgres does not know.
+ */
+export const refuseReadOnly: Verify = (client, done) => {
+  client
+    .query<{ is_read_only: boolean }>(
+      "select pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as is_read_only",
+    )
+    .then(
+      ({ rows }) => done(rows[0]?.is_read_only ? readOnlyError() : undefined),
+      // node-postgres rejects with errors.
+      (error: unknown) => done(error as Error),
+    );
+};
+
+const readOnlyError = (): Error =>
+  Object.assign(new Error('The database server does not accept writes.'), { code: READ_ONLY });
+
+type Options = { isPipelined: boolean; statementTimeoutMs: number };
+
+/** Closes the connections of a pool whose server has become read-only, and those whose server has been silent for too long. */
+export function leaveLostServers(pool: pg.Pool, { isPipelined, statementTimeoutMs }: Options): void {
+  const demoted = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    const { connection } = client;
+    connection.on('errorMessage', ({ code }: { code?: string }) => {
+      if (code === READ_ONLY) demoted.add(client);
+    });
+    connection.stream.on('timeout', () => {
+      // A connection of graphile-worker that listens is silent for as long as there is no job.
+      if (isPipelined || isBusy(client)) connection.stream.destroy();
+    });
+  });
+  pool.on('acquire', (client) => limitSilence(client, statementTimeoutMs));
+  pool.on('release', (_error, client) => {
+    setSilence(client, 0);
+    // The pool keeps no connection that is ending.
+    if (demoted.delete(client)) client.end().catch(() => undefined);
+  });
+}
+
+/**
+ * Sets how long the server may be silent until the client is released. Without a limit, a request to a machine that lost its power
+ * waits for a quarter of an hour, because Node cannot set TCP_USER_TIMEOUT.
+ */
+export const limitSilence = (client: pg.PoolClient, statementTimeoutMs: number): void =>
+  setSilence(client, statementTimeoutMs + SILENCE_MS);
+
+function setSilence({ connection: { stream } }: pg.PoolClient, limitMs: number): void {
+  if (stream instanceof Socket) stream.setTimeout(limitMs);
+}
+
+/** node-postgres has this property, and does not declare it in its types. Pipelined clients are always ready for more. */
+const isBusy = (client: pg.PoolClient): boolean => Reflect.get(client, 'readyForQuery') === false;

@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import { awaitReplay, readReplayDelay } from '../../platform/db/connections/replay.js';
+import { createPool } from '../../platform/db/connections/pool.js';
+import { SERVER } from '../../platform/db/connections/server-identity.js';
+import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';
+import type { Connected } from './checks/subject.js';
+
+const REMEDY = 'See docs/failover.md. Until then the primary serves reports.';
+
+/** Lets the replica replay the current position of the primary, as a report does. */
+export async function checkReplica({ config, client }: Connected): Promise<Finding[]> {
+  const { databaseReplica: replica } = config;
+  if (!replica) return [ok('There is no replica: the primary serves reports.')];
+  const position = await readPosition(client).catch((error: unknown) => messageOf(error));
+  if (typeof position === 'string')
+    return [problem(`The login may not read the position of the primary: ${position}.`, REMEDY)];
+  const pool = createPool({ url: replica.url, size: 1, onError: () => undefined, isReplica: true });
+  try {
+    const connection = await pool.connect();
+    try {
+      await awaitReplay(connection, position, replica.maxLagMs);
+    } finally {
+      connection.release();
+    }
+    const delay = await readReplayDelay(pool);
+    return [ok(`The replica serves reports. Its last transaction is ${Math.round(delay ?? 0)} s old.`)];
+  } catch (error) {
+    return [warning(`The replica serves no reports: ${messageOf(error)}`, REMEDY)];
+  } finally {
+    await pool.end();
+  }
+}
+
+async function readPosition(client: pg.Client): Promise<{ server: string; position: string }> {
+  const { rows } = await client.query<{ server: string; position: string }>(
+    `select ${SERVER} as server, pg_current_wal_insert_lsn()::text as position`,
+  );
+  const [position] = rows;
+  if (!position) throw new Error('The statement returned no row.');
+  return position;
+}
