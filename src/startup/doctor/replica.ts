@@ -14,7 +14,7 @@ export async function checkReplica({ config, client }: Connected): Promise<Findi
   const position = await readPosition(client).catch((error: unknown) => messageOf(error));
   if (typeof position === 'string')
     return [problem(`The login may not read the position of the primary: ${position}.`, REMEDY)];
-  const pool = createPool({ url: replica.url, size: 1, onError: () => undefined, isReplica: true });
+  const pool = createPool({ url: replica.url, size: 1, onError: () => undefined, acceptsReadOnly: true });
   try {
     const connection = await pool.connect();
     try {

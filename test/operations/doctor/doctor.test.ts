@@ -404,7 +404,17 @@ describe('npm run doctor', () => {
             'server',
           ],
           ...['clock', 'time zone', 'autovacuum', 'pooler', 'connections', 'migrations', 'extensions'],
-          ...['rights', 'deployment', 'demo data', 'worker', 'pause', 'backlog', 'background', 'moves'],
+          ...[
+            'rights',
+            'deployment',
+            'demo data',
+            'replica',
+            'worker',
+            'pause',
+            'backlog',
+            'background',
+            'moves',
+          ],
           ...['audit', 'encryption'],
         ]),
       );

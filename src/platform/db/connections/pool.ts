@@ -19,8 +19,8 @@ export type PoolOptions = {
   isBehindPooler?: boolean;
   /** The statement timeout, if it differs from STATEMENT_TIMEOUT_MS. */
   statementTimeoutMs?: number;
-  /** Set to true for a replica. Other pools refuse a server that does not accept writes. */
-  isReplica?: boolean;
+  /** Set to true to use a server that does not accept writes, as a replica. Other pools refuse it. */
+  acceptsReadOnly?: boolean;
 };
 
 /** The options that all pools of a process share. */
@@ -52,7 +52,7 @@ export const openProbe = (connection: Omit<PoolOptions, 'size'>): pg.Pool =>
  * without waiting for the previous results.
  */
 export function createPool(options: PoolOptions): pg.Pool {
-  const { url, size, onError, isPipelined = true, isReplica = false, statementTimeoutMs } = options;
+  const { url, size, onError, isPipelined = true, acceptsReadOnly = false, statementTimeoutMs } = options;
   const pool = new Pool({
     connectionString: url,
     max: size,
@@ -65,7 +65,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: 'crossdock',
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    ...(isReplica ? {} : { verify: refuseReadOnly }),
+    ...(acceptsReadOnly ? {} : { verify: refuseReadOnly }),
     ...sessionSettings(options),
   });
   pool.on('error', onError);

@@ -43,7 +43,7 @@ const RETRY_MS = 1_000;
 
 export function openReplica({ maxLagMs, countTenants, onChange, ...connection }: ReplicaOptions): Replica {
   const onError = () => undefined;
-  const pool = createPool({ ...connection, onError, isReplica: true });
+  const pool = createPool({ ...connection, onError, acceptsReadOnly: true });
   const state = { isServing: true, avoidUntilMs: 0 };
   let recordOutcome: (outcome: ReplicaOutcome, waitedMs: number) => void = () => undefined;
 

@@ -15,6 +15,7 @@ export async function forEachTenant<Result>(
     url,
     size: 1,
     onError: () => undefined,
+    acceptsReadOnly: true,
     isBehindPooler: config.databasePooler !== undefined,
     ...(isPrivileged && !config.databasePooler ? { assumeRole: APP_ROLE } : {}),
   });
