@@ -26,6 +26,9 @@ import { runScript } from './script.js';
 
 const HISTORY = join(projectRoot, 'docs', 'bench-history.jsonl');
 
+/** How often a row is measured before it counts as more expensive. */
+const ROUNDS = 3;
+
 type Print = (line: string) => void;
 
 // npm run bench: measures what users wait for, in rates and CPU time, beside PostgreSQL alone in the same run, and adds a line
@@ -100,11 +103,10 @@ function printGrowth(rows: Row[], { small, large }: Scale, print: Print): void {
 /** Rows with the yardsticks that were measured just before them. */
 type Round = { yardsticks: Yardsticks; measured: { planned: PlannedRow; row: Row }[] };
 
-const entryOfRound = ({ measured, yardsticks }: Round): HistoryEntry =>
-  entryOf(
-    measured.map(({ row }) => row),
-    yardsticks,
-  );
+function entryOfRound({ measured, yardsticks }: Round): HistoryEntry {
+  const rows = measured.map(({ row }) => row);
+  return entryOf(rows, yardsticks);
+}
 
 /** Runs every planned row, even after a failed one. @throws with the names of the failed rows */
 async function measure(
@@ -132,9 +134,6 @@ async function measure(
   if (failed.length > 0) throw new Error(`Rows that failed: ${failed.join(', ')}.`);
   return { yardsticks, measured };
 }
-
-/** How often a row is measured before it counts as more expensive. */
-const ROUNDS = 3;
 
 /** @throws with the names of the rows whose cost grew by more than a quarter in every round */
 async function compare(
