@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config/config.js';
 import { createServiceLogin } from '../src/platform/db/connections/roles.js';
 import { projectRoot } from '../src/config/project-root.js';
-import { compareRuns, lastRecorded, lineOfComparison } from './bench/compare.js';
+import { compareRuns, lastRecorded, lineOfComparison, stillWorse, type Comparison } from './bench/compare.js';
 import { makeCpuMeter } from './bench/cpu.js';
 import { openBenchDatabase } from './bench/database.js';
 import type { Bench, Row } from './bench/measure.js';
@@ -101,7 +101,9 @@ function printGrowth(rows: Row[], { small, large }: Scale, print: Print): void {
 }
 
 /** Rows with the yardsticks that were measured just before them. */
-type Round = { yardsticks: Yardsticks; measured: { planned: PlannedRow; row: Row }[] };
+type Round = { yardsticks: Yardsticks; measured: Measured[] };
+
+type Measured = { planned: PlannedRow; row: Row };
 
 function entryOfRound({ measured, yardsticks }: Round): HistoryEntry {
   const rows = measured.map(({ row }) => row);
@@ -135,28 +137,31 @@ async function measure(
   return { yardsticks, measured };
 }
 
-/** @throws with the names of the rows whose cost grew by more than a quarter in every round */
+/** @throws with the costs that grew by more than a quarter in every round */
 async function compare(
   before: HistoryEntry,
   first: Round,
   { bench, print }: { bench: Bench; print: Print },
 ): Promise<void> {
-  let worse = comparedWorse(before, first, print);
-  for (let round = 2; round <= ROUNDS && worse.length > 0; round += 1) {
-    print(`Round ${round} of ${ROUNDS}, only the worse rows:`);
-    worse = comparedWorse(before, await measure(worse, bench, print), print);
+  let worse = compareRound(before, first, print);
+  let round = first;
+  for (let n = 2; n <= ROUNDS && worse.length > 0; n += 1) {
+    print(`Round ${n} of ${ROUNDS}, only the worse rows:`);
+    const isWorse = ({ row }: Measured) => worse.some(({ name }) => name === row.name);
+    const plan = round.measured.filter(isWorse).map(({ planned }) => planned);
+    round = await measure(plan, bench, print);
+    worse = stillWorse(worse, compareRound(before, round, print));
   }
-  const names = worse.map(({ name }) => name).join(', ');
-  if (names) throw new Error(`Rows that became more than a quarter more expensive: ${names}.`);
+  const names = worse.map(({ name, what }) => `${name} (${what})`).join(', ');
+  if (names) throw new Error(`Costs that grew by more than a quarter: ${names}.`);
 }
 
-/** Prints the comparison and returns the rows that look more expensive. */
-function comparedWorse(before: HistoryEntry, round: Round, print: Print): PlannedRow[] {
+/** Prints the comparison and returns the costs that grew too much. */
+function compareRound(before: HistoryEntry, round: Round, print: Print): Comparison[] {
   const comparisons = compareRuns(before, entryOfRound(round));
   print(`Costs in multiples of the bare minimum, ${before.at} and now:`);
   for (const comparison of comparisons) print(lineOfComparison(comparison));
-  const worse = new Set(comparisons.filter(({ isWorse }) => isWorse).map(({ name }) => name));
-  return round.measured.flatMap(({ planned, row }) => (worse.has(row.name) ? planned : []));
+  return comparisons.filter(({ isWorse }) => isWorse);
 }
 
 function roundFigures(_key: string, value: unknown): unknown {

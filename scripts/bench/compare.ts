@@ -54,6 +54,10 @@ function costsOf({ rows, yardsticks }: HistoryEntry, name: string): Record<strin
   return { ratio: { multiple: unit === 'ms' ? measured / against : against / measured } };
 }
 
+/** Returns the worse costs of a round that were worse before it too. */
+export const stillWorse = (before: Comparison[], now: Comparison[]): Comparison[] =>
+  now.filter(({ name, what }) => before.some((earlier) => earlier.name === name && earlier.what === what));
+
 export function lineOfComparison({ name, what, before, now, isWorse }: Comparison): string {
   const change = now / before - 1;
   const percent = `${change < 0 ? '' : '+'}${(change * 100).toFixed(0)} %`;

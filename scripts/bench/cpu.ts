@@ -19,12 +19,20 @@ export async function makeCpuMeter(servicePid: number, url: string): Promise<Cpu
   if (postmaster === undefined) return undefined;
   return () => {
     const service = readProcess(servicePid);
-    const server = readProcess(postmaster);
-    if (!service || !server) throw new Error('The service or PostgreSQL has ended.');
-    const backends = readAllProcesses().filter(({ parent }) => parent === postmaster);
-    const ticks = backends.reduce((sum, { own }) => sum + own, server.own + server.endedChildren);
-    return { serviceMs: service.own * MS_PER_TICK, postgresMs: ticks * MS_PER_TICK };
+    if (!service) throw new Error('The service has ended.');
+    return { serviceMs: service.own * MS_PER_TICK, postgresMs: ticksOfServer(postmaster) * MS_PER_TICK };
   };
+}
+
+/** Returns the CPU time of a process and of all its children, in ticks. */
+function ticksOfServer(postmaster: number): number {
+  const server = readProcess(postmaster);
+  const backends = readAllProcesses().filter(({ parent }) => parent === postmaster);
+  const after = readProcess(postmaster);
+  if (!server || !after) throw new Error('PostgreSQL has ended.');
+  // A backend that ended in between is in neither number.
+  if (after.endedChildren !== server.endedChildren) return ticksOfServer(postmaster);
+  return backends.reduce((sum, { own }) => sum + own, server.own + server.endedChildren);
 }
 
 export function cpuBetween(before: CpuTime, after: CpuTime, count: number): CpuTime {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { compareRuns } from '../../scripts/bench/compare.js';
+import { compareRuns, stillWorse } from '../../scripts/bench/compare.js';
 import { cpuBetween, makeCpuMeter } from '../../scripts/bench/cpu.js';
 import type { HistoryEntry } from '../../scripts/bench/report.js';
 import { demoDatabase } from '../support/service/database.js';
@@ -62,6 +62,14 @@ test('the CPU time of a single call is compared where it grew by more than the c
   };
   expect(worseOf(runOfCall(10), runOfCall(40))).toEqual([]);
   expect(worseOf(runOfCall(10), runOfCall(50))).toEqual(['draft service']);
+});
+
+test('a cost that is worse in one round only is not reported', () => {
+  const roundOf = (now: Figures) => compareRuns(runOf(usual), runOf(now)).filter(({ isWorse }) => isWorse);
+  const service = roundOf({ serviceMs: 0.6, postgresMs: 0.8 });
+  const postgres = roundOf({ serviceMs: 0.4, postgresMs: 1.2 });
+  expect(stillWorse(service, postgres)).toEqual([]);
+  expect(stillWorse(service, service)).toEqual(service);
 });
 
 test('rows without CPU times are compared by their ratio, and new rows with nothing', () => {
