@@ -19,6 +19,8 @@ const LIMIT_MS = 600_000;
 const SECONDS = 10;
 /** How long a failover manager takes to decide that the primary is lost. */
 const DECISION_MS = 3_000;
+/** A delivery job that was queued again while it ran, and then lost its connection, stays until the sweep of the next minute. */
+const SWEEP_LIMIT_MS = 90_000;
 
 let primary: OwnServer;
 let standby: OwnServer;
@@ -95,7 +97,18 @@ async function repeatUnknown({ unknown }: LoadReport): Promise<Record<string, nu
   return counts;
 }
 
-const processIds = () => [...site.replicas, site.worker].map(({ child }) => [child.pid, child.exitCode]);
+/** Returns the jobs that have failed all attempts, or that nobody executes. */
+async function findStuckJobs(): Promise<Record<string, unknown>[]> {
+  const { rows } = await site.owner.query(
+    `select t.identifier, j.key, j.attempts, j.max_attempts, j.last_error, j.locked_at
+     from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+     where (j.attempts >= j.max_attempts and j.max_attempts > 1) or j.locked_at < now() - interval '1 minute'`,
+  );
+  return rows;
+}
+
+const processIds = () =>
+  [...site.replicas, site.worker].map(({ child }) => [child.pid, child.exitCode, child.signalCode]);
 
 async function expectNothingLost(load: Load, prefix: string, title: string): Promise<void> {
   const report = await load.stop();
@@ -103,17 +116,14 @@ async function expectNothingLost(load: Load, prefix: string, title: string): Pro
   const all = [...report.acknowledged, ...report.unknown.map(({ write }) => write)];
   const rows = await compareRows(site.owner, all, prefix);
   const hooks = await compareWebhooks(site.owner, site.receiver, prefix);
-  const { rows: jobs } = await site.owner.query<{ stuck: number }>(
-    `select count(*)::int as stuck from graphile_worker.jobs
-     where (attempts >= max_attempts and max_attempts > 1) or locked_at < now() - interval '1 minute'`,
-  );
+  const stuckJobs = await findStuckJobs();
   process.stdout.write(
     `${title}, behind ${site.proxy.name}: ${report.requests} requests in ${report.seconds} s, ` +
       `${report.failures.length} failed, ${report.unavailable} of them with 503 and Retry-After, ` +
       `${report.seconds503} seconds with 503, slowest ${report.slowestMs} ms. ` +
       `${report.unknown.length} writes repeated: ${JSON.stringify(repeated)}. ${rows.compared} acknowledged rows compared, ` +
       `${rows.lost.length} lost, ${rows.doubled.length} doubled. ${hooks.events} events, ${hooks.requests} webhooks, ` +
-      `${hooks.repeated} repeated, ${hooks.undelivered.length} lost. ${jobs[0]?.stuck} jobs stuck.\n`,
+      `${hooks.repeated} repeated, ${hooks.undelivered.length} lost. ${stuckJobs.length} jobs for the sweep ${JSON.stringify(stuckJobs)}.\n`,
   );
   const others = countFailures(report.failures.filter((failure) => !/ 503 /.test(failure)));
   expect(others).toEqual({});
@@ -122,7 +132,8 @@ async function expectNothingLost(load: Load, prefix: string, title: string): Pro
   expect(rows).toMatchObject({ lost: [], doubled: [] });
   expect(hooks).toMatchObject({ undelivered: [], unknown: [] });
   expect(hooks.events).toBeGreaterThan(0);
-  expect(jobs).toEqual([{ stuck: 0 }]);
+  expect(stuckJobs.filter(({ identifier, key }) => identifier !== 'deliver' || key !== null)).toEqual([]);
+  await until(async () => (await findStuckJobs()).length === 0, SWEEP_LIMIT_MS);
 }
 
 test.each([
@@ -156,6 +167,7 @@ test.each([
       return /\/00000002$/.test(rows[0]?.server);
     });
     expect(await readPause(site.owner)).toBeUndefined();
+    expect(site.worker.output()).not.toContain('Outbound work is paused');
     process.stdout.write(
       `${title}: ready again after ${(awayMs / 1_000).toFixed(1)} s, of which ${DECISION_MS / 1_000} s to decide. ` +
         `${reports.served} exports served, ${reports.failures.length} got 503.\n`,

@@ -5,10 +5,12 @@ import { readConfig } from '../../src/config/config.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
 import type { ReplicaOutcome } from '../../src/platform/db/connections/replica.js';
+import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { followServer, readPause, type SeenServer } from '../../src/platform/queue/outbound-pause.js';
+import { checkReplica } from '../../src/startup/doctor/replica.js';
 import { rounds } from '../support/harness/effort.js';
 import { REPLICATING, startStandby } from '../support/rehearsal/standby.js';
 import type { TestDatabase } from '../support/service/database.js';
@@ -265,6 +267,32 @@ test(
     await standby.restart();
     await untilServed();
     expect(await read()).toMatch(/^crossdock_replica_delay_seconds [\d.e-]+$/m);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'the doctor says that the replica serves reports, or why it does not',
+  async () => {
+    const env = {
+      DATABASE_URL: primary.urlOf('crossdock'),
+      DATABASE_REPLICA_URL: standby.urlOf('crossdock'),
+      DATABASE_REPLICA_MAX_LAG_MS: String(MAX_LAG_MS),
+    };
+    const examine = () =>
+      withClient(env.DATABASE_URL, (client) => checkReplica({ config: readConfig(env), client }));
+    expect(await examine()).toEqual([
+      { level: 'ok', message: expect.stringMatching(/^The replica serves reports\. .* is \d+ s old\.$/) },
+    ]);
+    await standby.query('select pg_wal_replay_pause()');
+    await receive();
+    expect(await examine()).toMatchObject([
+      {
+        level: 'warning',
+        message: expect.stringMatching(/^The replica serves no reports: The replica is behind\./),
+      },
+    ]);
+    await standby.query('select pg_wal_replay_resume()');
   },
   LIMIT_MS,
 );

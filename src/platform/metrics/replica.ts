@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Replica } from '../db/connections/replica.js';
+import { REPLICA_OUTCOMES, type Replica } from '../db/connections/replica.js';
 
 /** Registers the metrics of the replica that serves reports. */
 export function watchReplica(registry: Registry, replica: Replica): void {
@@ -10,6 +10,8 @@ export function watchReplica(registry: Registry, replica: Replica): void {
     labelNames: ['outcome'],
     registers,
   });
+  // A series that begins with 1 has no increase.
+  for (const outcome of REPLICA_OUTCOMES) reports.inc({ outcome }, 0);
   const waits = new Histogram({
     name: 'crossdock_replica_wait_seconds',
     help: 'Time that reports waited until the replica had replayed what was committed before.',

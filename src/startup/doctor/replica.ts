@@ -8,7 +8,10 @@ import type { Connected } from './checks/subject.js';
 const REMEDY = 'See docs/failover.md. Until then the primary serves reports.';
 
 /** Lets the replica replay the current position of the primary, as a report does. */
-export async function checkReplica({ config, client }: Connected): Promise<Finding[]> {
+export async function checkReplica({
+  config,
+  client,
+}: Pick<Connected, 'config' | 'client'>): Promise<Finding[]> {
   const { databaseReplica: replica } = config;
   if (!replica) return [ok('There is no replica: the primary serves reports.')];
   const position = await readPosition(client).catch((error: unknown) => messageOf(error));

@@ -67,6 +67,24 @@ const CASES: Case[] = [
     sees: [['pause', 'warning', /^Outbound work is paused since .*: A restore\.$/]],
   },
   {
+    title: 'a replica that is away',
+    env: ({ DATABASE_URL: url = '' }) => ({
+      DATABASE_REPLICA_URL: Object.assign(new URL(url), { port: '1' }).href,
+    }),
+    sees: [['replica', 'warning', /^The replica serves no reports: .*ECONNREFUSED/]],
+  },
+  {
+    title: 'a replica that a failover has promoted',
+    env: ({ DATABASE_URL }) => ({ DATABASE_REPLICA_URL: DATABASE_URL }),
+    sees: [
+      [
+        'replica',
+        'warning',
+        /^The replica serves no reports: The server of DATABASE_REPLICA_URL is not a standby/,
+      ],
+    ],
+  },
+  {
     title: 'a tenant that is being moved',
     sql: `insert into installation.tenant_cells (tenant_id, state, role, other_cell)
       values (gen_random_uuid(), 'moved', 'source', 'cell-b'), (gen_random_uuid(), 'gone', 'source', 'cell-b')`,

@@ -7,6 +7,7 @@ import { parse, stringify } from 'yaml';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { scrape, type Scrape } from '../../support/readers/exposition.js';
 import { until } from '../../support/service/processes.js';
+import { demoDatabase } from '../../support/service/database.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 type Rule = {
@@ -43,7 +44,10 @@ let service: Service;
 let scraped: Scrape;
 
 beforeAll(async () => {
-  service = await startService({ worker: true, env: { METRICS_PORT: '0' } });
+  const database = await demoDatabase();
+  // Its metrics exist while the replica serves nothing.
+  const replica = { url: database.ownerUrl, maxLagMs: 0, onChange: () => undefined };
+  service = await startService({ worker: true, database, replica, env: { METRICS_PORT: '0' } });
   await service.owner.query(
     `insert into installation.background_migrations (name, rows_total) values ('m', 1)`,
   );

@@ -11,7 +11,7 @@ export type Proxy = { url: string; name: string; stop(): Promise<void> };
 
 const HAPROXY = findProgram('haproxy');
 
-/** Starts haproxy with the backend of deploy/proxy, or a small proxy with the same behaviour where haproxy is not installed. */
+/** Starts haproxy with the files of deploy/proxy, or a small proxy with the same behaviour where haproxy is not installed. */
 export async function startProxy(ports: number[]): Promise<Proxy> {
   const proxy = HAPROXY ? await startHaproxy(HAPROXY, ports) : await startOwnProxy(ports);
   await until(async () => (await statusOf(`${proxy.url}/ready`)) === 200);
@@ -21,27 +21,22 @@ export async function startProxy(ports: number[]): Promise<Proxy> {
 async function startHaproxy(program: string, ports: number[]): Promise<Proxy> {
   const folder = await makeFolder();
   const port = await freePort();
-  // The tested part: health checks, retries and redispatch. The frontend has neither TLS nor limits per address.
-  const backend = readFileSync(join(projectRoot, 'deploy', 'proxy', '20-host.cfg'), 'utf8')
-    .split('\n')
-    .filter((line) => !/^\s+server /.test(line));
-  const servers = ports.map((each) => `  server api-${each} 127.0.0.1:${each}`);
-  const frontend = `defaults
-  mode http
-  timeout http-request 10s
-  timeout http-keep-alive 30s
-  timeout client 60s
-  timeout connect 3s
-  timeout server 120s
-  timeout queue 10s
-frontend rehearsal
+  // The frontend has neither TLS nor limits per address.
+  const frontend = `frontend rehearsal
   bind 127.0.0.1:${port}
   http-request set-header X-Forwarded-Proto https
   http-request set-header X-Forwarded-For %[src]
   default_backend api
 `;
+  const [defaults, unavailable] = sectionsOf('10-frontend.cfg', ['defaults', 'frontend unavailable']);
+  const backend = sectionsOf('20-host.cfg', ['backend api'])
+    .join('')
+    .replace(/^ +server api-.*\n/gm, '');
+  const servers = ports.map((each) => `  server api-${each} 127.0.0.1:${each}\n`);
+  const config = [defaults, frontend, backend, ...servers, unavailable].join('');
   const file = join(folder, 'haproxy.cfg');
-  writeFileSync(file, [frontend, ...backend, ...servers, ''].join('\n'));
+  // Abstract sockets belong to the whole machine, where other tests run too.
+  writeFileSync(file, config.replaceAll('abns@crossdock', `abns@crossdock-${port}`));
   const running = runProgram(program, ['-f', file, '-db'], { PATH: process.env['PATH'] });
   return {
     url: `http://127.0.0.1:${port}`,
@@ -51,6 +46,17 @@ frontend rehearsal
       await running.ended;
     },
   };
+}
+
+/** Returns sections of a file of deploy/proxy, without the comments between them. */
+function sectionsOf(name: string, titles: string[]): string[] {
+  const text = readFileSync(join(projectRoot, 'deploy', 'proxy', name), 'utf8').replace(/^#.*\n/gm, '');
+  const sections = text.split(/^(?=\S)/m);
+  return titles.map((title) => {
+    const found = sections.find((section) => section.startsWith(`${title}\n`));
+    if (!found) throw new Error(`${name} has no section ${title}.`);
+    return found;
+  });
 }
 
 type Replica = { port: number; isReady: boolean };

@@ -5,7 +5,9 @@ import { createPool, type PoolOptions } from './pool.js';
 import { awaitReplay, isBehind, readReplayDelay, type WalPosition } from './replay.js';
 
 /** `behind`: it had not replayed in time. `failed`: any error. `avoided`: a call shortly before was behind or failed. */
-export type ReplicaOutcome = 'served' | 'behind' | 'failed' | 'avoided';
+export const REPLICA_OUTCOMES = ['served', 'behind', 'failed', 'avoided'] as const;
+
+export type ReplicaOutcome = (typeof REPLICA_OUTCOMES)[number];
 
 /** A standby of the primary that serves reports. It is optional at any time: what it does not serve, the primary serves. */
 export type Replica = {

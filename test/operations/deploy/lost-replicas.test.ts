@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { Agent, createServer, type Server } from 'node:http';
+// listen() on an address of TCP returns this type.
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { findProgram, titleWith } from '../../support/harness/programs.js';
+import { startProxy } from '../../support/rehearsal/proxy.js';
+import { ask, isUnavailable } from '../../support/service/client.js';
+import { endProcesses, removeFolders } from '../../support/service/processes.js';
+
+const LIMIT_MS = 60_000;
+
+const missing = findProgram('haproxy') ? undefined : 'haproxy';
+const servers: Server[] = [];
+
+afterEach(async () => {
+  await endProcesses();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+afterAll(removeFolders);
+
+/** Two replicas that lose their database together. Requests get 503 when haproxy has removed both. */
+async function startReplicas() {
+  const state = { isLost: false, requests: 0 };
+  const failedChecks = [0, 0];
+  const ports: number[] = [];
+  for (const index of failedChecks.keys()) {
+    const server = createServer((request, response) => {
+      const status = () => response.writeHead(state.isLost ? 503 : 200).end();
+      if (request.url === '/ready') {
+        if (state.isLost) failedChecks[index] = (failedChecks[index] ?? 0) + 1;
+        status();
+        return;
+      }
+      state.requests += 1;
+      // haproxy removes a replica after two failed checks.
+      const timer = setInterval(() => {
+        if (state.isLost && Math.min(...failedChecks) < 3) return;
+        clearInterval(timer);
+        status();
+      }, 50);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    servers.push(server);
+    ports.push((server.address() as AddressInfo).port);
+  }
+  return { ports, state };
+}
+
+(missing ? test.skip : test)(
+  titleWith('requests that replicas answer with 503 while haproxy removes the last one get 503 too', [
+    missing,
+  ]),
+  async () => {
+    const { ports, state } = await startReplicas();
+    const proxy = await startProxy(ports);
+    const agent = new Agent({ keepAlive: true });
+    const question = { method: 'POST', path: '/api/Prealert.php', body: { TrackingNumber: 'LOST-1' } };
+    const askAll = () => Promise.all(Array.from({ length: 8 }, () => ask(proxy.url, question, agent)));
+    // Opens the connections that the next requests use again.
+    expect((await askAll()).map(({ status }) => status)).toEqual(Array(8).fill(200));
+    state.isLost = true;
+    const during = await askAll();
+    const after = await askAll();
+    expect(state.requests).toBe(16);
+    expect([...during, ...after].filter((outcome) => !isUnavailable(outcome))).toEqual([]);
+    agent.destroy();
+    await proxy.stop();
+  },
+  LIMIT_MS,
+);
