@@ -205,10 +205,12 @@ function fewer({ keyword, accepted, rejected }: Bound): Bound {
   };
 }
 
-const title = ({ field, owner }: Input, { keyword, accepted, rejected }: Bound) =>
-  `${field} of ${owner}, ${keyword}: accepts ${accepted.map(summarize).join(', ') || 'nothing'} and rejects ${
-    rejected.map(summarize).join(', ') || 'nothing'
-  }`;
+const title = ({ field, owner }: Input, { keyword, accepted, rejected }: Bound) => {
+  const parts = Object.entries({ accepts: accepted, rejects: rejected })
+    .filter(([, values]) => values.length > 0)
+    .map(([verb, values]) => `${verb} ${values.map(summarize).join(', ')}`);
+  return `${field} of ${owner}, ${keyword}: ${parts.join(' and ')}`;
+};
 
 describe('schema bounds of every input', () => {
   test.each(cases.map(({ input, bound }) => [title(input, bound), input, bound] as const))(
