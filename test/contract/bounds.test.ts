@@ -188,29 +188,20 @@ const summarize = (value: unknown): string => {
 
 const isFirstOfSchema = makeFirstOfSchema();
 
-/**
- * Every bound of every input: all values for the first input of a schema. For other inputs, a rejected value proves that the
- * same schema applies to them; `npm run test:long` sends all values.
- */
+/** Every bound of every input: all values for the first input of a schema, the first of each kind for other inputs. */
 const cases = inputs.flatMap((input) => {
   const isFirst = isFirstOfSchema(input.schema);
   return boundsOf(input.schema).map((bound) => ({ input, bound: isFirst ? bound : fewer(bound) }));
 });
 
 function fewer({ keyword, accepted, rejected }: Bound): Bound {
-  return {
-    keyword,
-    accepted: rejected.length > 0 ? [] : accepted.slice(0, 1),
-    rejected: rejected.slice(0, 1),
-  };
+  return { keyword, accepted: accepted.slice(0, 1), rejected: rejected.slice(0, 1) };
 }
 
-const title = ({ field, owner }: Input, { keyword, accepted, rejected }: Bound) => {
-  const parts = Object.entries({ accepts: accepted, rejects: rejected })
-    .filter(([, values]) => values.length > 0)
-    .map(([verb, values]) => `${verb} ${values.map(summarize).join(', ')}`);
-  return `${field} of ${owner}, ${keyword}: ${parts.join(' and ')}`;
-};
+const title = ({ field, owner }: Input, { keyword, accepted, rejected }: Bound) =>
+  `${field} of ${owner}, ${keyword}: accepts ${accepted.map(summarize).join(', ') || 'nothing'} and rejects ${
+    rejected.map(summarize).join(', ') || 'nothing'
+  }`;
 
 describe('schema bounds of every input', () => {
   test.each(cases.map(({ input, bound }) => [title(input, bound), input, bound] as const))(

@@ -12,7 +12,7 @@ import { rounds } from '../support/harness/effort.js';
 import { startService, type Service } from '../support/service/service.js';
 import { insertUsers } from '../support/builders/users.js';
 
-const MULTIPARTS = rounds(300, 5_000);
+const MULTIPARTS = rounds(600, 5_000);
 const SEED = 20_261_121;
 
 let service: Service;

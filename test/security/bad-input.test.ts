@@ -157,14 +157,16 @@ function badLists(schema: Schema): BadValue[] {
 type Case = BadValue & { field: string };
 
 /**
- * Returns the forbidden values for the first field of a schema, and two of them for other fields of the same schema: null and the
- * last.
+ * Returns the forbidden values for the first field of a schema, and three of them for other fields of the same schema:
+ * null, one in the middle and the last.
  */
 function makeBadValues(): (schema: Schema) => BadValue[] {
   const isFirst = makeFirstOfSchema();
   return (schema) => {
     const values = badValues(schema);
-    return isFirst(schema) ? values : [...new Set([0, values.length - 1])].flatMap((n) => values[n] ?? []);
+    return isFirst(schema)
+      ? values
+      : [...new Set([0, values.length >> 1, values.length - 1])].flatMap((n) => values[n] ?? []);
   };
 }
 
@@ -262,13 +264,10 @@ describe('JSON bodies', () => {
     return reply.status === expected && isFailure && names(reply, field);
   }
 
-  const withBody = [...new Set(shapes.map(({ id }) => id))];
-
-  // One value proves for the other operations that they use the same check.
-  test.each(withBody.map((id, index) => [id, index === 0 || rounds(0, 1) === 1 ? 6 : 1] as const))(
+  test.each([...new Set(shapes.map(({ id }) => id))])(
     '%s: a body that is not an object is rejected',
-    async (id, count) => {
-      for (const body of ['[]', 'null', '[{}]', '1', '"x"', 'true'].slice(0, count)) {
+    async (id) => {
+      for (const body of ['null', '[]', '[{}]', '1', '"x"', 'true']) {
         const reply = await service.call(id, { ...callerOf(id), body });
         expect([body, reply.status, reply.body['code']]).toEqual([body, 400, 'validation_failed']);
       }
