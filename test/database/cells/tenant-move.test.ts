@@ -224,7 +224,7 @@ test('a move that crashes at any statement continues, and never are both cells a
   const announcing = startAnnouncing('CRASH');
   let [isCrashed, crashes] = [true, 0];
   // Few of the statements that prepare the move, and more of those that switch and complete it.
-  for (let nth = 20; isCrashed; nth += nth < 150 ? 60 : rounds(5, 1)) {
+  for (let nth = 20; isCrashed; nth += nth < 150 ? 60 : rounds(9, 1)) {
     isCrashed = await withMove(
       cells,
       'two',
@@ -244,7 +244,7 @@ test('a move that crashes at any statement continues, and never are both cells a
 
 test('a confirmed move leaves nothing of the tenant in the source', async () => {
   let isCrashed = true;
-  for (let nth = 1; isCrashed; nth += 7)
+  for (let nth = 1; isCrashed; nth += rounds(17, 7))
     isCrashed = await withMove(cells, 'two', (plan) =>
       crashAt(nth, plan, (each) => confirmMove(each, silent)),
     );

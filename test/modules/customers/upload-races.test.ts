@@ -223,7 +223,7 @@ describe('keyed limiter', () => {
   });
 });
 
-const MANY = rounds(10_000, 100_000);
+const MANY = rounds(4_000, 100_000);
 
 describe(`upload of ${MANY} rows`, () => {
   const file = fileOf(

@@ -6,6 +6,7 @@ import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { ready as zplReady } from 'zpl-renderer-js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { clone } from '../../support/builders/couriers.js';
+import { rounds } from '../../support/harness/effort.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 const require = createRequire(import.meta.url);
@@ -173,6 +174,12 @@ const HOSTILE: Record<string, string> = {
   '100 wide letters': 'W'.repeat(100),
 };
 
+/**
+ * The texts that could move or widen something. Rendering a label as a printer takes most of the time; for the others,
+ * `npm run test:long` does it.
+ */
+const RENDERED = ['a whole label', 'line breaks and control characters', '100 wide letters'];
+
 describe('hostile text on a label', () => {
   let expected: string[];
   beforeAll(async () => {
@@ -183,7 +190,7 @@ describe('hostile text on a label', () => {
 
   test.each(Object.entries(HOSTILE))(
     '%s changes no printer command and hides no barcode',
-    async (_name, text) => {
+    async (name, text) => {
       const fields = { user_code: text, first_name: text, last_name: text, tracking_number: text.trim() };
       const hostile = await newPackage({ ...fields, tracking_number: `${serial}${text}`.trim() });
       const zpl = (await labelOf(hostile.id, 'zpl')).bytes.toString();
@@ -191,7 +198,8 @@ describe('hostile text on a label', () => {
       // The fields contain no text that a printer could take for a command, and no control character.
       expect(zpl.replace(/\^FD[^^~\\]*\^FS/g, '')).not.toMatch(/\^FD/);
       expect(zpl.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cf}/u);
-      expect(await readZpl(zpl)).toEqual([`Code128 ${hostile.house}`]);
+      if (RENDERED.includes(name) || rounds(0, 1) === 1)
+        expect(await readZpl(zpl)).toEqual([`Code128 ${hostile.house}`]);
       const shown = await readPdf((await labelOf(hostile.id)).bytes);
       expect(shown).toMatchObject({ pages: 1, codes: [`Code128 ${hostile.house}`] });
     },
