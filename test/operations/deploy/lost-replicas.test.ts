@@ -73,3 +73,44 @@ async function startReplicas() {
   },
   LIMIT_MS,
 );
+
+/** Two replicas that answer every write with 503 and count the writes. */
+async function startRefusing() {
+  const state = { writes: 0 };
+  const ports: number[] = [];
+  for (let n = 0; n < 2; n += 1) {
+    const server = createServer((request, response) => {
+      const isCheck = request.url === '/ready';
+      if (!isCheck) state.writes += 1;
+      response.writeHead(isCheck ? 200 : 503).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    servers.push(server);
+    ports.push((server.address() as AddressInfo).port);
+  }
+  return { ports, state };
+}
+
+(missing ? test.skip : test)(
+  titleWith('a payment that got 503 is repeated only if it has an Idempotency-Key', [missing]),
+  async () => {
+    const { ports, state } = await startRefusing();
+    const proxy = await startProxy(ports);
+    const agent = new Agent({ keepAlive: true });
+    const writesOf = async (path: string, headers: Record<string, string> = {}) => {
+      const before = state.writes;
+      const { status } = await ask(proxy.url, { method: 'POST', path, headers, body: {} }, agent);
+      expect(status).toBe(503);
+      return state.writes - before;
+    };
+    expect(await writesOf('/api/ManageCourierBills.php')).toBe(1);
+    expect(await writesOf('/api/managecourierbills.php')).toBe(1);
+    expect(await writesOf('/api/ManageCourierBills.php', { 'idempotency-key': 'payment-1' })).toBeGreaterThan(
+      1,
+    );
+    expect(await writesOf('/api/Prealert.php')).toBeGreaterThan(1);
+    agent.destroy();
+    await proxy.stop();
+  },
+  LIMIT_MS,
+);
