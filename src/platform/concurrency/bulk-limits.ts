@@ -21,12 +21,13 @@ export type BulkLimits = {
 };
 
 /** The share of the connections that uploads may use. Reports may use the same. */
-const SHARE = 0.1;
+const SHARE = 0.2;
 const QUEUE = { maxWaiting: 32, maxWaitMs: 30_000, retryAfterSeconds: 5 };
 
 /** @param poolSize the number of the process's connections */
 export function makeBulkLimits(poolSize: number): BulkLimits {
-  const concurrency = Math.max(1, Math.floor(poolSize * SHARE));
+  // With only one, a courier's slow report would delay all other couriers.
+  const concurrency = Math.max(2, Math.floor(poolSize * SHARE));
   const uploads = makeKeyedLimiter({ concurrency, ...QUEUE });
   const reports = makeKeyedLimiter({ concurrency, ...QUEUE });
   return {
