@@ -82,7 +82,14 @@ async function typecheck(): Promise<void> {
   };
   await Promise.all([
     compile('typescript-7', ['--lib', 'ES2022,DOM,DOM.Iterable,DOM.AsyncIterable', 'consumer.ts']),
-    compile(rounds(0, 1) === 1 ? 'typescript' : 'typescript-7', ['--lib', 'ES2022', '--types', 'node', 'consumer.ts', 'node.ts']),
+    compile(rounds(0, 1) === 1 ? 'typescript' : 'typescript-7', [
+      '--lib',
+      'ES2022',
+      '--types',
+      'node',
+      'consumer.ts',
+      'node.ts',
+    ]),
   ]);
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -168,9 +169,11 @@ test(
       `insert into customer_sync_runs (tenant_id, id, courier_id, origin) values ($1, gen_random_uuid(), $2, 'schedule')`,
       [DEMO.tenants.demo, DEMO.couriers.IEX],
     );
+    // The command's times are in milliseconds, so the old rows end in an earlier one, and the new ones begin in a later one.
+    await sleep(5);
     const { rows } = await service.owner.query<{ time: Date }>('select clock_timestamp() as time');
     const time = rows[0]?.time.toISOString() ?? '';
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(5);
     await receive();
     expect((await command('outbound', [])).output).toMatch(/demo IEX: \d+ of kind webhook, created from/);
 
