@@ -177,12 +177,17 @@ test('hostile text of any length is read in less than 20 ms of CPU', () => {
     `9${'1 '.repeat(499)}`,
     '1'.repeat(1_000_000),
   ];
+  // process.cpuUsage() counts the threads of the garbage collector too, so the least of three reads counts.
   const slow = scans.filter((scan) => {
     readScan(scan);
-    const before = process.cpuUsage();
-    readScan(scan);
-    const { user, system } = process.cpuUsage(before);
-    return user + system > 20_000;
+    return Math.min(...[1, 2, 3].map(() => cpuMicrosOf(() => readScan(scan)))) > 20_000;
   });
   expect(slow.map((scan) => scan.slice(0, 20))).toEqual([]);
 });
+
+function cpuMicrosOf(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
