@@ -1,4 +1,4 @@
-// What a scanner sends besides the number (docs/site: scanning). All expressions are linear in the length of the text.
+// What a scanner sends besides the number (docs/site: scanning).
 
 /** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
 // eslint-disable-next-line no-control-regex
@@ -18,9 +18,9 @@ const ELEMENT_ENDS = /\^\]|[\u001c-\u001f\u241c-\u241f]/;
 // eslint-disable-next-line no-control-regex
 const INVISIBLE = /[\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u200b-\u200f\u2060\ufeff]/g;
 
-/** The same around a text, with white space. */
+/** A control character, white space or a byte order mark: what is removed around a text. */
 // eslint-disable-next-line no-control-regex
-const SURROUNDING = /^[\u0000-\u0020\u007f-\u00a0\ufeff]+|[\u0000-\u0020\u007f-\u00a0\ufeff]+$/g;
+const SURROUNDING = /[\u0000-\u0020\u007f-\u00a0\ufeff]/;
 
 /** What some labels and scanners put between or around the characters of a number. */
 const PADDING = /[\s|()]|^[*"'`]+|[*"'`]+$/g;
@@ -43,7 +43,14 @@ export function readsIn(scan: string): string[][] {
 export const plainText = (scan: string): string =>
   withoutSurroundings(withoutSurroundings(scan).replace(/^\][A-Za-z][0-9A-Za-z]/, ''));
 
-const withoutSurroundings = (text: string): string => text.replace(SURROUNDING, '');
+/** Looks at both ends only: an expression with `+$` would try each run of spaces inside the text to its end. */
+function withoutSurroundings(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && SURROUNDING.test(text.charAt(start))) start++;
+  while (end > start && SURROUNDING.test(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
 
 /** Returns the text without padding, in capital letters, as carriers spell their numbers. */
 export const compact = (text: string): string =>
