@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -18,6 +19,15 @@ export default tseslint.config(
     ],
   },
   js.configs.recommended,
+  {
+    // Text from outside must not keep the event loop busy: each expression takes linear time.
+    files: ['src/modules/**/*.ts', 'src/platform/**/*.ts'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
+    },
+  },
   {
     files: ['**/*.ts'],
     ignores: ['prisma.config.ts'],

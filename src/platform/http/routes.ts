@@ -112,7 +112,7 @@ function patternOf(template: string): RegExp {
   const literal = (text: string) => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
   return new RegExp(
     `^${template
-      .split(/\{[^}]+\}/)
+      .split(/\{[^{}]+\}/)
       .map(literal)
       .join('[^/]+')}$`,
   );

@@ -132,8 +132,8 @@ function splitName(whole: unknown): [given: unknown, family: unknown] {
   if (typeof whole !== 'string') return [whole, whole];
   const text = whole.trim();
   if (text === '') return [undefined, undefined];
-  const [family = ''] = /\S+$/.exec(text) ?? [];
-  return [text.slice(0, -family.length), family];
+  const family = text.search(/\s\S*$/) + 1;
+  return [text.slice(0, family), text.slice(family)];
 }
 
 function emailOf(value: unknown, report: ReportProblem): string | null | undefined {

@@ -99,4 +99,4 @@ const slugOf = (name: string): string =>
 
 /** Counts what is left of the expression without group names, sets, counts, look-aheads and escapes. */
 const countLiterals = (source: string): number =>
-  source.replace(/\(\?<\w+>|\[[^\]]*\]|\{[^}]*\}|\(\?[=!:]|\\./g, '').replace(/[^A-Z0-9]/g, '').length;
+  source.replace(/\(\?<\w+>|\[[^[\]]*\]|\{[^{}]*\}|\(\?[=!:]|\\./g, '').replace(/[^A-Z0-9]/g, '').length;

@@ -22,8 +22,11 @@ const INVISIBLE = /[\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u200b-\u200f\u
 // eslint-disable-next-line no-control-regex
 const SURROUNDING = /[\u0000-\u0020\u007f-\u00a0\ufeff]/;
 
-/** What some labels and scanners put between or around the characters of a number. */
-const PADDING = /[\s|()]|^[*"'`]+|[*"'`]+$/g;
+/** What some labels and scanners put between the characters of a number. */
+const PADDING = /[\s|()]/g;
+
+/** The first and the last character of a Code 39 symbol, and quotation marks. */
+const QUOTES = /[*"'`]/;
 
 /**
  * Returns the reads in the text, and the elements of each read. Equal reads are returned once: the trigger was pressed
@@ -43,18 +46,23 @@ export function readsIn(scan: string): string[][] {
 export const plainText = (scan: string): string =>
   withoutSurroundings(withoutSurroundings(scan).replace(/^\][A-Za-z][0-9A-Za-z]/, ''));
 
-/** Looks at both ends only: an expression with `+$` would try each run of spaces inside the text to its end. */
-function withoutSurroundings(text: string): string {
+const withoutSurroundings = (text: string): string => stripEnds(text, SURROUNDING);
+
+/**
+ * Removes the characters of a set from both ends. An expression with `+$` would try each run of them inside the text, in
+ * quadratic time.
+ */
+function stripEnds(text: string, set: RegExp): string {
   let start = 0;
   let end = text.length;
-  while (start < end && SURROUNDING.test(text.charAt(start))) start++;
-  while (end > start && SURROUNDING.test(text.charAt(end - 1))) end--;
+  while (start < end && set.test(text.charAt(start))) start++;
+  while (end > start && set.test(text.charAt(end - 1))) end--;
   return text.slice(start, end);
 }
 
 /** Returns the text without padding, in capital letters, as carriers spell their numbers. */
 export const compact = (text: string): string =>
-  text.normalize('NFKC').replace(INVISIBLE, '').replace(PADDING, '').toUpperCase();
+  stripEnds(text.normalize('NFKC').replace(INVISIBLE, ''), QUOTES).replace(PADDING, '').toUpperCase();
 
 /** Returns one half of a text that consists of two equal halves, with or without a space between them. */
 export function halfOf(text: string): string | undefined {

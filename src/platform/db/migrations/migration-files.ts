@@ -67,7 +67,7 @@ async function readBackground(path: string): Promise<BackgroundStatement | undef
   const text = await readFile(path, 'utf8');
   const [table] = headersOf(text, 'table');
   if (!table) throw new Error(`${path} needs a line "-- table: <name>".`);
-  return { text: text.replace(/--.*$/gm, ''), table };
+  return { text: text.replace(/--.*/g, ''), table };
 }
 
 /** Returns the values of the lines `-- key: value`. */
@@ -77,7 +77,7 @@ export const headersOf = (script: string, key: string): string[] =>
 /** Returns the statements of a script of which none contains a semicolon, without comments. */
 export const statementsOf = (script: string): string[] =>
   script
-    .replace(/--.*$/gm, '')
+    .replace(/--.*/g, '')
     .split(';')
     .map((statement) => statement.trim())
     .filter(Boolean);
