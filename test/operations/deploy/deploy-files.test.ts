@@ -133,6 +133,31 @@ describe('every way to run the service', () => {
     expect(credentials('crossdock-migrate.service')).toEqual(['DATABASE_OWNER_URL']);
   });
 
+  test('can get the same optional secrets', () => {
+    const { secrets } = parse(read('compose/compose.yaml'));
+    const added = readdirSync(join(deploy, 'optional')).flatMap((name) => {
+      const extension = parse(read(`optional/${name}/compose.yaml`));
+      const [secret = '', another] = Object.keys(extension.secrets);
+      expect(another).toBeUndefined();
+      expect(SETTINGS).toContain(secret);
+      expect(Object.keys(secrets)).not.toContain(secret);
+      expect(extension.secrets[secret].file).toBe(secrets.TOKEN_KEYS.file.replace('TOKEN_KEYS', secret));
+      const unit = read(`optional/${name}/${name}.conf`);
+      expect(unit).toContain(`\nLoadCredential=${secret}:/etc/crossdock/secrets/${secret}\n`);
+      for (const [service, each] of Object.entries<{ secrets: string[] }>(extension.services)) {
+        expect(each.secrets).toEqual([secret]);
+        expect(unit).toContain(`/etc/systemd/system/crossdock-${service}`);
+      }
+      return Object.keys(extension.services).map((service) => `${service} ${secret}`);
+    });
+    const ofChart = ['api', 'worker'].flatMap((service) => {
+      const list = /"optional" \(list ([^)]*)\)/.exec(read(`helm/crossdock/templates/${service}.yaml`))?.[1];
+      return [...String(list).matchAll(/"(\w+)"/g)].map(([, secret]) => `${service} ${secret}`);
+    });
+    expect(added.length).toBeGreaterThan(2);
+    expect(added.sort()).toEqual(ofChart.sort());
+  });
+
   test('runs the same commands', () => {
     const units = services.map(([, text]) => /bin\/crossdock (\S+)$/m.exec(text)?.[1]);
     const chart = ['api', 'worker', 'migrate'].map(

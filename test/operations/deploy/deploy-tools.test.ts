@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
@@ -10,6 +11,8 @@ import { makeFolder, removeFolders } from '../../support/service/processes.js';
 // The files of deploy/, as the tools read them that use them.
 
 const deploy = join(projectRoot, 'deploy');
+const readText = (path: string) => readFileSync(join(deploy, path), 'utf8');
+const OPTIONAL = readdirSync(join(deploy, 'optional'));
 /** The highest exposure that `systemd-analyze security` may report, times ten. */
 const MAX_EXPOSURE = 20;
 
@@ -37,6 +40,21 @@ function testWith(names: string[], title: string, run: (program: string) => void
 }
 
 describe('systemd', () => {
+  testWith(['systemd-analyze'], 'accepts the optional secrets', async (program) => {
+    const folder = await makeFolder();
+    for (const unit of ['crossdock-api@.service', 'crossdock-worker.service']) {
+      await mkdir(join(folder, `${unit}.d`));
+      await copyFile(join(deploy, 'systemd', unit), join(folder, unit));
+      for (const name of OPTIONAL)
+        await copyFile(
+          join(deploy, 'optional', name, `${name}.conf`),
+          join(folder, `${unit}.d`, `${name}.conf`),
+        );
+      const messages = outputOf(program, ['verify', '--man=no', join(folder, unit)]).split('\n');
+      expect(messages.filter((line) => line.includes('crossdock'))).toEqual([]);
+    }
+  });
+
   const units = readdirSync(join(deploy, 'systemd')).filter((name) => name.endsWith('.service'));
 
   testWith(['systemd-analyze'], `rates each unit below ${MAX_EXPOSURE / 10} and accepts it`, (program) => {
@@ -65,15 +83,35 @@ describe('haproxy', () => {
 });
 
 describe('compose', () => {
-  testWith(['podman-compose', 'docker-compose'], 'accepts the file and merges its parts', (program) => {
+  const title = 'accepts the file and merges its parts';
+  const found = findProgram('podman-compose', 'docker-compose');
+  // podman-compose 1.0 has no command "config".
+  const program = found && outputOf(found, ['--help']).includes('config') ? found : undefined;
+  const missing = program ? undefined : 'podman-compose or docker-compose with "config"';
+  (program ? test : test.skip)(titleWith(title, [missing]), () => {
+    if (!program) return;
     const env = { CROSSDOCK_ENVIRONMENT: 'staging', CROSSDOCK_VERSION: '1.2.3' };
     const text = outputOf(program, ['-f', 'compose.yaml', 'config'], env, join(deploy, 'compose'));
     expect(text).toContain('localhost/crossdock:1.2.3');
+    for (const name of OPTIONAL) {
+      const files = ['compose.yaml', `../optional/${name}/compose.yaml`].flatMap((file) => ['-f', file]);
+      const merged = outputOf(program, [...files, 'config'], env, join(deploy, 'compose'));
+      expect(merged).toContain('ENCRYPTION_KEYS');
+      const [secret = ''] = /[A-Z_]+(?=\])/.exec(readText(`optional/${name}/compose.yaml`)) ?? [];
+      // In the service, as the name of the secret, and in its file.
+      expect(merged.split(secret).length).toBeGreaterThan(3);
+    }
   });
 });
 
 type Container = { securityContext: unknown; resources: unknown };
-type Pod = { securityContext: unknown; automountServiceAccountToken: boolean; containers: Container[] };
+type Volume = { projected?: { sources: { secret: { optional?: boolean; items: unknown[] } }[] } };
+type Pod = {
+  securityContext: unknown;
+  automountServiceAccountToken: boolean;
+  containers: Container[];
+  volumes: Volume[];
+};
 type Resource = { kind: string; spec?: { template?: { spec?: Pod } } };
 
 describe('helm', () => {
@@ -119,6 +157,15 @@ describe('helm', () => {
           });
         }
       }
+      const sources = pods.map(({ volumes }) =>
+        volumes.flatMap(({ projected }) =>
+          (projected?.sources ?? [])
+            .filter(({ secret }) => secret.optional)
+            .map(({ secret }) => secret.items),
+        ),
+      );
+      // The migrations have none.
+      expect(sources.map(({ length }) => length).sort()).toEqual([0, 1, 3]);
       const kinds = resources.map(({ kind }) => kind);
       for (const kind of ['NetworkPolicy', 'PodDisruptionBudget', 'Ingress', 'Service', 'ConfigMap', 'Job'])
         expect(kinds).toContain(kind);

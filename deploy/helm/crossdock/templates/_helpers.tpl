@@ -58,15 +58,21 @@ securityContext:
 - { name: temporary, mountPath: /tmp }
 {{- end -}}
 
-{{/* (dict "root" $ "keys" (list "TOKEN_KEYS" ...)) */}}
+{{/* A pod starts without the optional ones: (dict "root" $ "keys" (list "TOKEN_KEYS" ...) "optional" (list ...)) */}}
 {{- define "crossdock.volumes" -}}
+{{- $name := .root.Values.secrets.service -}}
 - name: secrets
-  secret:
-    secretName: {{ .root.Values.secrets.service }}
+  projected:
     defaultMode: 0440
-    items:
-      {{- range .keys }}
-      - { key: {{ . }}, path: {{ . }} }
+    sources:
+      - secret:
+          name: {{ $name }}
+          items:
+            {{- range .keys }}
+            - { key: {{ . }}, path: {{ . }} }
+            {{- end }}
+      {{- range .optional }}
+      - secret: { name: {{ $name }}, optional: true, items: [{ key: {{ . }}, path: {{ . }} }] }
       {{- end }}
 - name: temporary
   emptyDir: { sizeLimit: {{ .root.Values.temporarySize }} }
