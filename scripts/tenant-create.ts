@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readOtherOwnerCells, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
-import { createTenant, checkPassword } from '../src/modules/tenants/tenant.js';
+import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
 import { runScript } from './script.js';
 
 const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" --host gateway.example.com [--host ...]
@@ -11,6 +11,8 @@ const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" 
 
 await runScript(async (print) => {
   const options = readOptions();
+  for (const { name, url } of readOtherOwnerCells())
+    await withClient(url, (client) => assertUnusedIn({ name, client }, options));
   const { password, isGenerated } = await choosePassword(options);
   const { tenantId } = await withClient(readOwnerUrl(), (client) =>
     createTenant(client, {

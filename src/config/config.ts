@@ -173,6 +173,19 @@ export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string
 }
 
 /**
+ * Returns the owner's connections of the other cells. Empty without DATABASE_OWNER_CELLS.
+ *
+ * @throws Error when one is not a URL
+ */
+export function readOtherOwnerCells(env: NodeJS.ProcessEnv = process.env): CellConfig[] {
+  const { given, faults } = withSecretFiles(env);
+  if (faults.length > 0) throw new ConfigError(faults);
+  if (!given['DATABASE_OWNER_CELLS']) return [];
+  const [, ...others] = toOwnerCells(given);
+  return others.map(([name, url]) => ({ name, url }));
+}
+
+/**
  * Returns the environment for child processes. It omits most variables: the account that runs the child could read our
  * secrets in /proc, and PGDATA or PGPORT would configure PostgreSQL.
  */

@@ -46,6 +46,25 @@ export async function createTenant(client: pg.ClientBase, tenant: NewTenant): Pr
   }
 }
 
+/**
+ * @param client connected as the owner of the schema of another cell
+ * @throws Error with one line of text if that cell has the slug or one of the hosts
+ */
+export async function assertUnusedIn(
+  { name, client }: { name: string; client: pg.ClientBase },
+  { slug, hosts }: Pick<NewTenant, 'slug' | 'hosts'>,
+): Promise<void> {
+  const { rows } = await client.query<{ host: string | null }>(
+    `select null as host from tenants where slug = $1
+     union all select host from tenant_hosts where host = any($2) order by host nulls first limit 1`,
+    [slug, hosts],
+  );
+  const [taken] = rows;
+  if (!taken) return;
+  if (taken.host === null) throw new Error(`The cell ${name} has a tenant ${slug}.`);
+  throw new Error(`The host ${taken.host} belongs to a tenant of the cell ${name}.`);
+}
+
 async function insertTenant(client: pg.ClientBase, tenantId: string, { slug, name, hosts }: NewTenant) {
   await client.query('insert into tenants (id, slug, name) values ($1, $2, $3)', [tenantId, slug, name]);
   await client.query('insert into tenant_hosts (tenant_id, host) select $1, unnest($2::text[])', [

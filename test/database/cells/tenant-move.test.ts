@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { confirmMove, moveTenant, undoMove, type Move } from '../../../src/platform/db/tenant-move/move.js';
 import { listTenantTables } from '../../../src/platform/db/tenant-move/tenant-tables.js';
 import { countRows, startTwoCells, withMove, type TwoCells } from '../../support/rehearsal/cells.js';
+import { plantMigrations } from '../../support/migrations/planted.js';
 import { rounds } from '../../support/harness/effort.js';
-import { removeFolders } from '../../support/service/processes.js';
+import { removeFolders, run } from '../../support/service/processes.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 // Moves a tenant between two databases of one server while requests arrive. test/long/move.test.ts does it with two servers,
@@ -171,6 +173,26 @@ test('a tenant moves and comes back while requests arrive: none is lost or doubl
   expect([await jobsIn(cells.urls.a), await jobsIn(cells.urls.b)]).toEqual([1, 0]);
 }, 120_000);
 
+test.each([
+  ['slug', ['--slug', 'two', '--host', 'free.example.com'], 'The cell cell-a has a tenant two.'],
+  [
+    'host',
+    ['--slug', 'free', '--host', 'free.example.com', '--host', 'two.localhost'],
+    'The host two.localhost belongs to a tenant of the cell cell-a.',
+  ],
+])('no tenant is created with a %s of another cell', async (_what, args, line) => {
+  const env = {
+    DATABASE_OWNER_URL: cells.urls.b,
+    DATABASE_CELL: 'cell-b',
+    DATABASE_OWNER_CELLS: `cell-a=${cells.urls.a}`,
+  };
+  const program = run('scripts/tenant-create.js', env, [...args, '--name', 'X']);
+  expect(await program.ended).toMatchObject({ code: 1 });
+  expect(program.output()).toBe(`${line}\n`);
+  const tenants = await withClient(cells.urls.b, (client) => client.query('select from tenants'));
+  expect(tenants.rowCount).toBe(0);
+});
+
 test('cells that differ are not switched: the tenant stays where it was, and an undo removes the copy', async () => {
   const stopped = withMove(
     cells,
@@ -193,6 +215,12 @@ test('cells that differ are not switched: the tenant stays where it was, and an 
   );
   expect(await statesOf()).toEqual(['active', 'arriving']);
   expect((await announceTwo('DIFFERS')).status).toBe(201);
+  const folder = await plantMigrations({
+    name: '20990101000000_planted',
+    script: 'alter table carriers add extra text',
+  });
+  for (const url of Object.values(cells.urls))
+    await expect(migrate(url, folder)).rejects.toThrow(`The tenant ${TWO} is being moved, with the cell`);
   expect(await undo()).toBeUndefined();
   expect(await statesOf()).toEqual(['active', 'absent']);
   expect(await countRows(cells.urls.b, tables, TWO)).toEqual({});

@@ -5,6 +5,7 @@ import { assertDirect } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
 import { applyMigration, createHistory } from './apply.js';
 import { readBackgroundMigrations } from './background-rows.js';
+import { readOpenMoves } from '../tenant-move/cell-state.js';
 import { findPending, readHistory } from './history.js';
 import { LOCK_LIMITS, type LockLimits } from './lock-retries.js';
 import { readMigrations, type Migration } from './migration-files.js';
@@ -22,7 +23,7 @@ export type MigrateOptions = { limits?: LockLimits; log?: (line: string) => void
  *
  * @param url the schema owner's connection
  * @throws when a migration fails, which rolls back that migration completely; when one needs a background migration that
- *   has not finished; when an earlier version left one unfinished
+ *   has not finished; when an earlier version left one unfinished; when a tenant is being moved to another cell
  */
 export async function migrate(
   url: string,
@@ -71,12 +72,23 @@ async function applyAll(
   const history = await readHistory(client);
   const unfinished = history.find(({ finishedAt }) => !finishedAt);
   if (unfinished) throw new Error(describeUnfinished(unfinished.name));
+  await assertNoMoves(client);
   await createHistory(client);
   const isNew = history.length === 0;
   for (const migration of pending) {
     await assertRequirements(client, migration);
     await applyMigration(client, migration, { limits, isNew, log });
   }
+}
+
+/** Logical replication copies no change of the schema, so the other cell would refuse or lose the rows of new columns. */
+async function assertNoMoves(client: pg.ClientBase): Promise<void> {
+  const [move] = await readOpenMoves(client);
+  if (!move) return;
+  throw new Error(
+    `The tenant ${move.id} is being moved, with the cell ${move.cell}, so no migration is applied. End the move with ` +
+      'npm run tenant:move and --confirm or --undo, and repeat.',
+  );
 }
 
 /** Only Prisma's own command, and versions of Crossdock that used its engine, leave a migration in this state. */

@@ -1,4 +1,5 @@
 import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
+import { readOpenMoves } from '../../../platform/db/tenant-move/cell-state.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
 import { readPause } from '../../../platform/queue/outbound-pause.js';
 import { ok, orOk, problem, warning, type Finding } from './finding.js';
@@ -30,14 +31,11 @@ export async function checkPause({ client }: Connected): Promise<Finding[]> {
   ];
 }
 
-/** Examines whether tenants are between two cells. Until their moves end, slots keep WAL, and migrations would not be replicated. */
+/** Examines whether tenants are between two cells. Until their moves end, slots keep WAL, and migrations are refused. */
 export async function checkMoves({ client }: Connected): Promise<Finding[]> {
-  const { rows } = await client.query<{ id: string; state: string; cell: string; since: Date }>(
-    `select tenant_id as id, state, other_cell as cell, changed_at as since from installation.tenant_cells
-     where state <> 'gone' order by 1`,
-  );
+  const moves = await readOpenMoves(client);
   return orOk(
-    rows.map(({ id, state, cell, since }) =>
+    moves.map(({ id, state, cell, since }) =>
       warning(
         `The tenant ${id} is being moved, with the cell ${cell}: ${state} since ${since.toISOString()}.`,
         'End it with npm run tenant:move and --confirm or --undo, before the next upgrade.',
