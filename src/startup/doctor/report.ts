@@ -9,11 +9,9 @@ export type Report = { version: string; deployment: Deployment; lines: ReportLin
 /** Returns one line per finding. */
 export const toLines = ({ lines }: Report): string[] =>
   lines.map((line) => {
+    const message = /[.!?]$/.test(line.message) ? line.message : `${line.message}.`;
     const remedy = line.level === 'ok' ? '' : ` ${line.remedy}`;
-    return `${line.level.padEnd(8)} ${line.check.padEnd(12)} ${line.message}${remedy}`.replace(
-      /\s*\n\s*/g,
-      ' ',
-    );
+    return `${line.level.padEnd(8)} ${line.check.padEnd(12)} ${message}${remedy}`.replace(/\s*\n\s*/g, ' ');
   });
 
 /** Returns the report for machines. `--compare` of another deployment reads it. */

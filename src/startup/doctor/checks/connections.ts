@@ -41,4 +41,4 @@ function countNeeded({ config, servers, workers }: Connected): number {
 }
 
 const describeProcesses = ({ servers, workers }: Connected): string =>
-  `${servers} servers and ${workers} separate workers`;
+  `${servers} ${servers === 1 ? 'server' : 'servers'} and ${workers} separate ${workers === 1 ? 'worker' : 'workers'}`;

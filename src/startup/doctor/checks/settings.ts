@@ -1,3 +1,4 @@
+import { DEVELOPMENT_SECRETS } from '../../../config/settings.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Subject } from './subject.js';
 
@@ -9,6 +10,7 @@ export const checkSettings = ({ config, faults }: Subject): Finding[] =>
     `The settings for ${config.appEnv} are valid.`,
   );
 
+const PUBLIC_SECRETS = Object.values(DEVELOPMENT_SECRETS);
 const FEWEST_CHARACTERS = 8;
 const SHORTEST_PASSWORD = 12;
 
@@ -25,11 +27,13 @@ export function checkSecrets({ config }: Subject): Finding[] {
   );
 }
 
-const keysOf = ({ tokens, secrets }: Subject['config']): Secret[] => [
-  ...tokens.keys.map(({ secret }) => ({ setting: 'TOKEN_KEYS', value: secret })),
-  ...secrets.encryptionKeys.map(({ key }) => ({ setting: 'ENCRYPTION_KEYS', value: key.toString('hex') })),
-  { setting: 'LOOKUP_KEY', value: secrets.lookupKey.toString('hex') },
-];
+/** Without those that are missing or public: checkSettings reports them. */
+const keysOf = ({ tokens, secrets }: Subject['config']): Secret[] =>
+  [
+    ...tokens.keys.map(({ secret }) => ({ setting: 'TOKEN_KEYS', value: secret })),
+    ...secrets.encryptionKeys.map(({ key }) => ({ setting: 'ENCRYPTION_KEYS', value: key.toString('hex') })),
+    { setting: 'LOOKUP_KEY', value: secrets.lookupKey.toString('hex') },
+  ].filter(({ value }) => !PUBLIC_SECRETS.some((text) => text.endsWith(value)));
 
 /** The password of one login may be in two URLs. */
 function passwordsOf({ databaseUrl, databaseOwnerUrl }: Subject['config']): Secret[] {

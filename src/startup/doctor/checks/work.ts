@@ -11,7 +11,7 @@ const LATE_SECONDS = 300;
 /** Examines whether a worker runs. Without one no webhook and no mail is sent. */
 export async function checkWorkers({ client }: Connected): Promise<Finding[]> {
   const backlog = await readBacklog(client);
-  if (backlog.worker_pools > 0) return [ok(`${backlog.worker_pools} workers have a recent heartbeat.`)];
+  if (backlog.worker_pools > 0) return [ok(`Workers with a recent heartbeat: ${backlog.worker_pools}.`)];
   const remedy = 'Start npm run worker, or servers without RUN_WORKER=false.';
   const isWaiting = backlog.queue.some(({ ready }) => ready > 0);
   return isWaiting
