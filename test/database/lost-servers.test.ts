@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
@@ -63,6 +64,83 @@ test('errors of pgbouncer without a server become 503, and its code alone does n
     expect(of(message)).toMatchObject({ httpStatus: 503 });
   expect(of('bind message supplies 1 parameters, but prepared statement "" requires 2')).toBeUndefined();
 });
+
+/** Starts a relay in front of the database that can hold back everything that follows a login. */
+async function relay() {
+  const { hostname, port } = new URL(database.ownerUrl);
+  const sockets: Socket[] = [];
+  const state = { holdsChecks: false };
+  const waiting: (() => void)[] = [];
+  const network = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    sockets.push(near, far);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+    let isReady = false;
+    near.on('data', (chunk) => far.write(chunk));
+    far.on('data', (chunk: Buffer) => {
+      const pass = () => near.write(chunk);
+      if (isReady && state.holdsChecks) waiting.push(pass);
+      else pass();
+      // The message ReadyForQuery ends the login.
+      isReady ||= chunk.includes('Z\0\0\0\u0005');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(network, 'listening');
+  const { port: relayed } = network.address() as AddressInfo;
+  return {
+    url: Object.assign(new URL(database.ownerUrl), { port: String(relayed) }).href,
+    hold: () => (state.holdsChecks = true),
+    release() {
+      state.holdsChecks = false;
+      for (const pass of waiting.splice(0)) pass();
+    },
+    isHolding: () => waiting.length > 0,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      network.close();
+    },
+  };
+}
+
+test(
+  'a request that stops waiting while a new connection is checked does not take the connection with it',
+  async () => {
+    const network = await relay();
+    const pool = open(network.url, { size: 1 });
+    const first = await pool.connect();
+    network.hold();
+    const waiting = outcomeOf(pool.connect());
+    // Its wait ends half a second after the connection that replaces the first one is begun.
+    await sleep(1_500);
+    first.release(true);
+    expect(String(await waiting)).toContain('timeout exceeded when trying to connect');
+    expect(network.isHolding()).toBe(true);
+    network.release();
+    await pool.query('select 1');
+    expect(pool.totalCount).toBe(1);
+    await pool.end();
+    network.close();
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a server that falls silent before a new connection is checked keeps no request and no place in the pool',
+  async () => {
+    const network = await relay();
+    network.hold();
+    const pool = open(network.url, { size: 1 });
+    const startMs = performance.now();
+    expect(apiErrorOfViolation(await outcomeOf(pool.query('select 1')))).toMatchObject({ httpStatus: 503 });
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    network.release();
+    await pool.query('select 1');
+    expect(pool.totalCount).toBe(1);
+    await pool.end();
+    network.close();
+  },
+  LIMIT_MS,
+);
 
 test(
   'a statement on a server that falls silent ends, and a connection that only listens stays open',

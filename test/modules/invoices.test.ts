@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { maskTrackingNumber } from '../../src/modules/tracking-numbers/masking.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';
+import { moveDatabaseTo } from '../support/harness/database-zone.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo: DEMO_TENANT } = DEMO.tenants;
@@ -259,7 +260,7 @@ describe('billing period', () => {
   test.each(ZONES)(
     "is whole UTC days, both ends inclusive, while the database's time zone is %s",
     async (zone) => {
-      await moveDatabaseTo(zone);
+      await moveDatabaseTo(zone, service);
       const courierId = await newCourier();
       const moments = [
         '2024-02-28T23:59:59.999Z',
@@ -502,18 +503,3 @@ test.each([
   },
   60_000,
 );
-
-async function moveDatabaseTo(zone: string) {
-  const { rows } = await service.owner.query('select current_database() as name');
-  await service.owner.query(`alter database "${rows[0].name}" set timezone to '${zone}'`);
-  await service.owner.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  // Terminated connections leave the pool asynchronously. New ones use UTC, whatever the database's time zone.
-  for (let zoneNow = ''; zoneNow !== 'UTC';) {
-    zoneNow = await service.db.pool.query('show timezone').then(
-      ({ rows: [row] }) => row.TimeZone,
-      () => '',
-    );
-  }
-}

@@ -7,6 +7,7 @@ import { maskTrackingNumber } from '../../../src/modules/tracking-numbers/maskin
 import { rounds } from '../../support/harness/effort.js';
 import { eventsOf } from '../../support/receivers/outbound.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+import { moveDatabaseTo } from '../../support/harness/database-zone.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const ZONES = ['UTC', 'America/Jamaica', 'America/New_York', 'Pacific/Kiritimati', 'Asia/Kolkata'];
@@ -260,7 +261,7 @@ describe('date filters', () => {
   test.each(ZONES)(
     "select whole UTC days, both ends inclusive, while the database's time zone is %s",
     async (zone) => {
-      await moveDatabaseTo(zone);
+      await moveDatabaseTo(zone, service);
       const at = async (body: object) =>
         (await list('admin', { shipper: 'Edge', ...body })).body.data.map(
           (row: { entry_date_time: string }) => row.entry_date_time,
@@ -281,7 +282,7 @@ describe('date filters', () => {
   test.each(ZONES)(
     "the intake event has the time in UTC while the database's time zone is %s",
     async (zone) => {
-      await moveDatabaseTo(zone);
+      await moveDatabaseTo(zone, service);
       const body = { tracking_number: randomUUID(), weight: 1, user_code: 'IEX-1001' };
       const { package_id } = (await service.call('receivePackage', { as: 'warehouse', body })).body.data;
       const [{ received_at }] = await rowsWhere(`id = '${package_id}'`);
@@ -308,21 +309,6 @@ describe('date filters', () => {
 function edgesOf(day: string): string[] {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return [-1, 0, 86_399_999, 86_400_000].map((offsetMs) => new Date(midnight + offsetMs).toISOString());
-}
-
-async function moveDatabaseTo(zone: string) {
-  const { rows } = await service.owner.query('select current_database() as name');
-  await service.owner.query(`alter database "${rows[0].name}" set timezone to '${zone}'`);
-  await service.owner.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  // Terminated connections leave the pool asynchronously. New ones use UTC, whatever the database's time zone.
-  for (let zoneNow = ''; zoneNow !== 'UTC';) {
-    zoneNow = await service.db.pool.query('show timezone').then(
-      ({ rows: [row] }) => row.TimeZone,
-      () => '',
-    );
-  }
 }
 
 describe('courier access', () => {

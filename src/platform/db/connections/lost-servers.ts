@@ -9,23 +9,25 @@ const READ_ONLY = '25006';
 /** Added to a statement's own limit. A server that is silent for longer is gone. */
 const SILENCE_MS = 5_000;
 
-type Verify = NonNullable<pg.PoolConfig['verify']>;
-
 /**
  * Refuses a new connection to a server that does not accept writes: a standby, or a primary that came back as one. Its rows may
  * be old. libpq has target_session_attrs=read-write for this, which node-postgres does not know.
+ *
+ * For the pool's `onConnect`. Its option `verify` loses the connection if the request stops waiting during the check (pg-pool 3.14).
+ *
+ * @throws Error when the server is read-only, breaks the connection, or is silent for `limitMs`
  */
-export const refuseReadOnly: Verify = (client, done) => {
-  client
-    .query<{ is_read_only: boolean }>(
+export async function refuseReadOnly(client: pg.PoolClient, limitMs: number): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), limitMs);
+  try {
+    const { rows } = await client.query<{ is_read_only: boolean }>(
       "select pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as is_read_only",
-    )
-    .then(
-      ({ rows }) => done(rows[0]?.is_read_only ? readOnlyError() : undefined),
-      // node-postgres rejects with errors.
-      (error: unknown) => done(error as Error),
     );
-};
+    if (rows[0]?.is_read_only) throw readOnlyError();
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 const readOnlyError = (): Error =>
   Object.assign(new Error('The database server does not accept writes.'), { code: READ_ONLY });

@@ -65,7 +65,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: 'crossdock',
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    ...(acceptsReadOnly ? {} : { verify: refuseReadOnly }),
+    ...(acceptsReadOnly ? {} : { onConnect: checkServer }),
     ...sessionSettings(options),
   });
   pool.on('error', onError);
@@ -80,6 +80,11 @@ export function createPool(options: PoolOptions): pg.Pool {
   });
   return pool;
 }
+
+/** The pool awaits the promise, and passes a client of the pool. Its types say neither. */
+const checkServer = (client: pg.ClientBase): unknown =>
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- see above
+  refuseReadOnly(client as pg.PoolClient, CONNECT_TIMEOUT_MS);
 
 /** The largest chunk that Node reads from a socket at once. Only large results fill it. */
 const FULL_CHUNK_BYTES = 64 * 1024;

@@ -5,7 +5,7 @@ import { assertDirect } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
 import { applyMigration, createHistory } from './apply.js';
 import { readBackgroundMigrations } from './background-rows.js';
-import { readOpenMoves } from '../tenant-move/cell-state.js';
+import { readOpenMoves } from './open-moves.js';
 import { findPending, readHistory } from './history.js';
 import { LOCK_LIMITS, type LockLimits } from './lock-retries.js';
 import { readMigrations, type Migration } from './migration-files.js';

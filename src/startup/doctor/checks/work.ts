@@ -1,5 +1,5 @@
 import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
-import { readOpenMoves } from '../../../platform/db/tenant-move/cell-state.js';
+import { readOpenMoves } from '../../../platform/db/migrations/open-moves.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
 import { readPause } from '../../../platform/queue/outbound-pause.js';
 import { ok, orOk, problem, warning, type Finding } from './finding.js';
