@@ -135,7 +135,11 @@ export async function insertDispatch(owner: pg.Pool): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-type NewLabelJob = { packageId: string; status: 'claimed' | 'sending' | 'failed' | 'printed'; claimId: string };
+type NewLabelJob = {
+  packageId: string;
+  status: 'claimed' | 'sending' | 'failed' | 'printed';
+  claimId: string;
+};
 
 /** Inserts a label job of a package that a bridge has claimed, and returns its id. */
 export async function insertLabelJob(

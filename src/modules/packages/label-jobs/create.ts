@@ -57,7 +57,11 @@ export async function reprintLabelJob(
   });
 }
 
-async function assertEnded(ctx: UserContext, tx: BulkTx, { id, status, statusNow }: LockedJob): Promise<void> {
+async function assertEnded(
+  ctx: UserContext,
+  tx: BulkTx,
+  { id, status, statusNow }: LockedJob,
+): Promise<void> {
   if (['waiting', 'claimed', 'sending'].includes(statusNow)) throw new ApiError('label_job_open');
   // The bridge stopped reporting. It must not begin to send this job any more.
   const reason = 'The print bridge stopped reporting. The label was printed again.';
@@ -102,7 +106,11 @@ function areSame(wanted: Wanted, earlier: JobRow[]): boolean {
   );
 }
 
-const toAuditFact = ({ station, copies, reprintOf }: Wanted, packageId: string, jobId?: string): AuditFact => ({
+const toAuditFact = (
+  { station, copies, reprintOf }: Wanted,
+  packageId: string,
+  jobId?: string,
+): AuditFact => ({
   action: 'package.label_requested',
   entity: 'package',
   entityId: packageId,
