@@ -38,7 +38,7 @@ export async function runBridge(bridge: Bridge): Promise<void> {
 const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError';
 
 async function claimNext({ service, station, stop }: Bridge): Promise<Job | undefined> {
-  const { claim_id, jobs } = await service.call('claimLabelJobs', { station, limit: 1 }, stop);
+  const { claim_id, jobs } = await service.call('claimLabelJobs', { station, max_jobs: 1 }, stop);
   const [job] = jobs;
   return job && { ...job, claim_id };
 }

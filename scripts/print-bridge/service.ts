@@ -1,11 +1,16 @@
 import { Agent, request, type Dispatcher } from 'undici';
-import { operations } from '../../generated/operations.js';
 import type { BodyOf, DataOf } from '../../src/platform/contract/types.js';
 import type { PrintBridgeConfig } from '../../src/config/print-bridge.js';
 import { waitBeforeRetry } from './backoff.js';
 import type { Log } from './log.js';
 
 type Called = 'claimLabelJobs' | 'reportLabelJob';
+const PATHS = {
+  login: '/api/login.php',
+  claimLabelJobs: '/api/ClaimLabelJobs.php',
+  reportLabelJob: '/api/ReportLabelJob.php',
+} satisfies Record<Called | 'login', string>;
+
 type Bodies = { [Id in Called]: BodyOf<Id> };
 
 /** The service refuses the call in a way that only a person can change. */
@@ -41,7 +46,6 @@ type Reply = {
 };
 
 const TIME_LIMITS = { connectTimeout: 10_000, headersTimeout: 30_000, bodyTimeout: 30_000 };
-/** A login that the service refuses for a time, or an answer that is none of ours. */
 const TEMPORARY = new Set([408, 429]);
 const NOT_OURS = new Set(['label_job_not_claimed', 'label_job_not_found']);
 
@@ -104,12 +108,11 @@ async function send(
   body: object,
   token?: string,
 ): Promise<Reply> {
-  const { method, path } = operations[id];
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   try {
-    const response = await request(`${url}${path}`, {
+    const response = await request(`${url}${PATHS[id]}`, {
       dispatcher,
-      method,
+      method: 'POST',
       headers: { 'content-type': 'application/json', ...authorization },
       body: JSON.stringify(body),
     });

@@ -822,7 +822,7 @@ describe('mass assignment', () => {
         const station = freshNumber();
         const body = { print_id: randomUUID(), station, package_ids: [await newPackage()] };
         await send('createLabelJobs', body);
-        return { station };
+        return { station, max_jobs: 1 };
       },
       rowOf: firstJob,
       secrets: [...LABEL_IDS, 'station'],

@@ -20,7 +20,7 @@ const call = (id: Parameters<Service['call']>[0], body: Body, as = 'warehouse') 
   service.call(id, { as, body });
 const create = (body: Body) => call('createLabelJobs', { print_id: randomUUID(), ...body });
 const claim = async (station: string, limit = 50): Promise<{ claimId: string; jobs: Job[] }> => {
-  const { body } = await call('claimLabelJobs', { station, limit });
+  const { body } = await call('claimLabelJobs', { station, max_jobs: limit });
   return { claimId: body['data'].claim_id, jobs: body['data'].jobs };
 };
 const report = (claimId: string, jobId: string | undefined, status: string, reason?: string) =>
@@ -292,7 +292,7 @@ test('jobs are deleted after 7 days', async () => {
 test('two tenants with a station of the same name do not see each other’s jobs', async () => {
   const station = newStation();
   await create({ station, package_ids: (await newPackages(1)).ids });
-  const reply = await service.call('claimLabelJobs', { as: 'two/admin', body: { station } });
+  const reply = await service.call('claimLabelJobs', { as: 'two/admin', body: { station, max_jobs: 1 } });
   expect(reply.body['data'].jobs).toEqual([]);
   expect(await statusOf(station)).toEqual(['waiting']);
 });

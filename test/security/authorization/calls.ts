@@ -159,7 +159,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   createLabelJobs: ({ packageId }) => ({
     body: { print_id: randomUUID(), station: freshNumber(), package_ids: [packageId] },
   }),
-  claimLabelJobs: () => ({ body: { station: freshNumber() } }),
+  claimLabelJobs: () => ({ body: { station: freshNumber(), max_jobs: 1 } }),
   reportLabelJob: async (target, _own, { owner }) => ({
     body: { job_id: await newLabelJob(owner, target, 'claimed'), claim_id: CLAIM_ID, status: 'sending' },
   }),

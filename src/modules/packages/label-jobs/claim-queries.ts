@@ -10,18 +10,18 @@ const leaseEnd = sql`now() + make_interval(secs => ${LEASE_SECONDS}::int)`;
 
 export type ClaimedRow = LabelRow & { id: string; copies: number };
 
-type Claim = { claimId: string; station: string; limit: number };
+type Claim = { claimId: string; station: string; maxJobs: number };
 
 /**
  * Claims the oldest jobs of a station that no bridge has, and selects their labels. Jobs that another transaction claims at the
  * same time are skipped.
  */
-export const claimJobs = (ctx: UserContext, { claimId, station, limit }: Claim): Sql<ClaimedRow> =>
+export const claimJobs = (ctx: UserContext, { claimId, station, maxJobs }: Claim): Sql<ClaimedRow> =>
   sql`with due as (
       select j.tenant_id, j.id from label_jobs j
       where ${tenantRows(ctx, 'j')} and j.station = ${station} and j.status in ('waiting', 'claimed')
         and j.expires_at > now() and (j.status = 'waiting' or j.lease_until <= now())
-      order by j.expires_at, j.id limit ${limit}::int for no key update skip locked
+      order by j.expires_at, j.id limit ${maxJobs}::int for no key update skip locked
     ), claimed as (
       update label_jobs j set status = 'claimed', claim_id = ${claimId}::uuid, lease_until = ${leaseEnd}
       from due where j.tenant_id = due.tenant_id and j.id = due.id

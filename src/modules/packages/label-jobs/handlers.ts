@@ -1,36 +1,22 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import { newId } from '../../../platform/values/ids.js';
-import { toLabel } from '../labels/label.js';
-import { claimJobs, LEASE_SECONDS } from './claim-queries.js';
+import { claimLabelJobs } from './claim.js';
 import { createLabelJobs, reprintLabelJob } from './create.js';
-import { pageOfJobs } from './queries.js';
+import { listLabelJobs } from './list.js';
 import { reportLabelJob } from './report.js';
 import { viewJobPage, viewRequested } from './view.js';
 
 export function labelJobHandlers() {
   return {
-    async listLabelJobs({ ctx, query }) {
-      const [rows] = await ctx.read([pageOfJobs(ctx, query)]);
-      return viewJobPage(rows, query.limit);
-    },
+    listLabelJobs: async ({ ctx, query }) => viewJobPage(await listLabelJobs(ctx, query)),
 
     createLabelJobs: async ({ ctx, body }) => viewRequested(await createLabelJobs(ctx, body)),
 
     reprintLabelJob: async ({ ctx, body }) => viewRequested(await reprintLabelJob(ctx, body)),
 
     async claimLabelJobs({ ctx, body }) {
-      const claimId = newId();
-      const [rows] = await ctx.preparedPipeline([claimJobs(ctx, { claimId, ...body })]);
-      // Imported with the first label, because the fonts would slow the start down.
-      const { writeLabelZpl } = await import('../labels/label-zpl.js');
-      const jobs = rows.map((row) => ({
-        job_id: row.id,
-        house_number: row.houseNumber,
-        copies: row.copies,
-        zpl: writeLabelZpl(toLabel(row), row.copies),
-      }));
-      const message = `${jobs.length === 1 ? '1 label' : `${jobs.length} labels`} claimed.`;
-      return { statusCode: 200, message, data: { claim_id: claimId, lease_seconds: LEASE_SECONDS, jobs } };
+      const data = await claimLabelJobs(ctx, body);
+      const count = data.jobs.length;
+      return { statusCode: 200, message: `${count === 1 ? '1 label' : `${count} labels`} claimed.`, data };
     },
 
     async reportLabelJob({ ctx, body }) {

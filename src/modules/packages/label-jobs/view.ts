@@ -1,19 +1,17 @@
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { Requested } from './create.js';
+import type { JobPage } from './list.js';
 import type { JobRow } from './queries.js';
 
 type Listed = DataOf<'listLabelJobs'>[number];
 
-export function viewJobPage(found: JobRow[], limit: number): ReplyOf<'listLabelJobs'> {
-  const rows = found.slice(0, limit);
-  return {
-    statusCode: 200,
-    message: `${rows.length === 1 ? '1 label job' : `${rows.length} label jobs`} on this page.`,
-    data: rows.map(viewJob),
-    meta: { limit, next_before: found.length > limit ? (rows.at(-1)?.id ?? null) : null },
-  };
-}
+export const viewJobPage = ({ rows, limit, nextBefore }: JobPage): ReplyOf<'listLabelJobs'> => ({
+  statusCode: 200,
+  message: `${rows.length === 1 ? '1 label job' : `${rows.length} label jobs`} on this page.`,
+  data: rows.map(viewJob),
+  meta: { limit, next_before: nextBefore },
+});
 
 export const viewRequested = ({ printId, created, jobs }: Requested) => ({
   statusCode: 200 as const,
