@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { DEMO } from '../../src/development/demo/demo.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { makeFuzzClient, type FuzzClient } from './fuzz/client.js';
 import { problemsOf } from './fuzz/oracle.js';
 import { makeCourierScopes } from './fuzz/courier-scopes.js';
 import { requestsOf, describeRequest, type CourierScope } from './fuzz/requests.js';
 import { operationIds } from '../support/service/contract.js';
-import { insertDispatch, insertLog } from '../support/builders/deliveries.js';
+import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { rounds } from '../support/harness/effort.js';
 import { startService, type Service } from '../support/service/service.js';
 import { insertUsers } from '../support/builders/users.js';
@@ -29,6 +30,8 @@ const SHARES: Partial<Record<OperationId, number>> = {
   // Few of their valid requests name a row in the state that the action needs.
   manageUsers: 20,
   recordPackageEvent: 20,
+  reportLabelJob: 20,
+  reprintLabelJob: 20,
   manageCourierBills: 34,
   // renders PDF files
   getPackageLabel: 4,
@@ -71,6 +74,7 @@ beforeAll(async () => {
     await insertLog(service.owner);
     await insertDispatch(service.owner);
   }
+  await insertClaimedLabels();
   const courierScopes = await makeCourierScopes(service.owner);
   await service.owner.query('create table saved_logos as select * from courier_logos');
   const total = operationIds.reduce((sum, id) => sum + (SHARES[id] ?? 10), 0);
@@ -85,6 +89,15 @@ beforeAll(async () => {
     runs.set(id, run);
   }
 });
+
+/** Inserts label jobs of one claim. Its id is that of a job, because requests name ids of jobs. */
+async function insertClaimedLabels(): Promise<void> {
+  const packageId = DEMO.packages.available.IEX[0] ?? '';
+  const jobs = [];
+  for (const status of ['sending', 'sending', 'failed', 'printed'] as const)
+    jobs.push(await insertLabelJob(service.owner, { packageId, status, claimId: randomUUID() }));
+  await service.owner.query('update label_jobs set claim_id = $1', [jobs[0]]);
+}
 
 afterAll(async () => {
   await Promise.allSettled(runs.values());
