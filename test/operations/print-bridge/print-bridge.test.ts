@@ -299,7 +299,7 @@ describe('SIGKILL at any step', () => {
     // Steps before, in and after the printing were reached.
     expect(step).toBeGreaterThan(25);
     expect([...seen]).toEqual(expect.arrayContaining(['printed 1']));
-  }, 120_000);
+  }, rounds(120_000, 900_000));
 
   test('writes each label once into a folder, also if the reader of the folder removes files at once', async () => {
     const labels = join(folder, newStation());
@@ -321,7 +321,7 @@ describe('SIGKILL at any step', () => {
       expect(await statusesAt(station)).toEqual(['printed']);
     }
     expect(await readdir(labels)).toEqual([]);
-  }, 120_000);
+  }, rounds(120_000, 900_000));
 });
 
 describe('settings', () => {
