@@ -282,46 +282,54 @@ describe('SIGKILL at any step', () => {
   const isOver = (station: string) => async () =>
     (await statusesAt(station)).every((status) => status === 'printed' || status === 'unconfirmed');
 
-  test('prints no label twice on a TCP printer, and one that may have been printed is unconfirmed', async () => {
-    const printer = await newPrinter({ status: statusOf() });
-    const seen = new Set<string>();
-    let [step, isReached] = [1, true];
-    for (; isReached; step += rounds(5, 1)) {
-      const station = newStation();
-      const [house = ''] = await requestLabels(station, 1);
-      isReached = await killAt(step, station, printer.address, isOver(station));
-      const [status = ''] = await statusesAt(station);
-      const copies = housesOf(printer.labels).filter((each) => each === house).length;
-      seen.add(`${status} ${copies}`);
-      expect([step, copies <= 1]).toEqual([step, true]);
-      expect([step, status === 'printed' ? copies : 1]).toEqual([step, 1]);
-    }
-    // Steps before, in and after the printing were reached.
-    expect(step).toBeGreaterThan(25);
-    expect([...seen]).toEqual(expect.arrayContaining(['printed 1']));
-  }, rounds(120_000, 900_000));
+  test(
+    'prints no label twice on a TCP printer, and one that may have been printed is unconfirmed',
+    async () => {
+      const printer = await newPrinter({ status: statusOf() });
+      const seen = new Set<string>();
+      let [step, isReached] = [1, true];
+      for (; isReached; step += rounds(5, 1)) {
+        const station = newStation();
+        const [house = ''] = await requestLabels(station, 1);
+        isReached = await killAt(step, station, printer.address, isOver(station));
+        const [status = ''] = await statusesAt(station);
+        const copies = housesOf(printer.labels).filter((each) => each === house).length;
+        seen.add(`${status} ${copies}`);
+        expect([step, copies <= 1]).toEqual([step, true]);
+        expect([step, status === 'printed' ? copies : 1]).toEqual([step, 1]);
+      }
+      // Steps before, in and after the printing were reached.
+      expect(step).toBeGreaterThan(25);
+      expect([...seen]).toEqual(expect.arrayContaining(['printed 1']));
+    },
+    rounds(120_000, 900_000),
+  );
 
-  test('writes each label once into a folder, also if the reader of the folder removes files at once', async () => {
-    const labels = join(folder, newStation());
-    await mkdir(labels);
-    let isReached = true;
-    for (let step = 3; isReached; step += rounds(5, 1)) {
-      const station = newStation();
-      const [house] = await requestLabels(station, 1);
-      const taken: string[] = [];
-      isReached = await killAt(step, station, labels, async () => {
-        for (const name of (await readdir(labels)).filter((each) => each.endsWith('.zpl'))) {
-          taken.push(name);
-          await rm(join(labels, name));
-        }
-        return isOver(station)();
-      });
-      expect([step, taken.length]).toEqual([step, 1]);
-      expect(taken[0]).toContain(`label-${house}-`);
-      expect(await statusesAt(station)).toEqual(['printed']);
-    }
-    expect(await readdir(labels)).toEqual([]);
-  }, rounds(120_000, 900_000));
+  test(
+    'writes each label once into a folder, also if the reader of the folder removes files at once',
+    async () => {
+      const labels = join(folder, newStation());
+      await mkdir(labels);
+      let isReached = true;
+      for (let step = 3; isReached; step += rounds(5, 1)) {
+        const station = newStation();
+        const [house] = await requestLabels(station, 1);
+        const taken: string[] = [];
+        isReached = await killAt(step, station, labels, async () => {
+          for (const name of (await readdir(labels)).filter((each) => each.endsWith('.zpl'))) {
+            taken.push(name);
+            await rm(join(labels, name));
+          }
+          return isOver(station)();
+        });
+        expect([step, taken.length]).toEqual([step, 1]);
+        expect(taken[0]).toContain(`label-${house}-`);
+        expect(await statusesAt(station)).toEqual(['printed']);
+      }
+      expect(await readdir(labels)).toEqual([]);
+    },
+    rounds(120_000, 900_000),
+  );
 });
 
 describe('settings', () => {
