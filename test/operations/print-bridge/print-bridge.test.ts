@@ -287,8 +287,8 @@ describe('SIGKILL at any step', () => {
     async () => {
       const printer = await newPrinter({ status: statusOf() });
       const seen = new Set<string>();
-      let [step, isReached] = [1, true];
-      for (; isReached; step += rounds(5, 1)) {
+      let [step, isReached] = [rounds(4, 1), true];
+      for (; isReached; step += rounds(9, 1)) {
         const station = newStation();
         const [house = ''] = await requestLabels(station, 1);
         isReached = await killAt(step, station, printer.address, isOver(station));
@@ -311,7 +311,7 @@ describe('SIGKILL at any step', () => {
       const labels = join(folder, newStation());
       await mkdir(labels);
       let isReached = true;
-      for (let step = 3; isReached; step += rounds(5, 1)) {
+      for (let step = rounds(4, 1); isReached; step += rounds(9, 1)) {
         const station = newStation();
         const [house] = await requestLabels(station, 1);
         const taken: string[] = [];
