@@ -912,6 +912,139 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/LabelJobs.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List label jobs
+         * @description For staff. Returns the jobs of all stations or of one, newest first. Jobs are deleted after 7 days. A job that
+         *     nobody claimed within 12 hours is `expired`. For the next page, send `meta.next_before` as `before`.
+         *
+         *     ```php
+         *     $open = $get('/api/LabelJobs.php?' . http_build_query(['station' => 'belt-1', 'status' => 'unconfirmed']));
+         *     ```
+         */
+        get: operations["listLabelJobs"];
+        put?: never;
+        /**
+         * Print labels at a station
+         * @description For staff. Creates one job per package. The print bridge of the station fetches the jobs and prints them in the
+         *     order of `package_ids`. The label is drawn when the bridge fetches it, so it shows the package as it is then.
+         *
+         *     You make `print_id`, one per printing. If you get no response, send the same request again: it returns the jobs
+         *     of the first one. Another request with the same `print_id` is rejected with 409.
+         *
+         *     A station can have 1,000 waiting jobs. Without a running bridge they wait for 12 hours. After that they are
+         *     `expired` and are not printed any more.
+         *
+         *     ```php
+         *     $jobs = $post('/api/LabelJobs.php', [
+         *         'print_id' => $printId,
+         *         'station' => 'belt-1',
+         *         'package_ids' => [$packageId],
+         *     ])['data']['jobs'];
+         *     ```
+         */
+        post: operations["createLabelJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ClaimLabelJobs.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim a station's label jobs
+         * @description For print bridges, which log in as staff. Returns the oldest waiting jobs of the station with their labels in
+         *     ZPL II. No other bridge gets them for the time of the lease. `npm run print-bridge` is such a bridge.
+         *
+         *     Report `sending` before you send a label (`ReportLabelJob.php`), and send it only if the response is 200. A job
+         *     whose lease ends is claimable again, unless it was reported as `sending`.
+         *
+         *     ```php
+         *     $claim = $post('/api/ClaimLabelJobs.php', ['station' => 'belt-1', 'max_jobs' => 1])['data'];
+         *     ```
+         */
+        post: operations["claimLabelJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ReportLabelJob.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report on a label job
+         * @description For print bridges. Reports what happened to a claimed job. Repeating a report changes nothing.
+         *
+         *     | From | `sending` | `printed` | `failed` | `unconfirmed` |
+         *     |---|---|---|---|---|
+         *     | `claimed` | yes | no | yes | no |
+         *     | `sending` | yes, renews the lease | yes | yes | yes |
+         *     | `unconfirmed`, because the lease ended | yes | yes | yes | yes |
+         *     | `unconfirmed`, because it was reported | no | yes | no | unchanged |
+         *     | `printed`, `failed` | no | the same status only | the same status only | no |
+         *
+         *     All other reports are rejected with 409 `label_job_not_claimed`, also those with the `claim_id` of an earlier
+         *     claim. Do not print the label then.
+         *
+         *     ```php
+         *     $post('/api/ReportLabelJob.php', ['job_id' => $jobId, 'claim_id' => $claimId, 'status' => 'sending']);
+         *     ```
+         */
+        post: operations["reportLabelJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ReprintLabelJob.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Print a label again
+         * @description For staff. Creates a new job for the package, the station and the copies of a job that has ended: the label was
+         *     damaged, the printing failed, or nobody knows whether it was printed. `print_id` protects against a second job,
+         *     as in `LabelJobs.php`. A bridge can no longer begin to send an unconfirmed job after it was printed again.
+         *
+         *     ```php
+         *     $post('/api/ReprintLabelJob.php', ['job_id' => $jobId, 'print_id' => $printId]);
+         *     ```
+         */
+        post: operations["reprintLabelJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ReviewPrealert.php": {
         parameters: {
             query?: never;
@@ -2585,6 +2718,7 @@ export interface components {
          *     | 404 | `route_not_found` | The path does not exist. |
          *     | 404 | `unknown_host` | No instance has this host name. |
          *     | 404 | `prealert_not_found` | The pre-alert does not exist, or belongs to another courier. |
+         *     | 404 | `label_job_not_found` | The label job does not exist. |
          *     | 404 | `package_not_found` | The package does not exist. |
          *     | 404 | `manifest_not_found` | The manifest does not exist, or none of the caller's packages is on it. |
          *     | 404 | `courier_not_found` | The courier does not exist. |
@@ -2607,6 +2741,10 @@ export interface components {
          *     | 409 | `duplicate_courier_code` | Another courier has this code. |
          *     | 409 | `duplicate_warehouse_name` | Another warehouse has this name. |
          *     | 409 | `duplicate_carrier_name` | Another carrier has this name. |
+         *     | 409 | `print_id_reused` | The `print_id` was already used for other labels. |
+         *     | 409 | `label_queue_full` | Too many labels wait for the printer of the station. |
+         *     | 409 | `label_job_not_claimed` | The label job does not belong to this claim, or its status does not allow the report. |
+         *     | 409 | `label_job_open` | The label job has not ended yet. |
          *     | 409 | `idempotency_key_reused` | The `Idempotency-Key` was already used for another request. |
          *     | 409 | `idempotency_in_progress` | The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait. |
          *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
@@ -2621,7 +2759,7 @@ export interface components {
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -3835,6 +3973,134 @@ export interface components {
         LabelFormat: "pdf" | "zpl";
         /** @description One label in ZPL II, for 203 dots per inch, in UTF-8. */
         LabelZpl: string;
+        /**
+         * @description `waiting`: no bridge has it. `claimed`: a bridge has it and has not begun to send it. `sending`: it is being sent to the printer. `printed`: the printer took it. `failed`: it was not printed. `unconfirmed`: nobody knows whether it was printed; look at the printer. `expired`: it waited too long and is not printed any more.
+         * @enum {string}
+         */
+        LabelJobStatus: "waiting" | "claimed" | "sending" | "printed" | "failed" | "unconfirmed" | "expired";
+        /** @description A label that is to be printed, or was. */
+        LabelJob: {
+            job_id: components["schemas"]["Uuid"];
+            /** @description The `print_id` of the request that created the job. */
+            print_id: components["schemas"]["Uuid"];
+            /** @description The station. */
+            station: string;
+            /** @description The package. */
+            package_id: components["schemas"]["Uuid"];
+            /** @description The warehouse's own number of the package. */
+            house_number: string;
+            /** @description Copies of the label. */
+            copies: number;
+            status: components["schemas"]["LabelJobStatus"];
+            /** @description The reason that the bridge reported; null if there is none. */
+            reason: string | null;
+            /**
+             * Format: uuid
+             * @description The earlier job whose label this one prints again; null if there is none.
+             */
+            reprint_of: string | null;
+            /** @description The user who requested the label. */
+            requested_by: components["schemas"]["Uuid"];
+            /** @description When it was requested, in UTC. */
+            created_at: components["schemas"]["UtcDateTime"];
+            /** @description Until when a bridge can claim it, in UTC. 12 hours after the request. */
+            expires_at: components["schemas"]["UtcDateTime"];
+            /** @description When it was printed, failed, expired or became unconfirmed, in UTC; null before. */
+            ended_at: string | null;
+        };
+        KeyPageMeta: {
+            /** @description The `limit` that was applied. */
+            limit: number;
+            /**
+             * Format: uuid
+             * @description Send this value as `before` to get the next page. Null on the last page.
+             */
+            next_before: string | null;
+        };
+        /**
+         * Format: uuid
+         * @description Identifier of this printing, a UUID that you make. If you repeat a request with the same `print_id`, no second job is created.
+         */
+        PrintId: string;
+        /**
+         * @description Name of the station whose printer prints the label. You choose the names. They are compared byte by byte.
+         * @example belt-1
+         */
+        Station: string;
+        /** @description The labels to print at a station. */
+        LabelJobCreation: {
+            print_id: components["schemas"]["PrintId"];
+            station: components["schemas"]["Station"];
+            /** @description The packages, in the order in which their labels are to be printed. Duplicates are counted once. */
+            package_ids: string[];
+            /**
+             * @description Copies of each label.
+             * @default 1
+             */
+            copies: number;
+        };
+        LabelJobsCreated: {
+            print_id: components["schemas"]["Uuid"];
+            /** @description Number of jobs that this request created. 0 if it repeats an earlier one. */
+            created: number;
+            /** @description The jobs of this `print_id`, in the order in which they are printed. */
+            jobs: components["schemas"]["LabelJob"][];
+        };
+        /** @description The station that asks for jobs. */
+        LabelClaim: {
+            station: components["schemas"]["Station"];
+            /** @description The largest number of jobs to claim. Claim only what you can begin to print within the lease. */
+            max_jobs: number;
+        };
+        ClaimedLabelJob: {
+            job_id: components["schemas"]["Uuid"];
+            /** @description The warehouse's own number of the package. */
+            house_number: string;
+            /** @description Copies of the label. The ZPL already contains this number. */
+            copies: number;
+            zpl: components["schemas"]["LabelZpl"];
+        };
+        ClaimedLabelJobs: {
+            /** @description Identifier of this claim. Send it with each report. */
+            claim_id: components["schemas"]["Uuid"];
+            /** @description The number of seconds after which another bridge can claim a job that you have not reported as `sending`. A job that you have reported becomes `unconfirmed` if you do not report it again in this time. */
+            lease_seconds: number;
+            /** @description The claimed jobs, in the order in which they are to be printed. Empty if none waits. */
+            jobs: components["schemas"]["ClaimedLabelJob"][];
+        };
+        /** @description What happened to a claimed job. */
+        LabelReport: {
+            /**
+             * Format: uuid
+             * @description The job.
+             */
+            job_id: string;
+            /**
+             * Format: uuid
+             * @description The claim that the job was returned with.
+             */
+            claim_id: string;
+            /**
+             * @description `sending`: you are about to send the label. Send it only if the response is 200. `printed`: the printer took it. `failed`: nothing was printed. `unconfirmed`: you do not know whether it was printed.
+             * @enum {string}
+             */
+            status: "sending" | "printed" | "failed" | "unconfirmed";
+            /** @description The reason, for people. Required if the status is `failed`. */
+            reason?: string;
+        };
+        LabelJobReported: {
+            job_id: components["schemas"]["Uuid"];
+            status: components["schemas"]["LabelJobStatus"];
+        };
+        /** @description The label to print again. */
+        LabelReprint: {
+            print_id: components["schemas"]["PrintId"];
+            /**
+             * Format: uuid
+             * @description The job whose label is to be printed again.
+             */
+            job_id: string;
+        };
         /** @description The review of a flagged pre-alert. */
         PrealertReview: {
             /**
@@ -3982,15 +4248,6 @@ export interface components {
             started_at: string | null;
             /** @description When the run ended, in UTC; null until then. */
             finished_at: string | null;
-        };
-        KeyPageMeta: {
-            /** @description The `limit` that was applied. */
-            limit: number;
-            /**
-             * Format: uuid
-             * @description Send this value as `before` to get the next page. Null on the last page.
-             */
-            next_before: string | null;
         };
         CustomerSyncRequest: {
             /**
@@ -6253,6 +6510,23 @@ export interface components {
         RecordPackageEventResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageEventsRecorded"];
         };
+        ListLabelJobsResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["LabelJob"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
+        CreateLabelJobsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["LabelJobsCreated"];
+        };
+        ClaimLabelJobsResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ClaimedLabelJobs"];
+        };
+        ReportLabelJobResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["LabelJobReported"];
+        };
+        ReprintLabelJobResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["LabelJobsCreated"];
+        };
         ReviewPrealertResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PrealertReviewed"];
         };
@@ -6539,6 +6813,25 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ClaimLabelJobs.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
         /** @description The courier does not exist. */
         CourierNotFound: {
             headers: {
@@ -6655,6 +6948,25 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "CreateCustomer.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "CreateLabelJobs.400.Replayable": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
@@ -7220,6 +7532,37 @@ export interface components {
             };
         };
         /**
+         * @description - `label_job_not_claimed`: The label job does not belong to this claim, or its status does not allow the report.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "LabelJobNotClaimed.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The label job does not exist. */
+        "LabelJobNotFound.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
@@ -7337,6 +7680,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListEvents.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListLabelJobs.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8205,6 +8564,45 @@ export interface components {
             };
         };
         /**
+         * @description - `print_id_reused`: The `print_id` was already used for other labels.
+         *     - `label_queue_full`: Too many labels wait for the printer of the station.
+         *     - `label_job_open`: The label job has not ended yet.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `print_id_reused`: The `print_id` was already used for other labels.
+         *     - `label_queue_full`: Too many labels wait for the printer of the station.
+         *     - `idempotency_key_reused`: The `Idempotency-Key` was already used for another request.
+         *     - `idempotency_in_progress`: The first request with this `Idempotency-Key` is still in progress. `Retry-After` says how long to wait.
+         */
+        "PrintIdReused.LabelQueueFull.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
          * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
          *     - `malformed_json`: The body is not a JSON object.
          *     - `malformed_request`: The request is not well-formed HTTP.
@@ -8368,6 +8766,44 @@ export interface components {
         "ReplacePrealert.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ReportLabelJob.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ReprintLabelJob.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -8959,6 +9395,26 @@ export interface components {
          * @example 2026-11-30
          */
         PackageEntryDateCeilingFilter: string;
+        /**
+         * @description Only jobs of this station. If omitted, all stations.
+         * @example belt-1
+         */
+        StationFilter: string;
+        /**
+         * @description Filter jobs by status. If omitted, all statuses.
+         * @example waiting
+         */
+        LabelJobStatusFilter: components["schemas"]["LabelJobStatus"];
+        /**
+         * @description Only jobs older than this one. Send `meta.next_before` of the previous page.
+         * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1402
+         */
+        LabelJobsBefore: components["schemas"]["Uuid"];
+        /**
+         * @description Jobs per page.
+         * @example 50
+         */
+        LabelJobLimit: number;
         /**
          * @description Filter runs by status. If omitted, all statuses.
          * @example failed
@@ -11076,6 +11532,332 @@ export interface operations {
             404: components["responses"]["PackageNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLabelJobs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only jobs of this station. If omitted, all stations.
+                 * @example belt-1
+                 */
+                station?: components["parameters"]["StationFilter"];
+                /**
+                 * @description Filter jobs by status. If omitted, all statuses.
+                 * @example waiting
+                 */
+                status?: components["parameters"]["LabelJobStatusFilter"];
+                /**
+                 * @description Only jobs older than this one. Send `meta.next_before` of the previous page.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e1402
+                 */
+                before?: components["parameters"]["LabelJobsBefore"];
+                /**
+                 * @description Jobs per page.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["LabelJobLimit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The jobs, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 label job on this page.",
+                     *       "data": [
+                     *         {
+                     *           "job_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1401",
+                     *           "print_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1301",
+                     *           "station": "belt-1",
+                     *           "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *           "house_number": "7K3M9QW",
+                     *           "copies": 1,
+                     *           "status": "unconfirmed",
+                     *           "reason": "The print bridge ended while it sent the label.",
+                     *           "reprint_of": null,
+                     *           "requested_by": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b04",
+                     *           "created_at": "2026-11-21 08:30:00",
+                     *           "expires_at": "2026-11-21 20:30:00",
+                     *           "ended_at": "2026-11-21 08:31:10"
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 50,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListLabelJobsResult"];
+                };
+            };
+            400: components["responses"]["ListLabelJobs.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createLabelJobs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelJobCreation"];
+            };
+        };
+        responses: {
+            /** @description The jobs were created, or existed already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateLabelJobsResult"];
+                };
+            };
+            400: components["responses"]["CreateLabelJobs.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["PackageNotFound.several.Replayable"];
+            405: components["responses"]["MethodNotAllowed.GET.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PrintIdReused.LabelQueueFull.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    claimLabelJobs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelClaim"];
+            };
+        };
+        responses: {
+            /** @description The claimed jobs, possibly none. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 label claimed.",
+                     *       "data": {
+                     *         "claim_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1501",
+                     *         "lease_seconds": 60,
+                     *         "jobs": [
+                     *           {
+                     *             "job_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1401",
+                     *             "house_number": "7K3M9QW",
+                     *             "copies": 1,
+                     *             "zpl": "^XA\n^CI28\n^PW812\n^LL1218\n^FO130,480^BY5^BCN,260,N,N,N^FH_^FD7K3M9QW^FS\n^XZ\n"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClaimLabelJobsResult"];
+                };
+            };
+            400: components["responses"]["ClaimLabelJobs.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reportLabelJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelReport"];
+            };
+        };
+        responses: {
+            /** @description The report was stored. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "The report was stored.",
+                     *       "data": {
+                     *         "job_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1401",
+                     *         "status": "sending"
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReportLabelJobResult"];
+                };
+            };
+            400: components["responses"]["ReportLabelJob.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["LabelJobNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["LabelJobNotClaimed.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reprintLabelJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelReprint"];
+            };
+        };
+        responses: {
+            /** @description The new job, or the one that this `print_id` created before. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 label waits for the printer.",
+                     *       "data": {
+                     *         "print_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1302",
+                     *         "created": 1,
+                     *         "jobs": [
+                     *           {
+                     *             "job_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1402",
+                     *             "print_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1302",
+                     *             "station": "belt-1",
+                     *             "package_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0e01",
+                     *             "house_number": "7K3M9QW",
+                     *             "copies": 1,
+                     *             "status": "waiting",
+                     *             "reason": null,
+                     *             "reprint_of": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e1401",
+                     *             "requested_by": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0b04",
+                     *             "created_at": "2026-11-21 08:30:00",
+                     *             "expires_at": "2026-11-21 20:30:00",
+                     *             "ended_at": null
+                     *           }
+                     *         ]
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReprintLabelJobResult"];
+                };
+            };
+            400: components["responses"]["ReprintLabelJob.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            404: components["responses"]["LabelJobNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

@@ -354,6 +354,12 @@ export const errorCatalogue = {
       "default": "Pre-alert not found. Check prealert_id."
     }
   },
+  "label_job_not_found": {
+    "status": 404,
+    "messages": {
+      "default": "Label job not found. Read the identifiers from LabelJobs.php."
+    }
+  },
   "package_not_found": {
     "status": 404,
     "messages": {
@@ -488,6 +494,30 @@ export const errorCatalogue = {
     "status": 409,
     "messages": {
       "default": "Another carrier has this name. Choose another one."
+    }
+  },
+  "print_id_reused": {
+    "status": 409,
+    "messages": {
+      "default": "This print_id was already used for other labels. Send a new print_id with a new request."
+    }
+  },
+  "label_queue_full": {
+    "status": 409,
+    "messages": {
+      "default": "No label was requested. {waiting} labels already wait at this station, and at most {limit} can. Check the printer and its print bridge."
+    }
+  },
+  "label_job_not_claimed": {
+    "status": 409,
+    "messages": {
+      "default": "This label job does not allow this report. Do not print its label. Claim the next jobs."
+    }
+  },
+  "label_job_open": {
+    "status": 409,
+    "messages": {
+      "default": "This label has not been printed yet. Wait until its job has ended."
     }
   },
   "idempotency_key_reused": {
@@ -1132,6 +1162,7 @@ export type PlainCode =
   | 'route_not_found'
   | 'unknown_host'
   | 'prealert_not_found'
+  | 'label_job_not_found'
   | 'package_not_found'
   | 'manifest_not_found'
   | 'courier_not_found'
@@ -1153,6 +1184,9 @@ export type PlainCode =
   | 'duplicate_courier_code'
   | 'duplicate_warehouse_name'
   | 'duplicate_carrier_name'
+  | 'print_id_reused'
+  | 'label_job_not_claimed'
+  | 'label_job_open'
   | 'idempotency_key_reused'
   | 'idempotency_in_progress'
   | 'credentials_required'
@@ -1195,6 +1229,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'method_not_allowed', options: { variant?: 'default'; args: { methods: string }; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'package'; errors?: Entry[] } & Detail]
   | [code: 'duplicate_tracking_number', options: { variant: 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
+  | [code: 'label_queue_full', options: { variant?: 'default'; args: { waiting: number; limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant?: 'default' | 'lines' | 'line' | 'file'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large', options: { variant: 'parts'; args: { files: number; fields: number }; errors?: Entry[] } & Detail]
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]

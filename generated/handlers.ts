@@ -64,6 +64,16 @@ export type Handlers = {
   recordPackageEvent: Handler<'recordPackageEvent'>;
   /** Print a package's label */
   getPackageLabel: Handler<'getPackageLabel'>;
+  /** List label jobs */
+  listLabelJobs: Handler<'listLabelJobs'>;
+  /** Print labels at a station */
+  createLabelJobs: Handler<'createLabelJobs'>;
+  /** Claim a station's label jobs */
+  claimLabelJobs: Handler<'claimLabelJobs'>;
+  /** Report on a label job */
+  reportLabelJob: Handler<'reportLabelJob'>;
+  /** Print a label again */
+  reprintLabelJob: Handler<'reprintLabelJob'>;
   /** Clear a pre-alert's flag */
   reviewPrealert: Handler<'reviewPrealert'>;
   /** Create pre-alerts from a CSV file */

@@ -19,6 +19,7 @@ import { invoiceHandlers } from './modules/invoices/handlers.js';
 import { manifestHandlers } from './modules/manifests/handlers.js';
 import { packageEventHandlers } from './modules/packages/events/handlers.js';
 import { packageHandlers } from './modules/packages/handlers.js';
+import { labelJobHandlers } from './modules/packages/label-jobs/handlers.js';
 import { passwordResetHandlers } from './modules/password-reset/handlers.js';
 import { prealertHandlers } from './modules/prealerts/handlers.js';
 import { prealertSubmissionHandlers } from './modules/prealerts/submission/handlers.js';
@@ -53,6 +54,7 @@ export function makeHandlers(deps: Deps) {
     ...prealertUploadHandlers(deps),
     ...packageHandlers(deps),
     ...packageEventHandlers(),
+    ...labelJobHandlers(),
     ...scanHandlers(),
     ...manifestHandlers(),
     ...rateHandlers(),

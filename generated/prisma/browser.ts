@@ -163,6 +163,11 @@ export type PackageSync = Prisma.PackageSyncModel
  */
 export type PackageEvent = Prisma.PackageEventModel
 /**
+ * Model LabelJob
+ * A label to print at a station, or a printed one (decision 0063). Deleted after 7 days.
+ */
+export type LabelJob = Prisma.LabelJobModel
+/**
  * Model Manifest
  * 
  */

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../src/development/demo/demo.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import type { Body } from '../support/service/contract.js';
 import { insertAuditLog } from '../support/builders/audit.js';
 import { clone } from '../support/builders/couriers.js';
-import { insertDispatch, insertLog } from '../support/builders/deliveries.js';
+import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { insertCouriers } from '../support/builders/register.js';
 import type { Values } from './lists.js';
 
@@ -51,6 +52,16 @@ async function insertSyncs(owner: pg.Pool): Promise<void> {
      from unnest($2::uuid[]) courier, unnest(array['succeeded', 'failed']) status`,
     [DEMO.tenants.demo, [DEMO.couriers.IEX, DEMO.couriers.HRB]],
   );
+}
+
+/** Inserts label jobs of two stations. The demo has none. */
+async function insertLabelJobs(owner: pg.Pool): Promise<void> {
+  const packageId = DEMO.packages.available.IEX[0] ?? '';
+  for (const status of ['failed', 'printed'] as const)
+    for (const station of ['belt-1', 'belt-2']) {
+      const id = await insertLabelJob(owner, { packageId, status, claimId: randomUUID() });
+      await owner.query('update label_jobs set station = $2 where id = $1', [id, station]);
+    }
 }
 
 /**
@@ -169,6 +180,15 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
   'listDispatches dispatch_id': async (_all, owner) => {
     await insertDispatch(owner);
     return equals('dispatch_id', await insertDispatch(owner));
+  },
+
+  'listLabelJobs station': async (_all, owner) => {
+    await insertLabelJobs(owner);
+    return equals('station', 'belt-2');
+  },
+  'listLabelJobs status': async (_all, owner) => {
+    await insertLabelJobs(owner);
+    return equals('status', 'failed');
   },
 
   'listAuditEntries actor_id': async (_all, owner) => {

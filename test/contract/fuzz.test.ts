@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { DEMO } from '../../src/development/demo/demo.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { makeFuzzClient, type FuzzClient } from './fuzz/client.js';
 import { problemsOf } from './fuzz/oracle.js';
 import { makeCourierScopes } from './fuzz/courier-scopes.js';
 import { requestsOf, describeRequest, type CourierScope } from './fuzz/requests.js';
 import { operationIds } from '../support/service/contract.js';
-import { insertDispatch, insertLog } from '../support/builders/deliveries.js';
+import { insertDispatch, insertLabelJob, insertLog } from '../support/builders/deliveries.js';
 import { rounds } from '../support/harness/effort.js';
 import { startService, type Service } from '../support/service/service.js';
 import { insertUsers } from '../support/builders/users.js';
@@ -29,6 +30,8 @@ const SHARES: Partial<Record<OperationId, number>> = {
   // Few of their valid requests name a row in the state that the action needs.
   manageUsers: 20,
   recordPackageEvent: 20,
+  reportLabelJob: 34,
+  reprintLabelJob: 20,
   manageCourierBills: 34,
   // renders PDF files
   getPackageLabel: 4,
@@ -42,9 +45,12 @@ const SHARES: Partial<Record<OperationId, number>> = {
 
 const RESTORE_LOGOS = 'insert into courier_logos select * from saved_logos on conflict do nothing';
 
+const UNREPORTED = `update label_jobs set status = 'sending', ended_at = null, lease_until = now() where id = claim_id`;
+
 /** Statements to run after each request of an operation, so that requests of other operations can succeed. */
 const REPAIRS: Partial<Record<OperationId, string>> = {
   manageCouriers: 'update couriers set is_active = true',
+  reportLabelJob: UNREPORTED,
   updateCourierSettings: RESTORE_LOGOS,
   uploadLogo: RESTORE_LOGOS,
   deleteLogo: RESTORE_LOGOS,
@@ -71,6 +77,7 @@ beforeAll(async () => {
     await insertLog(service.owner);
     await insertDispatch(service.owner);
   }
+  await insertUnreportedLabel();
   const courierScopes = await makeCourierScopes(service.owner);
   await service.owner.query('create table saved_logos as select * from courier_logos');
   const total = operationIds.reduce((sum, id) => sum + (SHARES[id] ?? 10), 0);
@@ -85,6 +92,13 @@ beforeAll(async () => {
     runs.set(id, run);
   }
 });
+
+/** Inserts a label job that the bridge stopped reporting. Its claim has the same id, because requests name ids of jobs. */
+async function insertUnreportedLabel(): Promise<void> {
+  const packageId = DEMO.packages.available.IEX[0] ?? '';
+  await insertLabelJob(service.owner, { packageId, status: 'sending', claimId: randomUUID() });
+  await service.owner.query(`update label_jobs set claim_id = id; ${UNREPORTED}`);
+}
 
 afterAll(async () => {
   await Promise.allSettled(runs.values());

@@ -22,6 +22,7 @@ const FILES = {
   'scripts/health.ts': 'export {};\n',
   'scripts/migrate.ts': 'export {};\n',
   'scripts/outbound.ts': 'export {};\n',
+  'scripts/print-bridge.ts': 'export {};\n',
   'scripts/restore-report.ts': 'export {};\n',
   'scripts/rewrap.ts': 'export {};\n',
   'scripts/anonymise.ts': 'export {};\n',

@@ -16,7 +16,7 @@ import {
   type FormShape,
 } from '../support/service/contract.js';
 import { newBillPayment, newDraftBill } from '../support/builders/couriers.js';
-import { insertDelivery, insertEvent } from '../support/builders/deliveries.js';
+import { insertDelivery, insertEvent, insertLabelJob } from '../support/builders/deliveries.js';
 import { rounds } from '../support/harness/effort.js';
 import { makeFirstOfSchema } from '../support/harness/first-of-schema.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
@@ -578,10 +578,12 @@ describe('mass assignment', () => {
     isBatched?: boolean;
     /** Restores what other tests of this file need. */
     undo?(): Promise<unknown>;
-    /** Columns with random secrets. */
+    /** Columns with random values. */
     secrets?: string[];
   };
 
+  const firstJob = (reply: Reply) => String((reply.body['data'] as { jobs: Body[] }).jobs[0]?.['job_id']);
+  const LABEL_IDS = ['print_id', 'package_id', 'claim_id', 'lease_until', 'expires_at'];
   const dataOf = (key: string) => (reply: Reply) => String((reply.body['data'] as Body)[key]);
   const ofBody = (key: string) => (_reply: Reply, body: Body) => String(body[key]);
 
@@ -805,6 +807,46 @@ describe('mass assignment', () => {
       table: 'packages',
       body: async () => ({ package_id: await newPackage(), status: 'on_hold' }),
       rowOf: ofBody('package_id'),
+    },
+    createLabelJobs: {
+      id: 'createLabelJobs',
+      table: 'label_jobs',
+      body: async () => ({ print_id: randomUUID(), station: 'belt-1', package_ids: [await newPackage()] }),
+      rowOf: firstJob,
+      secrets: LABEL_IDS,
+    },
+    claimLabelJobs: {
+      id: 'claimLabelJobs',
+      table: 'label_jobs',
+      async body() {
+        const station = freshNumber();
+        const body = { print_id: randomUUID(), station, package_ids: [await newPackage()] };
+        await send('createLabelJobs', body);
+        return { station, max_jobs: 1 };
+      },
+      rowOf: firstJob,
+      secrets: [...LABEL_IDS, 'station'],
+    },
+    reportLabelJob: {
+      id: 'reportLabelJob',
+      table: 'label_jobs',
+      async body() {
+        const claim_id = randomUUID();
+        const job = { packageId: await newPackage(), status: 'claimed', claimId: claim_id } as const;
+        return { job_id: await insertLabelJob(service.owner, job), claim_id, status: 'sending' };
+      },
+      rowOf: ofBody('job_id'),
+      secrets: [...LABEL_IDS, 'requested_by'],
+    },
+    reprintLabelJob: {
+      id: 'reprintLabelJob',
+      table: 'label_jobs',
+      async body() {
+        const job = { packageId: await newPackage(), status: 'failed', claimId: randomUUID() } as const;
+        return { print_id: randomUUID(), job_id: await insertLabelJob(service.owner, job) };
+      },
+      rowOf: firstJob,
+      secrets: [...LABEL_IDS, 'reprint_of'],
     },
     reviewPrealert: {
       id: 'reviewPrealert',

@@ -425,6 +425,7 @@ export const ModelName = {
   PackageTally: 'PackageTally',
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
+  LabelJob: 'LabelJob',
   Manifest: 'Manifest',
   RateTier: 'RateTier',
   Bill: 'Bill',
@@ -458,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2534,6 +2535,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LabelJob: {
+      payload: Prisma.$LabelJobPayload<ExtArgs>
+      fields: Prisma.LabelJobFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LabelJobFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LabelJobFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>
+        }
+        findFirst: {
+          args: Prisma.LabelJobFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LabelJobFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>
+        }
+        findMany: {
+          args: Prisma.LabelJobFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>[]
+        }
+        create: {
+          args: Prisma.LabelJobCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>
+        }
+        createMany: {
+          args: Prisma.LabelJobCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LabelJobCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>[]
+        }
+        delete: {
+          args: Prisma.LabelJobDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>
+        }
+        update: {
+          args: Prisma.LabelJobUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>
+        }
+        deleteMany: {
+          args: Prisma.LabelJobDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LabelJobUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LabelJobUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>[]
+        }
+        upsert: {
+          args: Prisma.LabelJobUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelJobPayload>
+        }
+        aggregate: {
+          args: Prisma.LabelJobAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLabelJob>
+        }
+        groupBy: {
+          args: Prisma.LabelJobGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LabelJobGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LabelJobCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LabelJobCountAggregateOutputType> | number
+        }
+      }
+    }
     Manifest: {
       payload: Prisma.$ManifestPayload<ExtArgs>
       fields: Prisma.ManifestFieldRefs
@@ -4309,6 +4384,27 @@ export const PackageEventScalarFieldEnum = {
 export type PackageEventScalarFieldEnum = (typeof PackageEventScalarFieldEnum)[keyof typeof PackageEventScalarFieldEnum]
 
 
+export const LabelJobScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  printId: 'printId',
+  station: 'station',
+  packageId: 'packageId',
+  copies: 'copies',
+  status: 'status',
+  claimId: 'claimId',
+  leaseUntil: 'leaseUntil',
+  reason: 'reason',
+  reprintOf: 'reprintOf',
+  requestedBy: 'requestedBy',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt'
+} as const
+
+export type LabelJobScalarFieldEnum = (typeof LabelJobScalarFieldEnum)[keyof typeof LabelJobScalarFieldEnum]
+
+
 export const ManifestScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -4944,6 +5040,7 @@ export type GlobalOmitConfig = {
   packageTally?: Prisma.PackageTallyOmit
   packageSync?: Prisma.PackageSyncOmit
   packageEvent?: Prisma.PackageEventOmit
+  labelJob?: Prisma.LabelJobOmit
   manifest?: Prisma.ManifestOmit
   rateTier?: Prisma.RateTierOmit
   bill?: Prisma.BillOmit

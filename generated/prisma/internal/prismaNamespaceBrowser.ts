@@ -79,6 +79,7 @@ export const ModelName = {
   PackageTally: 'PackageTally',
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
+  LabelJob: 'LabelJob',
   Manifest: 'Manifest',
   RateTier: 'RateTier',
   Bill: 'Bill',
@@ -517,6 +518,27 @@ export const PackageEventScalarFieldEnum = {
 } as const
 
 export type PackageEventScalarFieldEnum = (typeof PackageEventScalarFieldEnum)[keyof typeof PackageEventScalarFieldEnum]
+
+
+export const LabelJobScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  printId: 'printId',
+  station: 'station',
+  packageId: 'packageId',
+  copies: 'copies',
+  status: 'status',
+  claimId: 'claimId',
+  leaseUntil: 'leaseUntil',
+  reason: 'reason',
+  reprintOf: 'reprintOf',
+  requestedBy: 'requestedBy',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt'
+} as const
+
+export type LabelJobScalarFieldEnum = (typeof LabelJobScalarFieldEnum)[keyof typeof LabelJobScalarFieldEnum]
 
 
 export const ManifestScalarFieldEnum = {

@@ -388,6 +388,7 @@ export type PackageWhereInput = {
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
   weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
+  labelJobs?: Prisma.LabelJobListRelationFilter
 }
 
 export type PackageOrderByWithRelationInput = {
@@ -423,6 +424,7 @@ export type PackageOrderByWithRelationInput = {
   sync?: Prisma.PackageSyncOrderByWithRelationInput
   weight?: Prisma.PackageWeightOrderByWithRelationInput
   billLine?: Prisma.BillLineOrderByWithRelationInput
+  labelJobs?: Prisma.LabelJobOrderByRelationAggregateInput
 }
 
 export type PackageWhereUniqueInput = Prisma.AtLeast<{
@@ -464,6 +466,7 @@ export type PackageWhereUniqueInput = Prisma.AtLeast<{
   sync?: Prisma.XOR<Prisma.PackageSyncNullableScalarRelationFilter, Prisma.PackageSyncWhereInput> | null
   weight?: Prisma.XOR<Prisma.PackageWeightNullableScalarRelationFilter, Prisma.PackageWeightWhereInput> | null
   billLine?: Prisma.XOR<Prisma.BillLineNullableScalarRelationFilter, Prisma.BillLineWhereInput> | null
+  labelJobs?: Prisma.LabelJobListRelationFilter
 }, "tenantId_id" | "tenantId_houseNumber" | "tenantId_trackingKey">
 
 export type PackageOrderByWithAggregationInput = {
@@ -556,6 +559,7 @@ export type PackageCreateInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateInput = {
@@ -587,6 +591,7 @@ export type PackageUncheckedCreateInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUpdateInput = {
@@ -617,6 +622,7 @@ export type PackageUpdateInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateInput = {
@@ -648,6 +654,7 @@ export type PackageUncheckedUpdateInput = {
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateManyInput = {
@@ -1032,6 +1039,20 @@ export type PackageUpdateOneRequiredWithoutEventsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutEventsInput, Prisma.PackageUpdateWithoutEventsInput>, Prisma.PackageUncheckedUpdateWithoutEventsInput>
 }
 
+export type PackageCreateNestedOneWithoutLabelJobsInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutLabelJobsInput, Prisma.PackageUncheckedCreateWithoutLabelJobsInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutLabelJobsInput
+  connect?: Prisma.PackageWhereUniqueInput
+}
+
+export type PackageUpdateOneRequiredWithoutLabelJobsNestedInput = {
+  create?: Prisma.XOR<Prisma.PackageCreateWithoutLabelJobsInput, Prisma.PackageUncheckedCreateWithoutLabelJobsInput>
+  connectOrCreate?: Prisma.PackageCreateOrConnectWithoutLabelJobsInput
+  upsert?: Prisma.PackageUpsertWithoutLabelJobsInput
+  connect?: Prisma.PackageWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PackageUpdateToOneWithWhereWithoutLabelJobsInput, Prisma.PackageUpdateWithoutLabelJobsInput>, Prisma.PackageUncheckedUpdateWithoutLabelJobsInput>
+}
+
 export type PackageCreateNestedManyWithoutManifestInput = {
   create?: Prisma.XOR<Prisma.PackageCreateWithoutManifestInput, Prisma.PackageUncheckedCreateWithoutManifestInput> | Prisma.PackageCreateWithoutManifestInput[] | Prisma.PackageUncheckedCreateWithoutManifestInput[]
   connectOrCreate?: Prisma.PackageCreateOrConnectWithoutManifestInput | Prisma.PackageCreateOrConnectWithoutManifestInput[]
@@ -1117,6 +1138,7 @@ export type PackageCreateWithoutCourierInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCourierInput = {
@@ -1146,6 +1168,7 @@ export type PackageUncheckedCreateWithoutCourierInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCourierInput = {
@@ -1231,6 +1254,7 @@ export type PackageCreateWithoutCarrierInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutCarrierInput = {
@@ -1260,6 +1284,7 @@ export type PackageUncheckedCreateWithoutCarrierInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutCarrierInput = {
@@ -1315,6 +1340,7 @@ export type PackageCreateWithoutWarehouseInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutWarehouseInput = {
@@ -1344,6 +1370,7 @@ export type PackageUncheckedCreateWithoutWarehouseInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutWarehouseInput = {
@@ -1399,6 +1426,7 @@ export type PackageCreateWithoutWeightInput = {
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutWeightInput = {
@@ -1429,6 +1457,7 @@ export type PackageUncheckedCreateWithoutWeightInput = {
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutWeightInput = {
@@ -1474,6 +1503,7 @@ export type PackageUpdateWithoutWeightInput = {
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutWeightInput = {
@@ -1504,6 +1534,7 @@ export type PackageUncheckedUpdateWithoutWeightInput = {
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutSyncInput = {
@@ -1533,6 +1564,7 @@ export type PackageCreateWithoutSyncInput = {
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutSyncInput = {
@@ -1563,6 +1595,7 @@ export type PackageUncheckedCreateWithoutSyncInput = {
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutSyncInput = {
@@ -1608,6 +1641,7 @@ export type PackageUpdateWithoutSyncInput = {
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutSyncInput = {
@@ -1638,6 +1672,7 @@ export type PackageUncheckedUpdateWithoutSyncInput = {
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateWithoutEventsInput = {
@@ -1667,6 +1702,7 @@ export type PackageCreateWithoutEventsInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutEventsInput = {
@@ -1697,6 +1733,7 @@ export type PackageUncheckedCreateWithoutEventsInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutEventsInput = {
@@ -1742,6 +1779,7 @@ export type PackageUpdateWithoutEventsInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutEventsInput = {
@@ -1769,6 +1807,145 @@ export type PackageUncheckedUpdateWithoutEventsInput = {
   claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
+}
+
+export type PackageCreateWithoutLabelJobsInput = {
+  id: string
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  courier?: Prisma.CourierCreateNestedOneWithoutPackagesInput
+  carrier?: Prisma.CarrierCreateNestedOneWithoutPackagesInput
+  warehouse: Prisma.WarehouseCreateNestedOneWithoutPackagesInput
+  manifest?: Prisma.ManifestCreateNestedOneWithoutPackagesInput
+  events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+}
+
+export type PackageUncheckedCreateWithoutLabelJobsInput = {
+  tenantId: string
+  id: string
+  courierId?: string | null
+  userCode?: string | null
+  firstName?: string | null
+  lastName?: string | null
+  trackingNumber: string
+  trackingKey: string
+  houseNumber: string
+  weightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: string | null
+  shipper?: string | null
+  description?: string | null
+  status?: string
+  carrierId?: string | null
+  warehouseId: string
+  manifestId?: string | null
+  prealertId?: string | null
+  claimedBy?: string | null
+  receivedAt?: Date | string
+  updatedAt?: Date | string
+  events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
+  sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
+  weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
+  billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+}
+
+export type PackageCreateOrConnectWithoutLabelJobsInput = {
+  where: Prisma.PackageWhereUniqueInput
+  create: Prisma.XOR<Prisma.PackageCreateWithoutLabelJobsInput, Prisma.PackageUncheckedCreateWithoutLabelJobsInput>
+}
+
+export type PackageUpsertWithoutLabelJobsInput = {
+  update: Prisma.XOR<Prisma.PackageUpdateWithoutLabelJobsInput, Prisma.PackageUncheckedUpdateWithoutLabelJobsInput>
+  create: Prisma.XOR<Prisma.PackageCreateWithoutLabelJobsInput, Prisma.PackageUncheckedCreateWithoutLabelJobsInput>
+  where?: Prisma.PackageWhereInput
+}
+
+export type PackageUpdateToOneWithWhereWithoutLabelJobsInput = {
+  where?: Prisma.PackageWhereInput
+  data: Prisma.XOR<Prisma.PackageUpdateWithoutLabelJobsInput, Prisma.PackageUncheckedUpdateWithoutLabelJobsInput>
+}
+
+export type PackageUpdateWithoutLabelJobsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  courier?: Prisma.CourierUpdateOneWithoutPackagesNestedInput
+  carrier?: Prisma.CarrierUpdateOneWithoutPackagesNestedInput
+  warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutPackagesNestedInput
+  manifest?: Prisma.ManifestUpdateOneWithoutPackagesNestedInput
+  events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
+  sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
+  weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
+  billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+}
+
+export type PackageUncheckedUpdateWithoutLabelJobsInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userCode?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  houseNumber?: Prisma.StringFieldUpdateOperationsInput | string
+  weightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  lengthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  widthIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  heightIn?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  packageType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  shipper?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  carrierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  manifestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  prealertId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  claimedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  receivedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
@@ -1801,6 +1978,7 @@ export type PackageCreateWithoutManifestInput = {
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutManifestInput = {
@@ -1830,6 +2008,7 @@ export type PackageUncheckedCreateWithoutManifestInput = {
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
   billLine?: Prisma.BillLineUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutManifestInput = {
@@ -1885,6 +2064,7 @@ export type PackageCreateWithoutBillLineInput = {
   events?: Prisma.PackageEventCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobCreateNestedManyWithoutPackageInput
 }
 
 export type PackageUncheckedCreateWithoutBillLineInput = {
@@ -1915,6 +2095,7 @@ export type PackageUncheckedCreateWithoutBillLineInput = {
   events?: Prisma.PackageEventUncheckedCreateNestedManyWithoutPackageInput
   sync?: Prisma.PackageSyncUncheckedCreateNestedOneWithoutPackageInput
   weight?: Prisma.PackageWeightUncheckedCreateNestedOneWithoutPackageInput
+  labelJobs?: Prisma.LabelJobUncheckedCreateNestedManyWithoutPackageInput
 }
 
 export type PackageCreateOrConnectWithoutBillLineInput = {
@@ -1960,6 +2141,7 @@ export type PackageUpdateWithoutBillLineInput = {
   events?: Prisma.PackageEventUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutBillLineInput = {
@@ -1990,6 +2172,7 @@ export type PackageUncheckedUpdateWithoutBillLineInput = {
   events?: Prisma.PackageEventUncheckedUpdateManyWithoutPackageNestedInput
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageCreateManyCourierInput = {
@@ -2044,6 +2227,7 @@ export type PackageUpdateWithoutCourierInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCourierInput = {
@@ -2073,6 +2257,7 @@ export type PackageUncheckedUpdateWithoutCourierInput = {
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCourierInput = {
@@ -2152,6 +2337,7 @@ export type PackageUpdateWithoutCarrierInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutCarrierInput = {
@@ -2181,6 +2367,7 @@ export type PackageUncheckedUpdateWithoutCarrierInput = {
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutCarrierInput = {
@@ -2260,6 +2447,7 @@ export type PackageUpdateWithoutWarehouseInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutWarehouseInput = {
@@ -2289,6 +2477,7 @@ export type PackageUncheckedUpdateWithoutWarehouseInput = {
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutWarehouseInput = {
@@ -2368,6 +2557,7 @@ export type PackageUpdateWithoutManifestInput = {
   sync?: Prisma.PackageSyncUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateWithoutManifestInput = {
@@ -2397,6 +2587,7 @@ export type PackageUncheckedUpdateWithoutManifestInput = {
   sync?: Prisma.PackageSyncUncheckedUpdateOneWithoutPackageNestedInput
   weight?: Prisma.PackageWeightUncheckedUpdateOneWithoutPackageNestedInput
   billLine?: Prisma.BillLineUncheckedUpdateOneWithoutPackageNestedInput
+  labelJobs?: Prisma.LabelJobUncheckedUpdateManyWithoutPackageNestedInput
 }
 
 export type PackageUncheckedUpdateManyWithoutManifestInput = {
@@ -2431,10 +2622,12 @@ export type PackageUncheckedUpdateManyWithoutManifestInput = {
 
 export type PackageCountOutputType = {
   events: number
+  labelJobs: number
 }
 
 export type PackageCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   events?: boolean | PackageCountOutputTypeCountEventsArgs
+  labelJobs?: boolean | PackageCountOutputTypeCountLabelJobsArgs
 }
 
 /**
@@ -2452,6 +2645,13 @@ export type PackageCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Exte
  */
 export type PackageCountOutputTypeCountEventsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PackageEventWhereInput
+}
+
+/**
+ * PackageCountOutputType without action
+ */
+export type PackageCountOutputTypeCountLabelJobsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LabelJobWhereInput
 }
 
 
@@ -2488,6 +2688,7 @@ export type PackageSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
   weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
+  labelJobs?: boolean | Prisma.Package$labelJobsArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["package"]>
 
@@ -2590,6 +2791,7 @@ export type PackageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   sync?: boolean | Prisma.Package$syncArgs<ExtArgs>
   weight?: boolean | Prisma.Package$weightArgs<ExtArgs>
   billLine?: boolean | Prisma.Package$billLineArgs<ExtArgs>
+  labelJobs?: boolean | Prisma.Package$labelJobsArgs<ExtArgs>
   _count?: boolean | Prisma.PackageCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PackageIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2616,6 +2818,7 @@ export type $PackagePayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     sync: Prisma.$PackageSyncPayload<ExtArgs> | null
     weight: Prisma.$PackageWeightPayload<ExtArgs> | null
     billLine: Prisma.$BillLinePayload<ExtArgs> | null
+    labelJobs: Prisma.$LabelJobPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: string
@@ -3047,6 +3250,7 @@ export interface Prisma__PackageClient<T, Null = never, ExtArgs extends runtime.
   sync<T extends Prisma.Package$syncArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$syncArgs<ExtArgs>>): Prisma.Prisma__PackageSyncClient<runtime.Types.Result.GetResult<Prisma.$PackageSyncPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   weight<T extends Prisma.Package$weightArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$weightArgs<ExtArgs>>): Prisma.Prisma__PackageWeightClient<runtime.Types.Result.GetResult<Prisma.$PackageWeightPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   billLine<T extends Prisma.Package$billLineArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$billLineArgs<ExtArgs>>): Prisma.Prisma__BillLineClient<runtime.Types.Result.GetResult<Prisma.$BillLinePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  labelJobs<T extends Prisma.Package$labelJobsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Package$labelJobsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LabelJobPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3636,6 +3840,30 @@ export type Package$billLineArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.BillLineInclude<ExtArgs> | null
   where?: Prisma.BillLineWhereInput
+}
+
+/**
+ * Package.labelJobs
+ */
+export type Package$labelJobsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LabelJob
+   */
+  select?: Prisma.LabelJobSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LabelJob
+   */
+  omit?: Prisma.LabelJobOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LabelJobInclude<ExtArgs> | null
+  where?: Prisma.LabelJobWhereInput
+  orderBy?: Prisma.LabelJobOrderByWithRelationInput | Prisma.LabelJobOrderByWithRelationInput[]
+  cursor?: Prisma.LabelJobWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LabelJobScalarFieldEnum | Prisma.LabelJobScalarFieldEnum[]
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { exportPackages, listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
 import { enterScope } from '../../../src/platform/db/transactions/admission.js';
@@ -75,6 +76,18 @@ export async function labelRow(bench: Bench, tenant: BenchTenant, format: 'pdf' 
     name: `label, ${format}`,
     template: await templateOf(tenant, { method: 'GET', path, values }),
     bare: 'bareSelectMs',
+  });
+}
+
+/** A request for the label of a package. Each is for another station, because a station has a limit of waiting labels. */
+export async function labelJobRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const [packageId] = await freePackages(bench, tenant, 1);
+  const values = Array.from({ length: CHANGED }, () => randomUUID());
+  const body = { print_id: '{value}', station: 'belt-{n}', package_ids: [packageId] };
+  return rateRow(bench, {
+    name: 'request a label',
+    template: await templateOf(tenant, { method: 'POST', path: '/api/LabelJobs.php', body, values }),
+    bare: 'bareInsertMs',
   });
 }
 

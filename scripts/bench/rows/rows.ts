@@ -33,6 +33,7 @@ export function planRows(config: Config, bench: Bench, print: (line: string) => 
     ['package events', () => packages.packageEventsRow(bench, large)],
     ['GetManifest', () => getManifestRow(bench, small)],
     ['label zpl', () => packages.labelRow(bench, large, 'zpl')],
+    ['request a label', () => packages.labelJobRow(bench, large)],
     ['label pdf', () => packages.labelRow(bench, large, 'pdf')],
     ['export csv', () => packages.exportRow(bench, large, 'csv')],
     ['export xlsx', () => packages.exportRow(bench, large, 'xlsx')],

@@ -127,6 +127,11 @@ const INVENTORY: Record<string, Table> = {
     code: 'previous_status status source',
     text: 'location remarks',
   },
+  'public.label_jobs': {
+    keep: 'tenant_id id print_id package_id copies claim_id lease_until reprint_of requested_by created_at expires_at ended_at',
+    code: 'status',
+    text: 'station reason',
+  },
   'public.manifests': {
     keep: 'tenant_id id flight_date warehouse_id created_at updated_at',
     code: 'status airline_prefix',

@@ -57,5 +57,12 @@ export const lockWarehouses = (tenantId: string): Sql => lock(`warehouses ${tena
 export const lockUploads = (tenantId: string, courierId: string): Sql =>
   lock(`upload ${tenantId} ${courierId}`);
 
+/** Serializes requests with the same print_id, so that a repetition finds the jobs of the first one. Take it before the station's. */
+export const lockPrint = (tenantId: string, printId: string): Sql => lock(`print ${tenantId} ${printId}`);
+
+/** Serializes requests for labels at a station, because they count the waiting ones. */
+export const lockLabelStation = (tenantId: string, station: string): Sql =>
+  lock(`label station ${tenantId} ${station}`);
+
 /** Serializes appending to the tenant's audit chain. */
 export const lockAuditChain = (tenantId: string): Sql => lock(`audit chain ${tenantId}`);

@@ -56,6 +56,17 @@ export function makeBacklogGauges(): BacklogGauges {
       'Age of the oldest queued or running customer synchronisation.',
     ),
   } satisfies Record<keyof BacklogRow['outbound'], Gauge>;
+  const labels = {
+    waiting_labels: gauge('label_jobs_waiting', 'Labels that wait for the printer of a station.'),
+    oldest_waiting_label_seconds: gauge(
+      'label_jobs_oldest_waiting_seconds',
+      'Age of the oldest waiting label.',
+    ),
+    failed_labels: gauge(
+      'label_jobs_failed',
+      'Labels that failed, expired or became unconfirmed in the last hour.',
+    ),
+  } satisfies Record<keyof BacklogRow['labels'], Gauge>;
 
   return {
     render(backlog) {
@@ -73,9 +84,11 @@ export function makeBacklogGauges(): BacklogGauges {
         background.rows_total.set({ migration }, rows_total);
         background.is_finished.set({ migration }, is_finished ? 1 : 0);
       }
-      // `satisfies` above ensures that the gauges have the row's keys.
+      // `satisfies` above ensures that the gauges have the rows' keys.
       for (const name of Object.keys(outbound) as (keyof typeof outbound)[])
         outbound[name].set(backlog.outbound[name]);
+      for (const name of Object.keys(labels) as (keyof typeof labels)[])
+        labels[name].set(backlog.labels[name]);
       return registry.metrics();
     },
   };

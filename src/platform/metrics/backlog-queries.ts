@@ -11,6 +11,7 @@ export type BacklogRow = {
     open_syncs: number;
     oldest_open_sync_seconds: number;
   };
+  labels: { waiting_labels: number; oldest_waiting_label_seconds: number; failed_labels: number };
   is_outbound_paused: boolean;
   /** One row per kind of job that was ever queued. */
   queue: QueueRow[];
@@ -42,6 +43,7 @@ export function selectBacklog(): Sql {
   return sql`
     select
       (select to_json(outbound) from outbound_backlog() as outbound) as outbound,
+      (select to_json(labels) from label_backlog() as labels) as labels,
       (select paused_at is not null from installation.outbound) as is_outbound_paused,
       (select coalesce(json_agg(kinds), '[]') from (${selectQueue()}) as kinds) as queue,
       (select count(*)::int from queue.worker_pools

@@ -48,8 +48,9 @@ function schemasIn(node: unknown): Schema[] {
 const schemaOf = ({ $ref }: Schema) => schemasOf(contract)[String($ref).split('/').at(-1) ?? ''] ?? {};
 
 const VERBS = [
-  ...['change', 'create', 'delete', 'download', 'export', 'get', 'list', 'login', 'manage', 'preview'],
-  ...['queue', 'receive', 'record', 'regenerate', 'replace', 'reset', 'resolve', 'review', 'rotate'],
+  ...['change', 'claim', 'create', 'delete', 'download', 'export', 'get', 'list', 'login', 'manage'],
+  ...['preview', 'queue', 'receive', 'record', 'regenerate', 'replace', 'report', 'reprint', 'reset'],
+  ...['resolve', 'review', 'rotate'],
   ...['search', 'submit', 'sync', 'update', 'upload', 'verify'],
 ];
 

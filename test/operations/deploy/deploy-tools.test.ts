@@ -55,12 +55,15 @@ describe('systemd', () => {
     }
   });
 
-  const units = readdirSync(join(deploy, 'systemd')).filter((name) => name.endsWith('.service'));
+  const units = ['systemd', 'print-bridge'].flatMap((folder) =>
+    readdirSync(join(deploy, folder))
+      .filter((name) => name.endsWith('.service'))
+      .map((name) => join(deploy, folder, name)),
+  );
 
   testWith(['systemd-analyze'], `rates each unit below ${MAX_EXPOSURE / 10} and accepts it`, (program) => {
-    expect(units).toHaveLength(3);
-    for (const unit of units) {
-      const path = join(deploy, 'systemd', unit);
+    expect(units).toHaveLength(4);
+    for (const path of units) {
       outputOf(program, ['security', '--offline=true', `--threshold=${MAX_EXPOSURE}`, path]);
       const messages = outputOf(program, ['verify', '--man=no', path]).split('\n');
       expect(messages.filter((line) => line.includes('crossdock'))).toEqual([]);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   clone,
   freshManifestNumber,
@@ -7,6 +8,7 @@ import {
   newDraftBill,
   type Belongings,
 } from '../../support/builders/couriers.js';
+import { insertLabelJob } from '../../support/builders/deliveries.js';
 import { lastYear } from '../../support/builders/bills.js';
 import { png } from '../../support/readers/pictures.js';
 import type { Call, Service } from '../../support/service/service.js';
@@ -151,6 +153,19 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     return { body: { package_ids: packageIds, status: 'on_hold' } };
   },
   getPackageLabel: ({ packageId }) => ({ query: { package_id: packageId, format: 'zpl' } }),
+  'listLabelJobs before a job': async (target, _own, { owner }) => ({
+    query: { before: await newLabelJob(owner, target, 'failed') },
+  }),
+  createLabelJobs: ({ packageId }) => ({
+    body: { print_id: randomUUID(), station: freshNumber(), package_ids: [packageId] },
+  }),
+  claimLabelJobs: () => ({ body: { station: freshNumber(), max_jobs: 1 } }),
+  reportLabelJob: async (target, _own, { owner }) => ({
+    body: { job_id: await newLabelJob(owner, target, 'claimed'), claim_id: CLAIM_ID, status: 'sending' },
+  }),
+  reprintLabelJob: async (target, _own, { owner }) => ({
+    body: { print_id: randomUUID(), job_id: await newLabelJob(owner, target, 'failed') },
+  }),
   reviewPrealert: async (target, _own, { owner }) => {
     const review = { reason: 'Looked at it.' };
     if (target.code === 'NOBODY') return { body: { prealert_id: target.prealertId, ...review } };
@@ -378,6 +393,16 @@ async function newPackage(
     manifest_id: manifestId,
   };
   return clone(owner, 'packages', packageId, parcel);
+}
+
+const CLAIM_ID = randomUUID();
+
+async function newLabelJob(
+  owner: Owner,
+  { code, packageId }: Belongings,
+  status: 'claimed' | 'failed',
+): Promise<string> {
+  return code === 'NOBODY' ? packageId : insertLabelJob(owner, { packageId, status, claimId: CLAIM_ID });
 }
 
 async function newDraft(owner: Owner, { code, courierId, draftBillId }: Belongings): Promise<string> {

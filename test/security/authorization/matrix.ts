@@ -181,6 +181,21 @@ export const MATRIX = {
   getPackageLabel: {
     'getPackageLabel':                      ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
+  listLabelJobs: {
+    'listLabelJobs before a job':        [ALL,                   ALL,                   S403],
+  },
+  createLabelJobs: {
+    'createLabelJobs':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  claimLabelJobs: {
+    'claimLabelJobs':                    ['200',                 '200',                 '403'],
+  },
+  reportLabelJob: {
+    'reportLabelJob':                    ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
+  reprintLabelJob: {
+    'reprintLabelJob':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
+  },
   reviewPrealert: {
     'reviewPrealert':                    ['200 200 404 404 400', '200 200 404 404 400', S403],
   },

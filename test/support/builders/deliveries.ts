@@ -134,3 +134,27 @@ export async function insertDispatch(owner: pg.Pool): Promise<string> {
   );
   return rows[0]?.id ?? '';
 }
+
+type NewLabelJob = {
+  packageId: string;
+  status: 'claimed' | 'sending' | 'failed' | 'printed';
+  claimId: string;
+};
+
+/** Inserts a label job of a package that a bridge has claimed, and returns its id. */
+export async function insertLabelJob(
+  owner: pg.Pool,
+  { packageId, status, claimId }: NewLabelJob,
+): Promise<string> {
+  const { rows } = await owner.query<{ id: string }>(
+    `insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, status, claim_id, lease_until, requested_by,
+       ended_at)
+     select tenant_id, new_id(), new_id(), 'belt-1', id, 1, $2, $3, now() + interval '1 minute', new_id(),
+       case when $2 in ('failed', 'printed') then now() end
+     from packages where id = $1 returning id`,
+    [packageId, status, claimId],
+  );
+  const [row] = rows;
+  if (!row) throw new Error(`There is no package ${packageId}.`);
+  return row.id;
+}

@@ -34,6 +34,10 @@ export const EXPECTED_FAILURES: Record<string, number> = {
   'manageTwoFactor regenerate': 400,
   // The session id is a placeholder.
   'manageSessions end': 404,
+  // The job ids are placeholders.
+  'reportLabelJob sending': 404,
+  'reportLabelJob failed': 404,
+  'reprintLabelJob again': 404,
   // Packages refer to them.
   'manageWarehouses delete': 400,
   'manageCarriers delete': 400,

@@ -24,6 +24,10 @@ const ROWS = [
   `insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, received_on, voided_at, void_reason)
    select tenant_id, new_id(), bill_id, courier_id, amount_usd, method, received_on, now(), 'wrong' from bill_payments
    where tenant_id = $1 limit 1`,
+  `insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, status, claim_id, lease_until, reason, reprint_of,
+     requested_by, ended_at)
+   select tenant_id, new_id(), new_id(), 'belt-1', id, 1, 'failed', new_id(), now(), 'out of paper', new_id(), '${admin}', now()
+   from packages where tenant_id = $1 order by id limit 1`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 

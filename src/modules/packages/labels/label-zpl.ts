@@ -20,7 +20,7 @@ const modulesOf = (text: string) => 11 * (text.length + 2) + 13 + 20;
  * Returns the label in ZPL II for 203 dots per inch. The text is UTF-8 (`^CI28`), with command characters in
  * hexadecimal (`^FH`). It is measured in a font that is wider than the printer's own.
  */
-export function writeLabelZpl({ houseNumber, courier, customer, facts }: Label): string {
+export function writeLabelZpl({ houseNumber, courier, customer, facts }: Label, copies = 1): string {
   return [
     '^XA',
     '^CI28',
@@ -32,6 +32,8 @@ export function writeLabelZpl({ houseNumber, courier, customer, facts }: Label):
     line(houseNumber, { y: BARCODE.top + BARCODE.height + 20, sizes: [100, 30], isCentred: true }),
     `^FO${MARGIN},878^GB${INNER},3,3^FS`,
     ...facts.flatMap(({ name, value }, index) => factLines(name, value, 900 + index * 60)),
+    // The printer prints the copies, so that a label is sent once.
+    ...(copies > 1 ? [`^PQ${copies}`] : []),
     '^XZ',
     '',
   ].join('\n');

@@ -15,14 +15,16 @@ export type LabelRow = Pick<
   manifestNumber: string | null;
 };
 
-export function findLabel(ctx: UserContext, packageId: string): Sql<LabelRow> {
-  return sql`select p.house_number as "houseNumber", p.tracking_number as "trackingNumber", p.user_code as "userCode",
-      p.first_name as "firstName", p.last_name as "lastName", p.weight_lb::text as "weightLb",
-      p.received_at as "receivedAt", c.code as "courierCode", c.name as "courierName", c.house_color as "houseColor",
-      w.name as "warehouseName", m.manifest_number as "manifestNumber"
-    from packages p
-    join warehouses w on w.tenant_id = p.tenant_id and w.id = p.warehouse_id
-    left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
-    left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id
-    where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
-}
+/** The columns of a LabelRow, from labelTables. */
+export const labelColumns = sql`p.house_number as "houseNumber", p.tracking_number as "trackingNumber",
+  p.user_code as "userCode", p.first_name as "firstName", p.last_name as "lastName", p.weight_lb::text as "weightLb",
+  p.received_at as "receivedAt", c.code as "courierCode", c.name as "courierName", c.house_color as "houseColor",
+  w.name as "warehouseName", m.manifest_number as "manifestNumber"`;
+
+export const labelTables = sql`(packages p
+  join warehouses w on w.tenant_id = p.tenant_id and w.id = p.warehouse_id
+  left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
+  left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id)`;
+
+export const findLabel = (ctx: UserContext, packageId: string): Sql<LabelRow> =>
+  sql`select ${labelColumns} from ${labelTables} where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;

@@ -1,0 +1,37 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import { labelColumns, labelTables, type LabelRow } from '../labels/queries.js';
+
+/** The time in which a bridge must begin to send a claimed job, and report again while it sends. */
+export const LEASE_SECONDS = 60;
+
+const leaseEnd = sql`now() + make_interval(secs => ${LEASE_SECONDS}::int)`;
+
+export type ClaimedRow = LabelRow & { id: string; copies: number };
+
+type Claim = { claimId: string; station: string; maxJobs: number };
+
+/**
+ * Claims the oldest jobs of a station that no bridge has, and selects their labels. Jobs that another transaction claims at the
+ * same time are skipped.
+ */
+export const claimJobs = (ctx: UserContext, { claimId, station, maxJobs }: Claim): Sql<ClaimedRow> =>
+  sql`with due as (
+      select j.tenant_id, j.id from label_jobs j
+      where ${tenantRows(ctx, 'j')} and j.station = ${station} and j.status in ('waiting', 'claimed')
+        and j.expires_at > now() and (j.status = 'waiting' or j.lease_until <= now())
+      order by j.expires_at, j.id limit ${maxJobs}::int for no key update skip locked
+    ), claimed as (
+      update label_jobs j set status = 'claimed', claim_id = ${claimId}::uuid, lease_until = ${leaseEnd}
+      from due where j.tenant_id = due.tenant_id and j.id = due.id
+      returning j.id, j.tenant_id, j.package_id, j.copies
+    )
+    select claimed.id, claimed.copies, ${labelColumns}
+    from claimed join ${labelTables} on p.tenant_id = claimed.tenant_id and p.id = claimed.package_id
+    where ${tenantRows(ctx, 'p')} order by claimed.id`;
+
+/** Notes that a bridge sends the job, and renews its lease. */
+export const noteSending = (ctx: UserContext, id: string): Sql =>
+  sql`update label_jobs j set status = 'sending', lease_until = ${leaseEnd}
+    where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid`;
