@@ -103,6 +103,7 @@ function operationTable(bundle) {
     bodyRequired: operation.requestBody?.required ?? false,
     maxBodyBytes: operation.requestBody?.['x-max-body-bytes'] ?? null,
     lineLimits: lineLimitsOf(operation),
+    itemList: itemListOf(bundle, operation),
     fileFields: fileFieldsOf(bundle, operation).map(([name]) => name),
     maxFileBytes: maxFileBytesOf(bundle, operation),
     queryDefaults: (operation.parameters ?? [])
@@ -167,6 +168,13 @@ function lineLimitsOf({ requestBody }) {
     maxLineBytes: lines['x-max-line-bytes'],
     maxBodyBytes: lines['x-max-body-bytes'],
   };
+}
+
+/** Returns the name of the list whose elements are validated one by one; null if the operation has none. */
+function itemListOf(bundle, { requestBody }) {
+  const schema = requestBody?.content['application/json']?.schema ?? {};
+  const { properties = {} } = schema.$ref ? lookUp(bundle, schema.$ref) : schema;
+  return Object.keys(properties).find((name) => properties[name]['x-each-item']) ?? null;
 }
 
 /** Returns the file fields of a multipart body. */

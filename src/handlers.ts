@@ -25,7 +25,9 @@ import { prealertSubmissionHandlers } from './modules/prealerts/submission/handl
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
 import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
+import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
 import { scanHandlers } from './modules/scans/handlers.js';
+import { manifestLoadingHandlers } from './modules/scans/loading/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
 import { serviceHandlers } from './modules/service/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
@@ -54,6 +56,8 @@ export function makeHandlers(deps: Deps) {
     ...packageHandlers(deps),
     ...packageEventHandlers(),
     ...scanHandlers(),
+    ...scanBatchHandlers(),
+    ...manifestLoadingHandlers(),
     ...manifestHandlers(),
     ...rateHandlers(),
     ...invoiceHandlers(deps),

@@ -32,35 +32,43 @@ export type Receipt = {
  * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code,
  * validation_failed
  */
-export async function receivePackage(ctx: UserContext, intake: Intake): Promise<Receipt> {
+export const receivePackage = (ctx: UserContext, intake: Intake): Promise<Receipt> =>
+  ctx.preparedTransaction((tx) => receiveParcel(ctx, tx, intake));
+
+/** The same in a transaction. A refused intake has written nothing. */
+export async function receiveParcel(ctx: UserContext, tx: BulkTx, intake: Intake): Promise<Receipt> {
   const measures = readMeasures(intake);
   const { trackingNumber, key, keys } = parcelKeys(intake.tracking_number);
-  return ctx.preparedTransaction(async (tx) => {
-    // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
-    const [early] = await tx.query(queries.findReceipt(ctx, keys));
-    if (early) return handleRepeatedScan(ctx, tx, keys, early);
-    await tx.defer(lockParcels(ctx.tenantId, keys));
-    const [[first], [ids], customers, announced] = await tx.queryAll([
-      queries.findReceipt(ctx, keys),
-      findNamedIds(ctx, intake),
-      findNamedCustomers(ctx, intake),
-      lockedOpenPrealerts(ctx, keys),
-    ]);
-    // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
-    // exists.
-    if (first) return handleRepeatedScan(ctx, tx, keys, first);
-    const references = readReferences(intake, ids, customers);
-    const prealerts = announced.map(toOpenPrealert);
-    const ownership = decideOwnership(references, prealerts, trackingNumber);
-    const parcel = {
-      ...measures,
-      tracking_number: trackingNumber,
-      tracking_key: key,
-      ...ownerColumns(ownership),
-      ...contentColumns(intake, references, ownership),
-    };
-    return store(ctx, tx, { parcel, keys, prealerts, ownership });
-  });
+  // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
+  const [early] = await tx.query(queries.findReceipt(ctx, keys));
+  if (early) return handleRepeatedScan(ctx, tx, keys, early);
+  await tx.defer(lockParcels(ctx.tenantId, keys));
+  const [[first], [ids], customers, announced] = await tx.queryAll([
+    queries.findReceipt(ctx, keys),
+    findNamedIds(ctx, intake),
+    findNamedCustomers(ctx, intake),
+    lockedOpenPrealerts(ctx, keys),
+  ]);
+  // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
+  // exists.
+  if (first) return handleRepeatedScan(ctx, tx, keys, first);
+  const references = readReferences(intake, ids, customers);
+  const prealerts = announced.map(toOpenPrealert);
+  const ownership = decideOwnership(references, prealerts, trackingNumber);
+  const parcel = {
+    ...measures,
+    tracking_number: trackingNumber,
+    tracking_key: key,
+    ...ownerColumns(ownership),
+    ...contentColumns(intake, references, ownership),
+  };
+  return store(ctx, tx, { parcel, keys, prealerts, ownership });
+}
+
+/** A later scan of a parcel that was received, in a transaction. */
+export async function rescanParcel(ctx: UserContext, tx: BulkTx, keys: string[]): Promise<void> {
+  const [row] = await tx.query(queries.findReceipt(ctx, keys));
+  if (row) await handleRepeatedScan(ctx, tx, keys, row);
 }
 
 /**
@@ -85,7 +93,7 @@ async function handleRepeatedScan(
  * Returns weight and dimensions as exact decimal texts. The contract has already limited the number of
  * decimals.
  */
-function readMeasures({ weight, length, width, height }: Intake): Measures {
+export function readMeasures({ weight, length, width, height }: Intake): Measures {
   return {
     weight_lb: toPounds(weight),
     length_in: length === undefined ? null : toInches(length),
