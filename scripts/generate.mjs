@@ -103,7 +103,8 @@ function operationTable(bundle) {
     bodyRequired: operation.requestBody?.required ?? false,
     maxBodyBytes: operation.requestBody?.['x-max-body-bytes'] ?? null,
     lineLimits: lineLimitsOf(operation),
-    itemList: itemListOf(bundle, operation),
+    // The list whose elements are validated one by one.
+    itemList: operation.requestBody?.content['application/json']?.['x-each-item'] ?? null,
     fileFields: fileFieldsOf(bundle, operation).map(([name]) => name),
     maxFileBytes: maxFileBytesOf(bundle, operation),
     queryDefaults: (operation.parameters ?? [])
@@ -168,13 +169,6 @@ function lineLimitsOf({ requestBody }) {
     maxLineBytes: lines['x-max-line-bytes'],
     maxBodyBytes: lines['x-max-body-bytes'],
   };
-}
-
-/** Returns the name of the list whose elements are validated one by one; null if the operation has none. */
-function itemListOf(bundle, { requestBody }) {
-  const schema = requestBody?.content['application/json']?.schema ?? {};
-  const { properties = {} } = schema.$ref ? lookUp(bundle, schema.$ref) : schema;
-  return Object.keys(properties).find((name) => properties[name]['x-each-item']) ?? null;
 }
 
 /** Returns the file fields of a multipart body. */

@@ -25,6 +25,7 @@ import { prealertSubmissionHandlers } from './modules/prealerts/submission/handl
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
 import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
+import { executeWaitingScans } from './modules/scans/batch/execute-parcels.js';
 import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
 import { scanHandlers } from './modules/scans/handlers.js';
 import { manifestLoadingHandlers } from './modules/scans/loading/handlers.js';
@@ -53,7 +54,7 @@ export function makeHandlers(deps: Deps) {
     ...customerSyncHandlers(),
     ...prealertReviewHandlers(),
     ...prealertUploadHandlers(deps),
-    ...packageHandlers(deps),
+    ...packageHandlers(deps, executeWaitingScans),
     ...packageEventHandlers(),
     ...scanHandlers(),
     ...scanBatchHandlers(),

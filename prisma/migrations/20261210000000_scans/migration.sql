@@ -1,4 +1,5 @@
 -- upgrade: rolling
+-- reviewed: trigger follow_tracking_key on packages added: it runs only if staff correct a number, and finds no scans of the previous release.
 -- Scans of stations (docs/decisions/0061) and the loading gate (docs/decisions/0062).
 
 -- CreateTable
@@ -59,6 +60,9 @@ CREATE INDEX "scans_tenant_id_arrived_at_idx" ON "scans"("tenant_id", "arrived_a
 
 -- CreateIndex
 CREATE INDEX "parcel_positions_tenant_id_manifest_id_idx" ON "parcel_positions"("tenant_id", "manifest_id");
+
+-- CreateIndex
+CREATE INDEX "parcel_positions_tenant_id_updated_at_idx" ON "parcel_positions"("tenant_id", "updated_at");
 
 -- AddForeignKey
 ALTER TABLE "scans" ADD CONSTRAINT "scans_tenant_id_fkey" FOREIGN KEY ("tenant_id") REFERENCES "tenants"("id") ON DELETE CASCADE ON UPDATE CASCADE;

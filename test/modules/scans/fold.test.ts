@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { statusAfterScan } from '../../../src/modules/scans/batch/fold-stored-parcel.js';
 import { planMoves } from '../../../src/modules/scans/batch/status-moves.js';
 import { foldParcel, type ParcelScan, type StatusFact } from '../../../src/modules/scans/fold/fold.js';
-import { randomBatches, randomDay, seededRandom, type DayScan } from '../../support/builders/floor-days.js';
+import { randomBatches, randomDay, seededRandom, type DayScan } from '../../support/scans/floor-days.js';
 
 type Outcome = ParcelScan & { eventId: string | null };
 

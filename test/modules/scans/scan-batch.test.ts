@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { deviceScan, scanTime, sendScans, type DeviceScan } from '../../support/builders/scans.js';
+import { deviceScan, scanTime, sendScans, type DeviceScan } from '../../support/scans/device-scans.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -189,6 +189,53 @@ test('ReceivePackage keeps its receipt', async () => {
   await service.call('receivePackage', { as: 'warehouse', body: { tracking_number: number, weight: 1 } });
   expect(await one(receive(number, 3_600))).toMatchObject({ result: 'conflict', reason: 'already_received' });
   expect(await packageOf(number)).toMatchObject({ weight: '1.000' });
+});
+
+test('ReceivePackage executes the scans that have waited for it', async () => {
+  const number = newNumber();
+  const { manifest_id } = await readyManifest();
+  const early = [
+    deviceScan('hold', number, 20),
+    deviceScan('load', number, 10, { manifest_id }),
+    deviceScan('locate', number, 10, { location: 'C' }),
+  ];
+  await send(...early);
+  const { body } = await service.call('receivePackage', {
+    as: 'warehouse',
+    body: { tracking_number: number, weight: 1 },
+  });
+  expect(body['data']).toMatchObject({ status: 'on_hold', duplicate: false });
+  const again = await send(...early);
+  expect(again.map(({ reason }: { reason: string | null }) => reason)).toEqual([null, 'on_hold', null]);
+  expect(await packageOf(number)).toMatchObject({ status: 'on_hold' });
+});
+
+test('scans and the place follow a package whose number is corrected', async () => {
+  const [wrong, right] = [newNumber(), newNumber()];
+  const [{ parcel }] = await send(receive(wrong, 60), deviceScan('locate', wrong, 50, { location: 'D' }));
+  const correction = { package_id: parcel.package_id, tracking_number: right };
+  expect((await service.call('updatePackage', { as: 'warehouse', body: correction })).status).toBe(200);
+  const held = await one(deviceScan('hold', right, 40));
+  expect(held).toMatchObject({ result: 'done', parcel: { package_id: parcel.package_id, location: 'D' } });
+});
+
+test('an error of the database stores nothing, and the same batch can be sent again', async () => {
+  const numbers = [newNumber(), newNumber()];
+  const scans = numbers.map((number) => receive(number, 60));
+  const name = 'refuse_the_second_parcel';
+  await service.owner.query(
+    `create function ${name}() returns trigger language plpgsql as $$ begin
+       if new.tracking_number = '${numbers[1]}' then raise exception 'broken'; end if; return new; end $$`,
+  );
+  await service.owner.query(
+    `create trigger ${name} before insert on packages for each row execute function ${name}()`,
+  );
+  const body = { station: 'Dock', scans };
+  const broken = await service.call('sendScans', { as: 'warehouse', body });
+  await service.owner.query(`drop function ${name}() cascade`);
+  expect(broken.status).toBe(500);
+  expect(await Promise.all(numbers.map(packageOf))).toEqual([undefined, undefined]);
+  expect((await send(...scans)).map(({ result }: { result: string }) => result)).toEqual(['done', 'done']);
 });
 
 test('a late scan does not override a newer event of staff', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { randomBatches, randomDay, seededRandom, type DayScan } from '../../support/builders/floor-days.js';
-import { sendScans, type DeviceScan } from '../../support/builders/scans.js';
+import { randomBatches, randomDay, seededRandom, type DayScan } from '../../support/scans/floor-days.js';
+import { sendScans, type DeviceScan } from '../../support/scans/device-scans.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Service } from '../../support/service/service.js';
 

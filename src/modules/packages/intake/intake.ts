@@ -4,6 +4,7 @@ import { lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import { parcelKeys } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
+import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
@@ -32,11 +33,31 @@ export type Receipt = {
  * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code,
  * validation_failed
  */
-export const receivePackage = (ctx: UserContext, intake: Intake): Promise<Receipt> =>
-  ctx.preparedTransaction((tx) => receiveParcel(ctx, tx, intake));
+export const receivePackage = (
+  ctx: UserContext,
+  intake: Intake,
+  executeWaitingScans: ExecuteWaitingScans,
+): Promise<Receipt> =>
+  ctx.preparedTransaction(async (tx) => {
+    const { isAwaited, ...receipt } = await receiveParcel(ctx, tx, intake);
+    if (!isAwaited) return receipt;
+    const { keys } = parcelKeys(intake.tracking_number);
+    const status = await executeWaitingScans(ctx, tx, keys);
+    return { ...receipt, row: { ...receipt.row, status: status ?? receipt.row.status } };
+  });
+
+/** Executes the scans of stations that have waited for the receipt of a parcel. Returns the status of the package. */
+export type ExecuteWaitingScans = (
+  ctx: UserContext,
+  tx: BulkTx,
+  keys: string[],
+) => Promise<PackageStatus | undefined>;
+
+/** `isAwaited`: scans of stations have waited for the receipt. */
+type NewReceipt = Receipt & { isAwaited: boolean };
 
 /** The same in a transaction. A refused intake has written nothing. */
-export async function receiveParcel(ctx: UserContext, tx: BulkTx, intake: Intake): Promise<Receipt> {
+export async function receiveParcel(ctx: UserContext, tx: BulkTx, intake: Intake): Promise<NewReceipt> {
   const measures = readMeasures(intake);
   const { trackingNumber, key, keys } = parcelKeys(intake.tracking_number);
   // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
@@ -80,13 +101,14 @@ async function handleRepeatedScan(
   tx: BulkTx,
   keys: string[],
   { isFlagged, isDisputed, ...row }: queries.EarlierRow,
-): Promise<Receipt> {
-  if (!isDisputed) return { row, isDuplicate: true, isFlagged };
+): Promise<NewReceipt> {
+  const repeated = { row, isDuplicate: true, isAwaited: false };
+  if (!isDisputed) return { ...repeated, isFlagged };
   await tx.defer(lockParcels(ctx.tenantId, keys));
   const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) await tx.audit(...facts);
-  return { row, isDuplicate: true, isFlagged: true };
+  return { ...repeated, isFlagged: true };
 }
 
 /**
@@ -132,17 +154,19 @@ async function store(
   ctx: UserContext,
   tx: BulkTx,
   { parcel, keys, prealerts, ownership }: NewParcel,
-): Promise<Receipt> {
+): Promise<NewReceipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [[row], eventPackages] = await tx.queryAll([
+    const [[row], eventPackages, [waiting]] = await tx.queryAll([
       queries.insertReceivedPackage(ctx, newPackage, newId()),
       selectEventPackages(ctx, [newPackage.id]),
+      queries.findWaitingScan(ctx, keys),
     ]);
     if (row) {
       const { prealertStatus } = ownership;
       await recordArrival(ctx, tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
-      return { row, isDuplicate: false, isFlagged: prealertStatus === 'flagged' };
+      const isFlagged = prealertStatus === 'flagged';
+      return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined };
     }
     const [first] = await tx.query(queries.findReceipt(ctx, keys));
     if (first) return handleRepeatedScan(ctx, tx, keys, first);

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
+import type { ColumnsOf, Package, Scan } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
@@ -44,6 +44,10 @@ export function findReceipt(ctx: UserContext, keys: string[]): Sql<EarlierRow> {
     where ${ownRows(ctx, 'p')} and ${keyIn('p', keys)}
     ${orderedByKey('p', keys)} limit 1`;
 }
+
+/** Selects one scan of a station that arrived before the parcel was received (decision 0061). */
+export const findWaitingScan = (ctx: UserContext, keys: string[]): Sql<Pick<Scan, 'id'>> =>
+  sql`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
 
 export type ReferencedIds = {
   courierId: string | null;

@@ -1,4 +1,5 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { foldStoredParcel, readManifests } from './fold-stored-parcel.js';
@@ -45,4 +46,14 @@ export async function executeParcels(
     position,
     reasons: folded.reasons,
   }));
+}
+
+/** Executes the stored scans of a parcel that ReceivePackage has received. Returns the status of its package. */
+export async function executeWaitingScans(
+  ctx: UserContext,
+  tx: BulkTx,
+  keys: string[],
+): Promise<PackageStatus | undefined> {
+  const [parcel] = await executeParcels(ctx, tx, '', [{ keys, scans: [] }]);
+  return parcel?.state?.status;
 }

@@ -3,7 +3,7 @@ import { statusAfter, type PackageStatus } from '../../packages/public.js';
 import { foldParcel, type FoldedParcel } from '../fold/fold.js';
 import * as queries from './queries.js';
 import type { ReceivedParcel } from './receive.js';
-import type { ManifestStatus } from '../status.js';
+import type { ManifestStatus } from '../fold/manifest-status.js';
 
 /** The manifests that the scans of a batch's parcels refer to, and the couriers that have packages on them. */
 export type ManifestFacts = { statuses: Map<string, ManifestStatus>; couriers: Map<string, Set<string>> };

@@ -3,7 +3,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
-import type { ManifestStatus } from '../status.js';
+import type { ManifestStatus } from '../fold/manifest-status.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
 import type { Details } from './read-scans.js';
 

@@ -5,7 +5,7 @@ import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import { HELD, type ExtraReason } from '../fold/extra-reason.js';
-import type { ManifestStatus } from '../status.js';
+import type { ManifestStatus } from '../fold/manifest-status.js';
 
 export type LoadedManifestRow = Pick<
   Manifest,
