@@ -104,7 +104,7 @@ describe('creating a manifest', () => {
           flight_date: null,
           flight_number: null,
           notes: null,
-        loading_gate: 'warehouse',
+          loading_gate: 'warehouse',
           loading_gate: 'warehouse',
           warehouse_id: DEMO.warehouses.primary,
         },
