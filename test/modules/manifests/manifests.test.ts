@@ -105,7 +105,6 @@ describe('creating a manifest', () => {
           flight_number: null,
           notes: null,
           loading_gate: 'warehouse',
-          loading_gate: 'warehouse',
           warehouse_id: DEMO.warehouses.primary,
         },
       },
