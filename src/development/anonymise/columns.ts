@@ -128,8 +128,8 @@ const INVENTORY: Record<string, Table> = {
     text: 'location remarks',
   },
   'public.manifests': {
-    keep: 'tenant_id id flight_date warehouse_id created_at updated_at loading_gate overridden_at overridden_by override_missing override_extra',
-    code: 'status airline_prefix',
+    keep: 'tenant_id id flight_date warehouse_id created_at updated_at overridden_at overridden_by override_missing override_extra',
+    code: 'status airline_prefix loading_gate',
     manifestNumber: 'manifest_number',
     awbNumber: 'awb_number',
     text: 'flight_number notes override_reason',
