@@ -629,6 +629,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ScanBatch.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the scans of a station
+         * @description For warehouse staff. Executes up to 500 scans of a station, at once or after it was offline. Each scan has an id
+         *     that the device made, and is executed at most once. Scans of several stations may arrive in any order, in any
+         *     batches and any number of times: the parcels end in the same state. This operation is not part of the original
+         *     set.
+         *
+         *     | `kind` | What it does |
+         *     |---|---|
+         *     | `receive` | Receives the parcel, as `ReceivePackage.php` does. |
+         *     | `load`, `unload` | Marks the parcel as loaded for a `ready` manifest, or takes the mark off. It does not assign the package: see `ManageManifest.php` and `ManifestLoading.php`. |
+         *     | `locate` | Stores the place in the warehouse. |
+         *     | `hold`, `deliver` | Changes the status to `on_hold` or `delivered`, as `RecordPackageEvent.php` does. |
+         *
+         *     The response is 200 with one result per scan, in the order of the scans, even if none was executed: check
+         *     `result` of each. If you get no response, or a 5xx, nothing or everything was stored: send the same batch again.
+         *     Scans that were stored are then `repeated`.
+         *
+         *     | `result` | What to do |
+         *     |---|---|
+         *     | `done` | Nothing. |
+         *     | `repeated` | Nothing. `outcome` is the present outcome of the stored scan: `done` or `conflict`. |
+         *     | `conflict` | Show `message` to the user. Do not send the scan again: it is stored, and is executed as soon as the state allows it. |
+         *     | `refused` | Correct the scan and send it with a new `scan_id`. It was not stored. |
+         *
+         *     **Order.** The state of a parcel follows from its scans in the order of `scanned_at`, then `scan_id`, not in the
+         *     order in which they arrive. A scan that arrives late does not override a newer scan or a newer event of staff or
+         *     of a manifest. The parcel is received as soon as one of its `receive` scans has arrived. Scans that arrived
+         *     earlier wait for it as a conflict `not_received`, and are executed then. Of several `receive` scans the earliest
+         *     by `scanned_at` sets the measures, the carrier, the warehouse and the contents, unless staff have changed them.
+         *     The others are conflicts. To change a weight, use `UpdatePackage.php`. The receipt, the measures, the status, the
+         *     place and the load do not depend on the order of arrival. These do: `entry_date_time`, the order of the entries of
+         *     the package's history and of the webhooks, and the owner if two `receive` scans name different owners. In that
+         *     case the owner of the scan that arrived first stays.
+         *
+         *     | `reason` of a conflict | What happened |
+         *     |---|---|
+         *     | `not_received` | No package with this number was received. The scan waits for the receipt. |
+         *     | `already_received` | Another scan or `ReceivePackage.php` received the parcel. Its measures are kept. |
+         *     | `invalid_transition` | The status of the package does not allow the change, see `RecordPackageEvent.php`. |
+         *     | `manifest_not_ready` | The manifest was not `ready` when the scan arrived. The load was not marked. |
+         *     | `not_loaded` | The parcel was not loaded for this manifest. |
+         *     | `on_hold` | The package is on hold, returned or lost. It is marked as loaded, and must be taken off. |
+         *     | `other_manifest` | The package is on another manifest. It is marked as loaded, and must be taken off. |
+         *     | `other_courier` | The package is on no manifest, and no package of its courier is on this one. It is marked as loaded. |
+         *     | `not_assigned` | The package is on no manifest. It is marked as loaded. Add it to the manifest, or take it off. |
+         *
+         *     A scan with an id that is stored with another content is refused with `id_reused`. A scan more than 24 hours
+         *     ahead of the server's time is refused with `clock_ahead`: set the clock of the station. A scan older than 90 days
+         *     is refused with `too_old`. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
+         *     request unreadable: it is rejected with 400 `invalid_encoding`, which names the scan.
+         *
+         *     ```php
+         *     $results = $post('/api/ScanBatch.php', ['station' => 'Dock 2', 'scans' => $waiting])['data']['results'];
+         *     ```
+         */
+        post: operations["sendScans"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/RetrievePackages.php": {
         parameters: {
             query?: never;
@@ -1333,6 +1405,13 @@ export interface paths {
          *     packages, and `completed` delivers them. A package that staff have put on hold, or recorded as lost or
          *     returned (`RecordPackageEvent.php`), keeps its status.
          *
+         *     **Loading gate.** If the gate is on for the manifest, `shipped` is rejected with 400
+         *     `manifest_invalid_transition` while packages are missing or parcels are extra in `ManifestLoading.php`. `errors`
+         *     names at most 100 of them, with the code `not_loaded` or `extra`. Load them or take them off, or send
+         *     `loading_override_reason`. The override is recorded in the audit log and in the history of the load. The gate is
+         *     off unless the warehouse or the manifest has turned it on. Changes of `loading_gate`, and an override, require the
+         *     permission `warehouse:manage` (otherwise 403 `permission_denied`).
+         *
          *     **Packages.** Packages can be added and removed only in `draft` and `ready` (otherwise 400 `manifest_closed`).
          *     Either all packages of the call are changed, or none. A package is on at most one manifest. With 400
          *     `packages_not_assignable`, `errors` names each package that cannot be changed, and the reason. Adding a
@@ -1368,6 +1447,34 @@ export interface paths {
          *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/GetManifest.php?id=$MANIFEST_ID"`
          */
         get: operations["getManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ManifestLoading.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the load of a manifest
+         * @description For warehouse staff. Compares the packages of a manifest with the parcels that `load` and `unload` scans of
+         *     `ScanBatch.php` have marked. Returns the counts and one page of one `list`. This operation is not part of the
+         *     original set.
+         *
+         *     If the loading gate is on, the manifest can become `shipped` only when nothing is missing and nothing is extra,
+         *     or with an override (`ManageManifest.php`). Packages on hold, returned or lost are not expected, also if they are
+         *     assigned to the manifest. If such a package was loaded, it is extra.
+         *
+         *     `curl -H "Authorization: Bearer $TOKEN" "https://demo.crossdock.example/api/ManifestLoading.php?manifest_id=$ID&list=missing"`
+         */
+        get: operations["getManifestLoading"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3718,6 +3825,263 @@ export interface components {
             matches: components["schemas"]["ScanMatches"];
             next: components["schemas"]["ScanNext"];
         };
+        /** @description The parcel arrived. The fields are those of `ReceivePackage.php`. */
+        ReceiveScan: {
+            /**
+             * Format: uuid
+             * @description Identifier that the device makes when it scans. A scan with this id is executed at most once. Use a random UUID, and keep it until the scan is acknowledged.
+             */
+            scan_id: string;
+            /** @description When the device scanned, in UTC, `YYYY-MM-DD HH:MM:SS` with up to 3 digits of a fraction. At most 24 hours ahead of the server, and at most 90 days ago. */
+            scanned_at: string;
+            /**
+             * @description Always `receive`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "receive";
+            /** @description The text as the scanner sent it: a tracking number or a house number. It is read as by `ResolveScan.php`. */
+            scan: string;
+            /**
+             * Format: double
+             * @description Weight in lb, at most 3 decimals.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Length in inches, at most 2 decimals.
+             */
+            length?: number;
+            /**
+             * Format: double
+             * @description Width in inches, at most 2 decimals.
+             */
+            width?: number;
+            /**
+             * Format: double
+             * @description Height in inches, at most 2 decimals.
+             */
+            height?: number;
+            /** @description Kind of package, for example box, envelope or pallet. */
+            package_type?: string;
+            /** @description Sender. If omitted, the vendor of the matched pre-alert. */
+            shipper?: string;
+            /** @description Contents. If omitted, the description of the matched pre-alert. */
+            description?: string;
+            /**
+             * Format: uuid
+             * @description The carrier that brought the package.
+             */
+            carrier_id?: string;
+            /**
+             * Format: uuid
+             * @description The courier that the package belongs to, if known.
+             */
+            courier_id?: string;
+            /** @description The customer's user code, if known. */
+            user_code?: string;
+            /**
+             * Format: uuid
+             * @description The warehouse that receives the package. If omitted, the primary warehouse.
+             */
+            warehouse_id?: string;
+        };
+        /** @description The parcel was loaded for a manifest. Send `manifest_id` or `manifest_number`. */
+        LoadScan: {
+            /**
+             * Format: uuid
+             * @description Identifier that the device makes when it scans. A scan with this id is executed at most once. Use a random UUID, and keep it until the scan is acknowledged.
+             */
+            scan_id: string;
+            /** @description When the device scanned, in UTC, `YYYY-MM-DD HH:MM:SS` with up to 3 digits of a fraction. At most 24 hours ahead of the server, and at most 90 days ago. */
+            scanned_at: string;
+            /**
+             * @description Always `load`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "load";
+            /** @description The text as the scanner sent it: a tracking number or a house number. It is read as by `ResolveScan.php`. */
+            scan: string;
+            /**
+             * Format: uuid
+             * @description The manifest.
+             */
+            manifest_id?: string;
+            /** @description Number of the manifest, instead of `manifest_id`. */
+            manifest_number?: string;
+        };
+        /** @description The parcel was taken off a manifest's load. Send `manifest_id` or `manifest_number`. */
+        UnloadScan: {
+            /**
+             * Format: uuid
+             * @description Identifier that the device makes when it scans. A scan with this id is executed at most once. Use a random UUID, and keep it until the scan is acknowledged.
+             */
+            scan_id: string;
+            /** @description When the device scanned, in UTC, `YYYY-MM-DD HH:MM:SS` with up to 3 digits of a fraction. At most 24 hours ahead of the server, and at most 90 days ago. */
+            scanned_at: string;
+            /**
+             * @description Always `unload`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "unload";
+            /** @description The text as the scanner sent it: a tracking number or a house number. It is read as by `ResolveScan.php`. */
+            scan: string;
+            /**
+             * Format: uuid
+             * @description The manifest.
+             */
+            manifest_id?: string;
+            /** @description Number of the manifest, instead of `manifest_id`. */
+            manifest_number?: string;
+        };
+        /** @description The parcel was put somewhere in the warehouse. */
+        LocateScan: {
+            /**
+             * Format: uuid
+             * @description Identifier that the device makes when it scans. A scan with this id is executed at most once. Use a random UUID, and keep it until the scan is acknowledged.
+             */
+            scan_id: string;
+            /** @description When the device scanned, in UTC, `YYYY-MM-DD HH:MM:SS` with up to 3 digits of a fraction. At most 24 hours ahead of the server, and at most 90 days ago. */
+            scanned_at: string;
+            /**
+             * @description Always `locate`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "locate";
+            /** @description The text as the scanner sent it: a tracking number or a house number. It is read as by `ResolveScan.php`. */
+            scan: string;
+            /** @description The place in the warehouse, for example `Shelf B-12`. Couriers do not see it. */
+            location: string;
+        };
+        /** @description The parcel was put aside. Its status becomes `on_hold`. */
+        HoldScan: {
+            /**
+             * Format: uuid
+             * @description Identifier that the device makes when it scans. A scan with this id is executed at most once. Use a random UUID, and keep it until the scan is acknowledged.
+             */
+            scan_id: string;
+            /** @description When the device scanned, in UTC, `YYYY-MM-DD HH:MM:SS` with up to 3 digits of a fraction. At most 24 hours ahead of the server, and at most 90 days ago. */
+            scanned_at: string;
+            /**
+             * @description Always `hold`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "hold";
+            /** @description The text as the scanner sent it: a tracking number or a house number. It is read as by `ResolveScan.php`. */
+            scan: string;
+            /** @description Remark on the event. Visible to the courier. */
+            remarks?: string;
+        };
+        /** @description The parcel was handed over. Its status becomes `delivered`. */
+        DeliverScan: {
+            /**
+             * Format: uuid
+             * @description Identifier that the device makes when it scans. A scan with this id is executed at most once. Use a random UUID, and keep it until the scan is acknowledged.
+             */
+            scan_id: string;
+            /** @description When the device scanned, in UTC, `YYYY-MM-DD HH:MM:SS` with up to 3 digits of a fraction. At most 24 hours ahead of the server, and at most 90 days ago. */
+            scanned_at: string;
+            /**
+             * @description Always `deliver`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "deliver";
+            /** @description The text as the scanner sent it: a tracking number or a house number. It is read as by `ResolveScan.php`. */
+            scan: string;
+            /** @description Remark on the event. Visible to the courier. */
+            remarks?: string;
+        };
+        /** @description A scan that a device made. `kind` says what happened to the parcel. */
+        StationScan: components["schemas"]["ReceiveScan"] | components["schemas"]["LoadScan"] | components["schemas"]["UnloadScan"] | components["schemas"]["LocateScan"] | components["schemas"]["HoldScan"] | components["schemas"]["DeliverScan"];
+        /** @description Scans of one station. */
+        ScanBatch: {
+            /** @description The station that made the scans, for example `Dock 2`. */
+            station: string;
+            /** @description The scans, in any order. Each is validated by itself: a scan that is not acceptable is `refused` and does not affect the others. */
+            scans: components["schemas"]["StationScan"][];
+        };
+        /**
+         * @description `done`: the scan was executed. `repeated`: a scan with this id and this content is already stored, and `outcome` is its present outcome. `conflict`: the scan is stored, and has no effect because of the state of the parcel. `refused`: the scan is not acceptable and was not stored.
+         * @enum {string}
+         */
+        ScanResultKind: "done" | "repeated" | "conflict" | "refused";
+        /**
+         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `id_reused`, `clock_ahead` or `too_old`.
+         * @enum {string|null}
+         */
+        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "id_reused" | "clock_ahead" | "too_old" | null;
+        /**
+         * @description A status of the package; null if there is none.
+         * @enum {string|null}
+         */
+        NullablePackageStatus: "received" | "shipped" | "in_transit" | "delivered" | "on_hold" | "customs_hold" | "returned" | "lost" | null;
+        /** @description The state of the parcel after the batch; null if the scan was refused. Before its receipt, only the load and the place are known. */
+        ParcelState: {
+            /**
+             * Format: uuid
+             * @description The package; null if the parcel is not received.
+             */
+            package_id: string | null;
+            /** @description The number of the package. If the parcel is not received, the number as scanned. */
+            tracking_number: string;
+            /** @description The warehouse's own number of the package; null if the parcel is not received. */
+            house_number: string | null;
+            /** @description Status of the package; null if the parcel is not received. */
+            status: components["schemas"]["NullablePackageStatus"];
+            /**
+             * Format: uuid
+             * @description The courier that the package belongs to; null if unknown.
+             */
+            courier_id: string | null;
+            /** @description Name of the courier; null if unknown. */
+            courier_name: string | null;
+            /** @description The customer's user code; null if unknown. */
+            user_code: string | null;
+            /** @description Whether a pre-alert of the number is flagged. Put the parcel aside and review the pre-alert. */
+            flagged: boolean;
+            /**
+             * Format: uuid
+             * @description The manifest that the package is assigned to; null if it is on none.
+             */
+            manifest_id: string | null;
+            /** @description Number of that manifest; null if it is on none. */
+            manifest_number: string | null;
+            /**
+             * Format: uuid
+             * @description The manifest that the parcel was loaded for by a scan; null if it is not loaded.
+             */
+            loaded_manifest_id: string | null;
+            /** @description The place in the warehouse, of the latest `locate` scan; null if unknown. */
+            location: string | null;
+        } | null;
+        ScanResult: {
+            /** @description The id that you sent; null if it was missing or was not a text. */
+            scan_id: string | null;
+            result: components["schemas"]["ScanResultKind"];
+            /**
+             * @description What the stored scan amounts to, after all scans that have arrived; null if the scan was refused. A conflict becomes `done` when the scan that it waits for arrives.
+             * @enum {string|null}
+             */
+            outcome: "done" | "conflict" | null;
+            reason: components["schemas"]["ScanReason"];
+            /** @description Text for people that says what to do. */
+            message: string;
+            /** @description The unacceptable fields of a refused scan, as in a failure response. Otherwise empty. */
+            errors: components["schemas"]["FieldError"][];
+            parcel: components["schemas"]["ParcelState"];
+        };
+        /** @description The result of each scan. The number of scans is the sum of `done`, `repeated`, `conflict` and `refused`. */
+        ScanBatchResult: {
+            /** @description Number of scans that were executed. */
+            done: number;
+            /** @description Number of scans that were already stored. */
+            repeated: number;
+            /** @description Number of scans that were stored and have no effect yet. */
+            conflict: number;
+            /** @description Number of scans that were not stored. */
+            refused: number;
+            /** @description One result per scan, in the order in which you sent them. */
+            results: components["schemas"]["ScanResult"][];
+        };
         /** @description Filters and page, all optional. Filters are combined with AND. */
         PackageSearch: {
             /**
@@ -3893,11 +4257,6 @@ export interface components {
             fields_updated: number;
             package_id: components["schemas"]["Uuid"];
         };
-        /**
-         * @description A status of the package; null if there is none.
-         * @enum {string|null}
-         */
-        NullablePackageStatus: "received" | "shipped" | "in_transit" | "delivered" | "on_hold" | "customs_hold" | "returned" | "lost" | null;
         PackageEvent: {
             event_id: components["schemas"]["Uuid"];
             /** @description The previous status; null for the first event. */
@@ -4307,6 +4666,11 @@ export interface components {
              */
             warehouse_id?: string;
         };
+        /**
+         * @description Whether the manifest can become `shipped` only when it is loaded completely. `warehouse`: as its warehouse says. A change requires the permission `warehouse:manage`.
+         * @enum {string}
+         */
+        LoadingGate: "warehouse" | "on" | "off";
         /** @description Omitted fields do not change. */
         UpdateManifestAction: {
             /**
@@ -4333,6 +4697,9 @@ export interface components {
             notes?: string;
             /** @description A note for the audit log. */
             remarks?: string;
+            loading_gate?: components["schemas"]["LoadingGate"];
+            /** @description With the status `shipped`: ships the manifest although its load is open, and says why. It requires the permission `warehouse:manage`. Without the gate, or if nothing is open, it is ignored. */
+            loading_override_reason?: string;
         };
         /** @description The packages, at least one and at most 10,000. Either all of them are changed, or none. */
         PackageIds: string[];
@@ -4433,6 +4800,7 @@ export interface components {
              * @description The warehouse of departure.
              */
             warehouse_id: string | null;
+            loading_gate: components["schemas"]["LoadingGate"];
         };
         ManifestPackage: {
             package_id: components["schemas"]["Uuid"];
@@ -4493,6 +4861,120 @@ export interface components {
             /** @description The packages on the manifest that you can see. */
             packages: components["schemas"]["ManifestPackage"][];
             stats: components["schemas"]["ManifestStats"];
+        };
+        /** @description Numbers of parcels. `expected` is the sum of `loaded` and `missing`. */
+        LoadingCounts: {
+            /** @description Packages of the manifest that may be loaded. */
+            expected: number;
+            /** @description Expected packages that were loaded. */
+            loaded: number;
+            /** @description Expected packages that were not loaded. */
+            missing: number;
+            /** @description Parcels that were loaded and must be taken off. */
+            extra: number;
+        };
+        /** @description Who shipped the manifest although its load was open; null if nobody did. */
+        LoadingOverride: {
+            /** @description The reason that the user gave. */
+            reason: string;
+            overridden_at: components["schemas"]["UtcDateTime"];
+            /** @description Name of the user; null if the user no longer exists. */
+            overridden_by: string | null;
+            /** @description Packages that were missing then. */
+            missing: number;
+            /** @description Parcels that were extra then. */
+            extra: number;
+        } | null;
+        /**
+         * @description `expected`: the packages of the manifest that may be loaded. `loaded`: those of them that were loaded. `missing`: those that were not. `extra`: parcels that were loaded and must be taken off. `history`: the load and unload scans, and the override, newest first.
+         * @enum {string}
+         */
+        LoadingList: "expected" | "loaded" | "missing" | "extra" | "history";
+        /**
+         * @description Why the parcel is extra; null in the other lists. The first that applies: `unknown`: no package with this number was received. `on_hold`: the package has the status `on_hold`, `customs_hold`, `returned` or `lost`. `other_manifest`: the package is on another manifest. `other_courier`: the package is on no manifest, and none of the manifest's packages belongs to its courier. `not_assigned`: the package is on no manifest.
+         * @enum {string|null}
+         */
+        LoadingExtraReason: "unknown" | "on_hold" | "other_manifest" | "other_courier" | "not_assigned" | null;
+        LoadingParcel: {
+            /**
+             * Format: uuid
+             * @description The package; null if the parcel is not received.
+             */
+            package_id: string | null;
+            /** @description The number of the package. If the parcel is not received, the number as scanned. */
+            tracking_number: string;
+            /** @description The warehouse's own number of the package; null if the parcel is not received. */
+            house_number: string | null;
+            /** @description Status of the package; null if the parcel is not received. */
+            status: components["schemas"]["NullablePackageStatus"];
+            /** @description Name of the courier; null if unknown. */
+            courier_name: string | null;
+            /** @description The customer's user code; null if unknown. */
+            user_code: string | null;
+            /** @description The place in the warehouse, of the latest `locate` scan; null if unknown. */
+            location: string | null;
+            /** @description Whether the parcel was loaded for this manifest. */
+            loaded: boolean;
+            /** @description When the device scanned the load; null if the parcel is not loaded. */
+            loaded_at: components["schemas"]["NullableUtcDateTime"];
+            /** @description The station that loaded the parcel; null if it is not loaded, or if the scan was deleted by retention. */
+            station: string | null;
+            reason: components["schemas"]["LoadingExtraReason"];
+            /** @description The manifest that the package is assigned to; null if it is on none. */
+            manifest_number: string | null;
+        };
+        /**
+         * @description What a stored scan amounts to, after all scans that have arrived.
+         * @enum {string}
+         */
+        ScanOutcome: "done" | "conflict";
+        LoadingHistoryEntry: {
+            /**
+             * Format: uuid
+             * @description The scan; null for an override.
+             */
+            scan_id: string | null;
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            kind: "load" | "unload" | "override";
+            /** @description When the device scanned, in UTC. For an override, when the manifest was shipped. */
+            scanned_at: components["schemas"]["UtcDateTime"];
+            /** @description When the service stored it, in UTC. */
+            arrived_at: components["schemas"]["UtcDateTime"];
+            /** @description The station; null for an override. */
+            station: string | null;
+            /** @description Name of the user; null if the user no longer exists. */
+            user: string | null;
+            /** @description The text as the scanner sent it; null for an override. */
+            scan: string | null;
+            /**
+             * Format: uuid
+             * @description The package; null for an override, or if the parcel is not received.
+             */
+            package_id: string | null;
+            /** @description The warehouse's own number of the package; null if there is none. */
+            house_number: string | null;
+            outcome: components["schemas"]["ScanOutcome"];
+            reason: components["schemas"]["ScanReason"];
+            /** @description The reason of an override; otherwise null. */
+            remarks: string | null;
+        };
+        ManifestLoading: {
+            manifest_id: components["schemas"]["Uuid"];
+            /** @description Number of the manifest. */
+            manifest_number: string;
+            status: components["schemas"]["ManifestStatus"];
+            /** @description Whether the loading gate is on for this manifest: by its own setting, or by that of its warehouse. */
+            gate: boolean;
+            counts: components["schemas"]["LoadingCounts"];
+            override: components["schemas"]["LoadingOverride"];
+            list: components["schemas"]["LoadingList"];
+            /** @description One page of the requested list. Empty for `history`. */
+            parcels: components["schemas"]["LoadingParcel"][];
+            /** @description One page of the history. Empty for another list. */
+            history: components["schemas"]["LoadingHistoryEntry"][];
         };
         InvoiceRequest: {
             /**
@@ -5778,6 +6260,8 @@ export interface components {
             email: string | null;
             /** @description Whether this is the primary warehouse. It is the default if a request names none. */
             is_primary: boolean;
+            /** @description Whether a manifest of this warehouse can become `shipped` only when it is loaded completely. A manifest can have a setting of its own. */
+            loading_gate: boolean;
             created_at: components["schemas"]["UtcDateTime"];
         };
         CreateWarehouseAction: {
@@ -5798,6 +6282,8 @@ export interface components {
             phone?: string;
             /** @description Contact address, for example `dock@miami-gateway.example`. */
             email?: string;
+            /** @description Turns the loading gate on or off, see `ManifestLoading.php`. A new warehouse has it off. */
+            loading_gate?: boolean;
         };
         /** @description Any of the fields. Omitted fields do not change. A blank text clears its field, except `name`, which must not be blank. */
         UpdateWarehouseAction: {
@@ -5823,6 +6309,8 @@ export interface components {
             phone?: string;
             /** @description Contact address, for example `dock@miami-gateway.example`. */
             email?: string;
+            /** @description Turns the loading gate on or off, see `ManifestLoading.php`. A new warehouse has it off. */
+            loading_gate?: boolean;
         };
         MakePrimaryWarehouseAction: {
             /**
@@ -6500,6 +6988,9 @@ export interface components {
         ResolveScanResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ScanResolution"];
         };
+        SendScansResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ScanBatchResult"];
+        };
         ListPackagesResult: components["schemas"]["PackageList"] | components["schemas"]["PackageDispatch"];
         UpdatePackageResult: components["schemas"]["Success"] & {
             data: components["schemas"]["PackageUpdated"];
@@ -6549,6 +7040,10 @@ export interface components {
         };
         GetManifestResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ManifestDetail"];
+        };
+        GetManifestLoadingResult: components["schemas"]["Success"] & {
+            data: components["schemas"]["ManifestLoading"];
+            meta: components["schemas"]["PageMeta"];
         };
         PreviewCourierInvoiceResult: components["schemas"]["Success"] & {
             data: components["schemas"]["InvoicePreview"];
@@ -7425,6 +7920,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "GetManifest.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "GetManifestLoading.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8381,7 +8892,7 @@ export interface components {
          *     - `permission_denied`: The role of the user does not have the permission, or may not change a field named in `errors`.
          *     - `https_required`: The request was not sent over HTTPS.
          */
-        "PermissionDenied.manifest.edit": {
+        "PermissionDenied.manifest.edit.PermissionDenied.loading_gate": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -8909,6 +9420,25 @@ export interface components {
         "SearchCustomers.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `body_required`: The request has no body.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "SendScans.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -11052,6 +11582,52 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    sendScans: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScanBatch"];
+            };
+        };
+        responses: {
+            /** @description The result of each scan. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendScansResult"];
+                };
+            };
+            400: components["responses"]["SendScans.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.1.MiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listPackages: {
         parameters: {
             query?: never;
@@ -12255,7 +12831,7 @@ export interface operations {
             };
             400: components["responses"]["ManageManifest.400.Replayable"];
             401: components["responses"]["TokenRejected"];
-            403: components["responses"]["PermissionDenied.manifest.edit"];
+            403: components["responses"]["PermissionDenied.manifest.edit.PermissionDenied.loading_gate"];
             404: components["responses"]["PackageNotFound.several.ManifestNotFound.WarehouseNotFound.Replayable"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
@@ -12307,7 +12883,8 @@ export interface operations {
                      *           "status": "draft",
                      *           "notes": "Evening flight to Kingston",
                      *           "created_at": "2026-11-21 08:30:00",
-                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701"
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0701",
+                     *           "loading_gate": "warehouse"
                      *         },
                      *         "packages": [
                      *           {
@@ -12362,6 +12939,60 @@ export interface operations {
             400: components["responses"]["GetManifest.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["ManifestNotFound"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getManifestLoading: {
+        parameters: {
+            query: {
+                /**
+                 * @description The manifest's identifier.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01
+                 */
+                manifest_id: components["schemas"]["Uuid"];
+                /**
+                 * @description The list to return.
+                 * @example missing
+                 */
+                list?: "expected" | "loaded" | "missing" | "extra" | "history";
+                /**
+                 * @description Page number. The first page is 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description Entries per page.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts, and one page of the list. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetManifestLoadingResult"];
+                };
+            };
+            400: components["responses"]["GetManifestLoading.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.package.receive"];
             404: components["responses"]["ManifestNotFound"];
             405: components["responses"]["MethodNotAllowed.GET"];
             408: components["responses"]["RequestTimeout"];
@@ -13858,6 +14489,7 @@ export interface operations {
                      *           "phone": "+1 305 555 0180",
                      *           "email": "dock@miami-gateway.example",
                      *           "is_primary": true,
+                     *           "loading_gate": false,
                      *           "created_at": "2025-09-27 12:00:00"
                      *         },
                      *         {
@@ -13869,6 +14501,7 @@ export interface operations {
                      *           "phone": "+1 305 555 0185",
                      *           "email": "medley@miami-gateway.example",
                      *           "is_primary": false,
+                     *           "loading_gate": false,
                      *           "created_at": "2025-09-27 12:00:00"
                      *         }
                      *       ],

@@ -62,7 +62,8 @@ export const errorCatalogue = {
     "status": 400,
     "messages": {
       "default": "The manifest is {status}. Its next status can only be: {next}.",
-      "final": "The manifest is {status}. That status is final."
+      "final": "The manifest is {status}. That status is final.",
+      "not_loaded": "The manifest is not loaded completely: {missing} missing, {extra} extra. Load the missing packages and take the extra parcels off, or ask a manager to override."
     }
   },
   "manifest_closed": {
@@ -307,7 +308,8 @@ export const errorCatalogue = {
     "status": 403,
     "messages": {
       "default": "You need the permission {permission}. Ask an administrator of your instance.",
-      "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them."
+      "fields": "Nothing was changed. Leave out the fields named in errors, or ask the warehouse to change them.",
+      "loading_gate": "Nothing was changed. You need the permission {permission} for the fields named in errors. Ask a manager."
     }
   },
   "record_forbidden": {
@@ -625,6 +627,14 @@ export const fieldCatalogue = {
     "code": "required",
     "message": "{field} is required. Send package_id, or package_ids for several packages."
   },
+  "manifest_required": {
+    "code": "required",
+    "message": "{field} is required. Send manifest_id or manifest_number."
+  },
+  "record_missing": {
+    "code": "not_found",
+    "message": "{field} must name an existing record."
+  },
   "customer_required": {
     "code": "required",
     "message": "{field} is required. Send id in the query, or courier_customer_id in the body."
@@ -757,6 +767,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must be a date and time in the form YYYY-MM-DD HH:MM:SS."
   },
+  "scan_time": {
+    "code": "pattern",
+    "message": "{field} must be a date and time in the form YYYY-MM-DD HH:MM:SS, with at most 3 digits of a fraction."
+  },
   "unacceptable": {
     "code": "invalid",
     "message": "{field} is not acceptable. The reference at /docs says what it takes."
@@ -861,6 +875,10 @@ export const fieldCatalogue = {
     "code": "ambiguous",
     "message": "Customers of several couriers have this {field}. Assign the package to a courier first."
   },
+  "managers_only": {
+    "code": "managers_only",
+    "message": "Only a manager can send {field}. Leave it out."
+  },
   "staff_only": {
     "code": "staff_only",
     "message": "Only the warehouse can change {field}. Leave it out."
@@ -964,6 +982,14 @@ export const fieldCatalogue = {
   "not_available": {
     "code": "not_available",
     "message": "Package {id} is {status}. Only a received package can be added to a manifest."
+  },
+  "not_loaded": {
+    "code": "not_loaded",
+    "message": "Package {house} ({number}) is not loaded."
+  },
+  "extra": {
+    "code": "extra",
+    "message": "Parcel {number} is loaded, and must be taken off: {reason}."
   },
   "invalid_transition": {
     "code": "invalid_transition",
@@ -1107,7 +1133,8 @@ export const problemsOfPatterns = {
   "^[A-Z0-9]{2,10}$": "courier_code",
   "^[A-Za-z0-9][A-Za-z0-9._@+-]*$": "username",
   "^\\d{3}$": "three_digits",
-  "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$": "date_time"
+  "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$": "date_time",
+  "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?$": "scan_time"
 } as const;
 
 /** The problems that explain a schema's `format`, by the format. */
@@ -1212,6 +1239,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'invalid_encoding', options: { variant: 'query' | 'form'; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant?: 'default'; args: { status: string; next: string }; errors?: Entry[] } & Detail]
   | [code: 'manifest_invalid_transition', options: { variant: 'final'; args: { status: string }; errors?: Entry[] } & Detail]
+  | [code: 'manifest_invalid_transition', options: { variant: 'not_loaded'; args: { missing: number; extra: number }; errors: Entry[] } & Detail]
   | [code: 'manifest_closed' | 'prealert_not_flagged', options: { variant?: 'default'; args: { status: string }; errors?: Entry[] } & Detail]
   | [code: 'package_not_assignable', options: { variant: 'owned'; errors?: Entry[] } & Detail]
   | [code: 'nothing_to_bill', options: { variant: 'already_billed'; args: { count: number }; errors?: Entry[] } & Detail]
@@ -1223,6 +1251,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
+  | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
   | [code: 'record_forbidden', options: { variant: 'invoice'; errors?: Entry[] } & Detail]
   | [code: 'two_factor_required', options: { variant: 'stays_on'; errors?: Entry[] } & Detail]
   | [code: 'package_not_found' | 'rate_not_found', options: { variant: 'several'; errors: Entry[] } & Detail]
@@ -1245,6 +1274,8 @@ export type FieldProblem =
     | 'required_for_couriers'
     | 'required_to_choose'
     | 'package_required'
+    | 'manifest_required'
+    | 'record_missing'
     | 'customer_required'
     | 'contact_required'
     | 'required_for_new'
@@ -1265,6 +1296,7 @@ export type FieldProblem =
     | 'username'
     | 'three_digits'
     | 'date_time'
+    | 'scan_time'
     | 'unacceptable'
     | 'invalid_uuid'
     | 'invalid_date_time'
@@ -1281,6 +1313,7 @@ export type FieldProblem =
     | 'encoding'
     | 'unknown_user_code'
     | 'ambiguous'
+    | 'managers_only'
     | 'staff_only'
     | 'own_claim'
     | 'wrong'
@@ -1348,6 +1381,8 @@ export type FieldProblem =
   | [problem: 'on_another_manifest', args: { id: string }]
   | [problem: 'not_on_manifest', args: { id: string }]
   | [problem: 'not_available', args: { id: string; status: string }]
+  | [problem: 'not_loaded', args: { house: string; number: string }]
+  | [problem: 'extra', args: { number: string; reason: string }]
   | [problem: 'invalid_transition', args: { id: string; status: string; next: string }]
   | [problem: 'final_status', args: { id: string; status: string }]
   | [problem: 'before_last_event', args: { id: string; at: string }]

@@ -50,6 +50,8 @@ export type Handlers = {
   receivePackage: Handler<'receivePackage'>;
   /** Identify a scan */
   resolveScan: Handler<'resolveScan'>;
+  /** Send the scans of a station */
+  sendScans: Handler<'sendScans'>;
   /** List, export or dispatch packages */
   listPackages: Handler<'listPackages'>;
   /** Export packages as CSV */
@@ -90,6 +92,8 @@ export type Handlers = {
   manageManifest: Handler<'manageManifest'>;
   /** Read a manifest */
   getManifest: Handler<'getManifest'>;
+  /** Read the load of a manifest */
+  getManifestLoading: Handler<'getManifestLoading'>;
   /** Preview an invoice */
   previewCourierInvoice: Handler<'previewCourierInvoice'>;
   /** List bills */

@@ -173,6 +173,16 @@ export type LabelJob = Prisma.LabelJobModel
  */
 export type Manifest = Prisma.ManifestModel
 /**
+ * Model Scan
+ * A scan of a station. It is appended; only its outcome changes when other scans of the parcel arrive.
+ */
+export type Scan = Prisma.ScanModel
+/**
+ * Model ParcelPosition
+ * Where a parcel is, by its scans: its place in the warehouse, and the manifest that it is loaded for.
+ */
+export type ParcelPosition = Prisma.ParcelPositionModel
+/**
  * Model RateTier
  * A weight band and its flat fee; without a courier it belongs to the tenant's default table.
  */

@@ -190,6 +190,10 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     await insertLabelJobs(owner);
     return equals('status', 'failed');
   },
+  'getManifestLoading manifest_id': {
+    isNoFilter: 'required; another manifest has other packages: loading-gate.test.ts',
+  },
+  'getManifestLoading list': { isNoFilter: 'selects the list: loading-gate.test.ts' },
 
   'listAuditEntries actor_id': async (_all, owner) => {
     await insertAuditLog(owner);

@@ -427,6 +427,8 @@ export const ModelName = {
   PackageEvent: 'PackageEvent',
   LabelJob: 'LabelJob',
   Manifest: 'Manifest',
+  Scan: 'Scan',
+  ParcelPosition: 'ParcelPosition',
   RateTier: 'RateTier',
   Bill: 'Bill',
   BillLine: 'BillLine',
@@ -459,7 +461,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "manifest" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2683,6 +2685,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Scan: {
+      payload: Prisma.$ScanPayload<ExtArgs>
+      fields: Prisma.ScanFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ScanFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ScanFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>
+        }
+        findFirst: {
+          args: Prisma.ScanFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ScanFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>
+        }
+        findMany: {
+          args: Prisma.ScanFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>[]
+        }
+        create: {
+          args: Prisma.ScanCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>
+        }
+        createMany: {
+          args: Prisma.ScanCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ScanCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>[]
+        }
+        delete: {
+          args: Prisma.ScanDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>
+        }
+        update: {
+          args: Prisma.ScanUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>
+        }
+        deleteMany: {
+          args: Prisma.ScanDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ScanUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ScanUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>[]
+        }
+        upsert: {
+          args: Prisma.ScanUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScanPayload>
+        }
+        aggregate: {
+          args: Prisma.ScanAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateScan>
+        }
+        groupBy: {
+          args: Prisma.ScanGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScanGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ScanCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScanCountAggregateOutputType> | number
+        }
+      }
+    }
+    ParcelPosition: {
+      payload: Prisma.$ParcelPositionPayload<ExtArgs>
+      fields: Prisma.ParcelPositionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ParcelPositionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ParcelPositionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>
+        }
+        findFirst: {
+          args: Prisma.ParcelPositionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ParcelPositionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>
+        }
+        findMany: {
+          args: Prisma.ParcelPositionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>[]
+        }
+        create: {
+          args: Prisma.ParcelPositionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>
+        }
+        createMany: {
+          args: Prisma.ParcelPositionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ParcelPositionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>[]
+        }
+        delete: {
+          args: Prisma.ParcelPositionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>
+        }
+        update: {
+          args: Prisma.ParcelPositionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>
+        }
+        deleteMany: {
+          args: Prisma.ParcelPositionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ParcelPositionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ParcelPositionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>[]
+        }
+        upsert: {
+          args: Prisma.ParcelPositionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParcelPositionPayload>
+        }
+        aggregate: {
+          args: Prisma.ParcelPositionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateParcelPosition>
+        }
+        groupBy: {
+          args: Prisma.ParcelPositionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParcelPositionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ParcelPositionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParcelPositionCountAggregateOutputType> | number
+        }
+      }
+    }
     RateTier: {
       payload: Prisma.$RateTierPayload<ExtArgs>
       fields: Prisma.RateTierFieldRefs
@@ -4255,6 +4405,7 @@ export const WarehouseScalarFieldEnum = {
   country: 'country',
   phone: 'phone',
   email: 'email',
+  loadingGate: 'loadingGate',
   createdAt: 'createdAt'
 } as const
 
@@ -4416,11 +4567,53 @@ export const ManifestScalarFieldEnum = {
   status: 'status',
   notes: 'notes',
   warehouseId: 'warehouseId',
+  loadingGate: 'loadingGate',
+  overrideReason: 'overrideReason',
+  overriddenAt: 'overriddenAt',
+  overriddenBy: 'overriddenBy',
+  overrideMissing: 'overrideMissing',
+  overrideExtra: 'overrideExtra',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type ManifestScalarFieldEnum = (typeof ManifestScalarFieldEnum)[keyof typeof ManifestScalarFieldEnum]
+
+
+export const ScanScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  station: 'station',
+  kind: 'kind',
+  scannedAt: 'scannedAt',
+  arrivedAt: 'arrivedAt',
+  userId: 'userId',
+  scan: 'scan',
+  parcelKey: 'parcelKey',
+  details: 'details',
+  contentHash: 'contentHash',
+  manifestId: 'manifestId',
+  isAdmitted: 'isAdmitted',
+  eventId: 'eventId',
+  outcome: 'outcome',
+  reason: 'reason'
+} as const
+
+export type ScanScalarFieldEnum = (typeof ScanScalarFieldEnum)[keyof typeof ScanScalarFieldEnum]
+
+
+export const ParcelPositionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  parcelKey: 'parcelKey',
+  scan: 'scan',
+  location: 'location',
+  manifestId: 'manifestId',
+  loadedAt: 'loadedAt',
+  station: 'station',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ParcelPositionScalarFieldEnum = (typeof ParcelPositionScalarFieldEnum)[keyof typeof ParcelPositionScalarFieldEnum]
 
 
 export const RateTierScalarFieldEnum = {
@@ -4697,19 +4890,19 @@ export const SortOrder = {
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
 
 
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
 export const NullableJsonNullValueInput = {
   DbNull: DbNull,
   JsonNull: JsonNull
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
@@ -5042,6 +5235,8 @@ export type GlobalOmitConfig = {
   packageEvent?: Prisma.PackageEventOmit
   labelJob?: Prisma.LabelJobOmit
   manifest?: Prisma.ManifestOmit
+  scan?: Prisma.ScanOmit
+  parcelPosition?: Prisma.ParcelPositionOmit
   rateTier?: Prisma.RateTierOmit
   bill?: Prisma.BillOmit
   billLine?: Prisma.BillLineOmit

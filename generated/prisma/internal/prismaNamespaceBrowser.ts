@@ -81,6 +81,8 @@ export const ModelName = {
   PackageEvent: 'PackageEvent',
   LabelJob: 'LabelJob',
   Manifest: 'Manifest',
+  Scan: 'Scan',
+  ParcelPosition: 'ParcelPosition',
   RateTier: 'RateTier',
   Bill: 'Bill',
   BillLine: 'BillLine',
@@ -391,6 +393,7 @@ export const WarehouseScalarFieldEnum = {
   country: 'country',
   phone: 'phone',
   email: 'email',
+  loadingGate: 'loadingGate',
   createdAt: 'createdAt'
 } as const
 
@@ -552,11 +555,53 @@ export const ManifestScalarFieldEnum = {
   status: 'status',
   notes: 'notes',
   warehouseId: 'warehouseId',
+  loadingGate: 'loadingGate',
+  overrideReason: 'overrideReason',
+  overriddenAt: 'overriddenAt',
+  overriddenBy: 'overriddenBy',
+  overrideMissing: 'overrideMissing',
+  overrideExtra: 'overrideExtra',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type ManifestScalarFieldEnum = (typeof ManifestScalarFieldEnum)[keyof typeof ManifestScalarFieldEnum]
+
+
+export const ScanScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  station: 'station',
+  kind: 'kind',
+  scannedAt: 'scannedAt',
+  arrivedAt: 'arrivedAt',
+  userId: 'userId',
+  scan: 'scan',
+  parcelKey: 'parcelKey',
+  details: 'details',
+  contentHash: 'contentHash',
+  manifestId: 'manifestId',
+  isAdmitted: 'isAdmitted',
+  eventId: 'eventId',
+  outcome: 'outcome',
+  reason: 'reason'
+} as const
+
+export type ScanScalarFieldEnum = (typeof ScanScalarFieldEnum)[keyof typeof ScanScalarFieldEnum]
+
+
+export const ParcelPositionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  parcelKey: 'parcelKey',
+  scan: 'scan',
+  location: 'location',
+  manifestId: 'manifestId',
+  loadedAt: 'loadedAt',
+  station: 'station',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ParcelPositionScalarFieldEnum = (typeof ParcelPositionScalarFieldEnum)[keyof typeof ParcelPositionScalarFieldEnum]
 
 
 export const RateTierScalarFieldEnum = {
@@ -833,19 +878,19 @@ export const SortOrder = {
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
 
 
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
 export const NullableJsonNullValueInput = {
   DbNull: DbNull,
   JsonNull: JsonNull
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {

@@ -20,8 +20,20 @@ export type ManifestModel = runtime.Types.Result.DefaultSelection<Prisma.$Manife
 
 export type AggregateManifest = {
   _count: ManifestCountAggregateOutputType | null
+  _avg: ManifestAvgAggregateOutputType | null
+  _sum: ManifestSumAggregateOutputType | null
   _min: ManifestMinAggregateOutputType | null
   _max: ManifestMaxAggregateOutputType | null
+}
+
+export type ManifestAvgAggregateOutputType = {
+  overrideMissing: number | null
+  overrideExtra: number | null
+}
+
+export type ManifestSumAggregateOutputType = {
+  overrideMissing: number | null
+  overrideExtra: number | null
 }
 
 export type ManifestMinAggregateOutputType = {
@@ -35,6 +47,12 @@ export type ManifestMinAggregateOutputType = {
   status: string | null
   notes: string | null
   warehouseId: string | null
+  loadingGate: string | null
+  overrideReason: string | null
+  overriddenAt: Date | null
+  overriddenBy: string | null
+  overrideMissing: number | null
+  overrideExtra: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -50,6 +68,12 @@ export type ManifestMaxAggregateOutputType = {
   status: string | null
   notes: string | null
   warehouseId: string | null
+  loadingGate: string | null
+  overrideReason: string | null
+  overriddenAt: Date | null
+  overriddenBy: string | null
+  overrideMissing: number | null
+  overrideExtra: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -65,11 +89,27 @@ export type ManifestCountAggregateOutputType = {
   status: number
   notes: number
   warehouseId: number
+  loadingGate: number
+  overrideReason: number
+  overriddenAt: number
+  overriddenBy: number
+  overrideMissing: number
+  overrideExtra: number
   createdAt: number
   updatedAt: number
   _all: number
 }
 
+
+export type ManifestAvgAggregateInputType = {
+  overrideMissing?: true
+  overrideExtra?: true
+}
+
+export type ManifestSumAggregateInputType = {
+  overrideMissing?: true
+  overrideExtra?: true
+}
 
 export type ManifestMinAggregateInputType = {
   tenantId?: true
@@ -82,6 +122,12 @@ export type ManifestMinAggregateInputType = {
   status?: true
   notes?: true
   warehouseId?: true
+  loadingGate?: true
+  overrideReason?: true
+  overriddenAt?: true
+  overriddenBy?: true
+  overrideMissing?: true
+  overrideExtra?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -97,6 +143,12 @@ export type ManifestMaxAggregateInputType = {
   status?: true
   notes?: true
   warehouseId?: true
+  loadingGate?: true
+  overrideReason?: true
+  overriddenAt?: true
+  overriddenBy?: true
+  overrideMissing?: true
+  overrideExtra?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -112,6 +164,12 @@ export type ManifestCountAggregateInputType = {
   status?: true
   notes?: true
   warehouseId?: true
+  loadingGate?: true
+  overrideReason?: true
+  overriddenAt?: true
+  overriddenBy?: true
+  overrideMissing?: true
+  overrideExtra?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -155,6 +213,18 @@ export type ManifestAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inter
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: ManifestAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: ManifestSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: ManifestMinAggregateInputType
@@ -185,6 +255,8 @@ export type ManifestGroupByArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   _count?: ManifestCountAggregateInputType | true
+  _avg?: ManifestAvgAggregateInputType
+  _sum?: ManifestSumAggregateInputType
   _min?: ManifestMinAggregateInputType
   _max?: ManifestMaxAggregateInputType
 }
@@ -200,9 +272,17 @@ export type ManifestGroupByOutputType = {
   status: string
   notes: string | null
   warehouseId: string
+  loadingGate: string
+  overrideReason: string | null
+  overriddenAt: Date | null
+  overriddenBy: string | null
+  overrideMissing: number | null
+  overrideExtra: number | null
   createdAt: Date
   updatedAt: Date
   _count: ManifestCountAggregateOutputType | null
+  _avg: ManifestAvgAggregateOutputType | null
+  _sum: ManifestSumAggregateOutputType | null
   _min: ManifestMinAggregateOutputType | null
   _max: ManifestMaxAggregateOutputType | null
 }
@@ -236,6 +316,12 @@ export type ManifestWhereInput = {
   status?: Prisma.StringFilter<"Manifest"> | string
   notes?: Prisma.StringNullableFilter<"Manifest"> | string | null
   warehouseId?: Prisma.UuidFilter<"Manifest"> | string
+  loadingGate?: Prisma.StringFilter<"Manifest"> | string
+  overrideReason?: Prisma.StringNullableFilter<"Manifest"> | string | null
+  overriddenAt?: Prisma.DateTimeNullableFilter<"Manifest"> | Date | string | null
+  overriddenBy?: Prisma.UuidNullableFilter<"Manifest"> | string | null
+  overrideMissing?: Prisma.IntNullableFilter<"Manifest"> | number | null
+  overrideExtra?: Prisma.IntNullableFilter<"Manifest"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Manifest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Manifest"> | Date | string
   warehouse?: Prisma.XOR<Prisma.WarehouseScalarRelationFilter, Prisma.WarehouseWhereInput>
@@ -253,6 +339,12 @@ export type ManifestOrderByWithRelationInput = {
   status?: Prisma.SortOrder
   notes?: Prisma.SortOrderInput | Prisma.SortOrder
   warehouseId?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
+  overrideReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  overriddenAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  overriddenBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  overrideMissing?: Prisma.SortOrderInput | Prisma.SortOrder
+  overrideExtra?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   warehouse?: Prisma.WarehouseOrderByWithRelationInput
@@ -275,6 +367,12 @@ export type ManifestWhereUniqueInput = Prisma.AtLeast<{
   status?: Prisma.StringFilter<"Manifest"> | string
   notes?: Prisma.StringNullableFilter<"Manifest"> | string | null
   warehouseId?: Prisma.UuidFilter<"Manifest"> | string
+  loadingGate?: Prisma.StringFilter<"Manifest"> | string
+  overrideReason?: Prisma.StringNullableFilter<"Manifest"> | string | null
+  overriddenAt?: Prisma.DateTimeNullableFilter<"Manifest"> | Date | string | null
+  overriddenBy?: Prisma.UuidNullableFilter<"Manifest"> | string | null
+  overrideMissing?: Prisma.IntNullableFilter<"Manifest"> | number | null
+  overrideExtra?: Prisma.IntNullableFilter<"Manifest"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Manifest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Manifest"> | Date | string
   warehouse?: Prisma.XOR<Prisma.WarehouseScalarRelationFilter, Prisma.WarehouseWhereInput>
@@ -292,11 +390,19 @@ export type ManifestOrderByWithAggregationInput = {
   status?: Prisma.SortOrder
   notes?: Prisma.SortOrderInput | Prisma.SortOrder
   warehouseId?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
+  overrideReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  overriddenAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  overriddenBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  overrideMissing?: Prisma.SortOrderInput | Prisma.SortOrder
+  overrideExtra?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.ManifestCountOrderByAggregateInput
+  _avg?: Prisma.ManifestAvgOrderByAggregateInput
   _max?: Prisma.ManifestMaxOrderByAggregateInput
   _min?: Prisma.ManifestMinOrderByAggregateInput
+  _sum?: Prisma.ManifestSumOrderByAggregateInput
 }
 
 export type ManifestScalarWhereWithAggregatesInput = {
@@ -313,6 +419,12 @@ export type ManifestScalarWhereWithAggregatesInput = {
   status?: Prisma.StringWithAggregatesFilter<"Manifest"> | string
   notes?: Prisma.StringNullableWithAggregatesFilter<"Manifest"> | string | null
   warehouseId?: Prisma.UuidWithAggregatesFilter<"Manifest"> | string
+  loadingGate?: Prisma.StringWithAggregatesFilter<"Manifest"> | string
+  overrideReason?: Prisma.StringNullableWithAggregatesFilter<"Manifest"> | string | null
+  overriddenAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Manifest"> | Date | string | null
+  overriddenBy?: Prisma.UuidNullableWithAggregatesFilter<"Manifest"> | string | null
+  overrideMissing?: Prisma.IntNullableWithAggregatesFilter<"Manifest"> | number | null
+  overrideExtra?: Prisma.IntNullableWithAggregatesFilter<"Manifest"> | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Manifest"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Manifest"> | Date | string
 }
@@ -326,6 +438,12 @@ export type ManifestCreateInput = {
   flightNumber?: string | null
   status?: string
   notes?: string | null
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   warehouse: Prisma.WarehouseCreateNestedOneWithoutManifestsInput
@@ -343,6 +461,12 @@ export type ManifestUncheckedCreateInput = {
   status?: string
   notes?: string | null
   warehouseId: string
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutManifestInput
@@ -357,6 +481,12 @@ export type ManifestUpdateInput = {
   flightNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutManifestsNestedInput
@@ -374,6 +504,12 @@ export type ManifestUncheckedUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutManifestNestedInput
@@ -390,6 +526,12 @@ export type ManifestCreateManyInput = {
   status?: string
   notes?: string | null
   warehouseId: string
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -403,6 +545,12 @@ export type ManifestUpdateManyMutationInput = {
   flightNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -418,6 +566,12 @@ export type ManifestUncheckedUpdateManyInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -458,8 +612,19 @@ export type ManifestCountOrderByAggregateInput = {
   status?: Prisma.SortOrder
   notes?: Prisma.SortOrder
   warehouseId?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
+  overrideReason?: Prisma.SortOrder
+  overriddenAt?: Prisma.SortOrder
+  overriddenBy?: Prisma.SortOrder
+  overrideMissing?: Prisma.SortOrder
+  overrideExtra?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type ManifestAvgOrderByAggregateInput = {
+  overrideMissing?: Prisma.SortOrder
+  overrideExtra?: Prisma.SortOrder
 }
 
 export type ManifestMaxOrderByAggregateInput = {
@@ -473,6 +638,12 @@ export type ManifestMaxOrderByAggregateInput = {
   status?: Prisma.SortOrder
   notes?: Prisma.SortOrder
   warehouseId?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
+  overrideReason?: Prisma.SortOrder
+  overriddenAt?: Prisma.SortOrder
+  overriddenBy?: Prisma.SortOrder
+  overrideMissing?: Prisma.SortOrder
+  overrideExtra?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -488,8 +659,19 @@ export type ManifestMinOrderByAggregateInput = {
   status?: Prisma.SortOrder
   notes?: Prisma.SortOrder
   warehouseId?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
+  overrideReason?: Prisma.SortOrder
+  overriddenAt?: Prisma.SortOrder
+  overriddenBy?: Prisma.SortOrder
+  overrideMissing?: Prisma.SortOrder
+  overrideExtra?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type ManifestSumOrderByAggregateInput = {
+  overrideMissing?: Prisma.SortOrder
+  overrideExtra?: Prisma.SortOrder
 }
 
 export type ManifestCreateNestedManyWithoutWarehouseInput = {
@@ -559,6 +741,12 @@ export type ManifestCreateWithoutWarehouseInput = {
   flightNumber?: string | null
   status?: string
   notes?: string | null
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   packages?: Prisma.PackageCreateNestedManyWithoutManifestInput
@@ -573,6 +761,12 @@ export type ManifestUncheckedCreateWithoutWarehouseInput = {
   flightNumber?: string | null
   status?: string
   notes?: string | null
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutManifestInput
@@ -618,6 +812,12 @@ export type ManifestScalarWhereInput = {
   status?: Prisma.StringFilter<"Manifest"> | string
   notes?: Prisma.StringNullableFilter<"Manifest"> | string | null
   warehouseId?: Prisma.UuidFilter<"Manifest"> | string
+  loadingGate?: Prisma.StringFilter<"Manifest"> | string
+  overrideReason?: Prisma.StringNullableFilter<"Manifest"> | string | null
+  overriddenAt?: Prisma.DateTimeNullableFilter<"Manifest"> | Date | string | null
+  overriddenBy?: Prisma.UuidNullableFilter<"Manifest"> | string | null
+  overrideMissing?: Prisma.IntNullableFilter<"Manifest"> | number | null
+  overrideExtra?: Prisma.IntNullableFilter<"Manifest"> | number | null
   createdAt?: Prisma.DateTimeFilter<"Manifest"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Manifest"> | Date | string
 }
@@ -631,6 +831,12 @@ export type ManifestCreateWithoutPackagesInput = {
   flightNumber?: string | null
   status?: string
   notes?: string | null
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
   warehouse: Prisma.WarehouseCreateNestedOneWithoutManifestsInput
@@ -647,6 +853,12 @@ export type ManifestUncheckedCreateWithoutPackagesInput = {
   status?: string
   notes?: string | null
   warehouseId: string
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -676,6 +888,12 @@ export type ManifestUpdateWithoutPackagesInput = {
   flightNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   warehouse?: Prisma.WarehouseUpdateOneRequiredWithoutManifestsNestedInput
@@ -692,6 +910,12 @@ export type ManifestUncheckedUpdateWithoutPackagesInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warehouseId?: Prisma.StringFieldUpdateOperationsInput | string
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -705,6 +929,12 @@ export type ManifestCreateManyWarehouseInput = {
   flightNumber?: string | null
   status?: string
   notes?: string | null
+  loadingGate?: string
+  overrideReason?: string | null
+  overriddenAt?: Date | string | null
+  overriddenBy?: string | null
+  overrideMissing?: number | null
+  overrideExtra?: number | null
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -718,6 +948,12 @@ export type ManifestUpdateWithoutWarehouseInput = {
   flightNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUpdateManyWithoutManifestNestedInput
@@ -732,6 +968,12 @@ export type ManifestUncheckedUpdateWithoutWarehouseInput = {
   flightNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutManifestNestedInput
@@ -746,6 +988,12 @@ export type ManifestUncheckedUpdateManyWithoutWarehouseInput = {
   flightNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   status?: Prisma.StringFieldUpdateOperationsInput | string
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.StringFieldUpdateOperationsInput | string
+  overrideReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overriddenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  overriddenBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  overrideMissing?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  overrideExtra?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -792,6 +1040,12 @@ export type ManifestSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   status?: boolean
   notes?: boolean
   warehouseId?: boolean
+  loadingGate?: boolean
+  overrideReason?: boolean
+  overriddenAt?: boolean
+  overriddenBy?: boolean
+  overrideMissing?: boolean
+  overrideExtra?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   warehouse?: boolean | Prisma.WarehouseDefaultArgs<ExtArgs>
@@ -810,6 +1064,12 @@ export type ManifestSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   status?: boolean
   notes?: boolean
   warehouseId?: boolean
+  loadingGate?: boolean
+  overrideReason?: boolean
+  overriddenAt?: boolean
+  overriddenBy?: boolean
+  overrideMissing?: boolean
+  overrideExtra?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   warehouse?: boolean | Prisma.WarehouseDefaultArgs<ExtArgs>
@@ -826,6 +1086,12 @@ export type ManifestSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   status?: boolean
   notes?: boolean
   warehouseId?: boolean
+  loadingGate?: boolean
+  overrideReason?: boolean
+  overriddenAt?: boolean
+  overriddenBy?: boolean
+  overrideMissing?: boolean
+  overrideExtra?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   warehouse?: boolean | Prisma.WarehouseDefaultArgs<ExtArgs>
@@ -842,11 +1108,17 @@ export type ManifestSelectScalar = {
   status?: boolean
   notes?: boolean
   warehouseId?: boolean
+  loadingGate?: boolean
+  overrideReason?: boolean
+  overriddenAt?: boolean
+  overriddenBy?: boolean
+  overrideMissing?: boolean
+  overrideExtra?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type ManifestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "manifestNumber" | "awbNumber" | "airlinePrefix" | "flightDate" | "flightNumber" | "status" | "notes" | "warehouseId" | "createdAt" | "updatedAt", ExtArgs["result"]["manifest"]>
+export type ManifestOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "manifestNumber" | "awbNumber" | "airlinePrefix" | "flightDate" | "flightNumber" | "status" | "notes" | "warehouseId" | "loadingGate" | "overrideReason" | "overriddenAt" | "overriddenBy" | "overrideMissing" | "overrideExtra" | "createdAt" | "updatedAt", ExtArgs["result"]["manifest"]>
 export type ManifestInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   warehouse?: boolean | Prisma.WarehouseDefaultArgs<ExtArgs>
   packages?: boolean | Prisma.Manifest$packagesArgs<ExtArgs>
@@ -876,6 +1148,18 @@ export type $ManifestPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     status: string
     notes: string | null
     warehouseId: string
+    /**
+     * `warehouse`: the gate of the warehouse applies. `on` or `off`: the manifest's own setting.
+     */
+    loadingGate: string
+    /**
+     * Why, when and by whom the manifest was shipped although its load was open, and how much was open.
+     */
+    overrideReason: string | null
+    overriddenAt: Date | null
+    overriddenBy: string | null
+    overrideMissing: number | null
+    overrideExtra: number | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["manifest"]>
@@ -1313,6 +1597,12 @@ export interface ManifestFieldRefs {
   readonly status: Prisma.FieldRef<"Manifest", 'String'>
   readonly notes: Prisma.FieldRef<"Manifest", 'String'>
   readonly warehouseId: Prisma.FieldRef<"Manifest", 'String'>
+  readonly loadingGate: Prisma.FieldRef<"Manifest", 'String'>
+  readonly overrideReason: Prisma.FieldRef<"Manifest", 'String'>
+  readonly overriddenAt: Prisma.FieldRef<"Manifest", 'DateTime'>
+  readonly overriddenBy: Prisma.FieldRef<"Manifest", 'String'>
+  readonly overrideMissing: Prisma.FieldRef<"Manifest", 'Int'>
+  readonly overrideExtra: Prisma.FieldRef<"Manifest", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Manifest", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Manifest", 'DateTime'>
 }

@@ -182,6 +182,8 @@ export type TenantWhereInput = {
   terms?: Prisma.CustomerTermListRelationFilter
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
+  scans?: Prisma.ScanListRelationFilter
+  parcelPositions?: Prisma.ParcelPositionListRelationFilter
 }
 
 export type TenantOrderByWithRelationInput = {
@@ -197,6 +199,8 @@ export type TenantOrderByWithRelationInput = {
   terms?: Prisma.CustomerTermOrderByRelationAggregateInput
   billCounter?: Prisma.BillCounterOrderByWithRelationInput
   securitySettings?: Prisma.SecuritySettingsOrderByWithRelationInput
+  scans?: Prisma.ScanOrderByRelationAggregateInput
+  parcelPositions?: Prisma.ParcelPositionOrderByRelationAggregateInput
 }
 
 export type TenantWhereUniqueInput = Prisma.AtLeast<{
@@ -215,6 +219,8 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   terms?: Prisma.CustomerTermListRelationFilter
   billCounter?: Prisma.XOR<Prisma.BillCounterNullableScalarRelationFilter, Prisma.BillCounterWhereInput> | null
   securitySettings?: Prisma.XOR<Prisma.SecuritySettingsNullableScalarRelationFilter, Prisma.SecuritySettingsWhereInput> | null
+  scans?: Prisma.ScanListRelationFilter
+  parcelPositions?: Prisma.ParcelPositionListRelationFilter
 }, "id" | "slug">
 
 export type TenantOrderByWithAggregationInput = {
@@ -250,6 +256,8 @@ export type TenantCreateInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateInput = {
@@ -265,6 +273,8 @@ export type TenantUncheckedCreateInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUpdateInput = {
@@ -280,6 +290,8 @@ export type TenantUpdateInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateInput = {
@@ -295,6 +307,8 @@ export type TenantUncheckedUpdateInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateManyInput = {
@@ -450,6 +464,34 @@ export type TenantUpdateOneRequiredWithoutWarehousesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutWarehousesInput, Prisma.TenantUpdateWithoutWarehousesInput>, Prisma.TenantUncheckedUpdateWithoutWarehousesInput>
 }
 
+export type TenantCreateNestedOneWithoutScansInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutScansInput, Prisma.TenantUncheckedCreateWithoutScansInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutScansInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutScansNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutScansInput, Prisma.TenantUncheckedCreateWithoutScansInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutScansInput
+  upsert?: Prisma.TenantUpsertWithoutScansInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutScansInput, Prisma.TenantUpdateWithoutScansInput>, Prisma.TenantUncheckedUpdateWithoutScansInput>
+}
+
+export type TenantCreateNestedOneWithoutParcelPositionsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutParcelPositionsInput, Prisma.TenantUncheckedCreateWithoutParcelPositionsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutParcelPositionsInput
+  connect?: Prisma.TenantWhereUniqueInput
+}
+
+export type TenantUpdateOneRequiredWithoutParcelPositionsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutParcelPositionsInput, Prisma.TenantUncheckedCreateWithoutParcelPositionsInput>
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutParcelPositionsInput
+  upsert?: Prisma.TenantUpsertWithoutParcelPositionsInput
+  connect?: Prisma.TenantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutParcelPositionsInput, Prisma.TenantUpdateWithoutParcelPositionsInput>, Prisma.TenantUncheckedUpdateWithoutParcelPositionsInput>
+}
+
 export type TenantCreateNestedOneWithoutBillCounterInput = {
   create?: Prisma.XOR<Prisma.TenantCreateWithoutBillCounterInput, Prisma.TenantUncheckedCreateWithoutBillCounterInput>
   connectOrCreate?: Prisma.TenantCreateOrConnectWithoutBillCounterInput
@@ -476,6 +518,8 @@ export type TenantCreateWithoutHostsInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutHostsInput = {
@@ -490,6 +534,8 @@ export type TenantUncheckedCreateWithoutHostsInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutHostsInput = {
@@ -520,6 +566,8 @@ export type TenantUpdateWithoutHostsInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutHostsInput = {
@@ -534,6 +582,8 @@ export type TenantUncheckedUpdateWithoutHostsInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutSecuritySettingsInput = {
@@ -548,6 +598,8 @@ export type TenantCreateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutSecuritySettingsInput = {
@@ -562,6 +614,8 @@ export type TenantUncheckedCreateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutSecuritySettingsInput = {
@@ -592,6 +646,8 @@ export type TenantUpdateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutSecuritySettingsInput = {
@@ -606,6 +662,8 @@ export type TenantUncheckedUpdateWithoutSecuritySettingsInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutCouriersInput = {
@@ -620,6 +678,8 @@ export type TenantCreateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCouriersInput = {
@@ -634,6 +694,8 @@ export type TenantUncheckedCreateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCouriersInput = {
@@ -664,6 +726,8 @@ export type TenantUpdateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCouriersInput = {
@@ -678,6 +742,8 @@ export type TenantUncheckedUpdateWithoutCouriersInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutTermsInput = {
@@ -692,6 +758,8 @@ export type TenantCreateWithoutTermsInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutTermsInput = {
@@ -706,6 +774,8 @@ export type TenantUncheckedCreateWithoutTermsInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutTermsInput = {
@@ -736,6 +806,8 @@ export type TenantUpdateWithoutTermsInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutTermsInput = {
@@ -750,6 +822,8 @@ export type TenantUncheckedUpdateWithoutTermsInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutCarriersInput = {
@@ -764,6 +838,8 @@ export type TenantCreateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutCarriersInput = {
@@ -778,6 +854,8 @@ export type TenantUncheckedCreateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutCarriersInput = {
@@ -808,6 +886,8 @@ export type TenantUpdateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutCarriersInput = {
@@ -822,6 +902,8 @@ export type TenantUncheckedUpdateWithoutCarriersInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutAirlinesInput = {
@@ -836,6 +918,8 @@ export type TenantCreateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutAirlinesInput = {
@@ -850,6 +934,8 @@ export type TenantUncheckedCreateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutAirlinesInput = {
@@ -880,6 +966,8 @@ export type TenantUpdateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutAirlinesInput = {
@@ -894,6 +982,8 @@ export type TenantUncheckedUpdateWithoutAirlinesInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutWarehousesInput = {
@@ -908,6 +998,8 @@ export type TenantCreateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutWarehousesInput = {
@@ -922,6 +1014,8 @@ export type TenantUncheckedCreateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutWarehousesInput = {
@@ -952,6 +1046,8 @@ export type TenantUpdateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutWarehousesInput = {
@@ -966,6 +1062,168 @@ export type TenantUncheckedUpdateWithoutWarehousesInput = {
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutScansInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutScansInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutScansInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutScansInput, Prisma.TenantUncheckedCreateWithoutScansInput>
+}
+
+export type TenantUpsertWithoutScansInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutScansInput, Prisma.TenantUncheckedUpdateWithoutScansInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutScansInput, Prisma.TenantUncheckedCreateWithoutScansInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutScansInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutScansInput, Prisma.TenantUncheckedUpdateWithoutScansInput>
+}
+
+export type TenantUpdateWithoutScansInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutScansInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantCreateWithoutParcelPositionsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+}
+
+export type TenantUncheckedCreateWithoutParcelPositionsInput = {
+  id: string
+  slug: string
+  name: string
+  createdAt?: Date | string
+  hosts?: Prisma.TenantHostUncheckedCreateNestedManyWithoutTenantInput
+  couriers?: Prisma.CourierUncheckedCreateNestedManyWithoutTenantInput
+  warehouses?: Prisma.WarehouseUncheckedCreateNestedManyWithoutTenantInput
+  carriers?: Prisma.CarrierUncheckedCreateNestedManyWithoutTenantInput
+  airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
+  terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
+  billCounter?: Prisma.BillCounterUncheckedCreateNestedOneWithoutTenantInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+}
+
+export type TenantCreateOrConnectWithoutParcelPositionsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutParcelPositionsInput, Prisma.TenantUncheckedCreateWithoutParcelPositionsInput>
+}
+
+export type TenantUpsertWithoutParcelPositionsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutParcelPositionsInput, Prisma.TenantUncheckedUpdateWithoutParcelPositionsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutParcelPositionsInput, Prisma.TenantUncheckedCreateWithoutParcelPositionsInput>
+  where?: Prisma.TenantWhereInput
+}
+
+export type TenantUpdateToOneWithWhereWithoutParcelPositionsInput = {
+  where?: Prisma.TenantWhereInput
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutParcelPositionsInput, Prisma.TenantUncheckedUpdateWithoutParcelPositionsInput>
+}
+
+export type TenantUpdateWithoutParcelPositionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+}
+
+export type TenantUncheckedUpdateWithoutParcelPositionsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  hosts?: Prisma.TenantHostUncheckedUpdateManyWithoutTenantNestedInput
+  couriers?: Prisma.CourierUncheckedUpdateManyWithoutTenantNestedInput
+  warehouses?: Prisma.WarehouseUncheckedUpdateManyWithoutTenantNestedInput
+  carriers?: Prisma.CarrierUncheckedUpdateManyWithoutTenantNestedInput
+  airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
+  terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
+  billCounter?: Prisma.BillCounterUncheckedUpdateOneWithoutTenantNestedInput
+  securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantCreateWithoutBillCounterInput = {
@@ -980,6 +1238,8 @@ export type TenantCreateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermCreateNestedManyWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionCreateNestedManyWithoutTenantInput
 }
 
 export type TenantUncheckedCreateWithoutBillCounterInput = {
@@ -994,6 +1254,8 @@ export type TenantUncheckedCreateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineUncheckedCreateNestedManyWithoutTenantInput
   terms?: Prisma.CustomerTermUncheckedCreateNestedManyWithoutTenantInput
   securitySettings?: Prisma.SecuritySettingsUncheckedCreateNestedOneWithoutTenantInput
+  scans?: Prisma.ScanUncheckedCreateNestedManyWithoutTenantInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedCreateNestedManyWithoutTenantInput
 }
 
 export type TenantCreateOrConnectWithoutBillCounterInput = {
@@ -1024,6 +1286,8 @@ export type TenantUpdateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUpdateManyWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUpdateManyWithoutTenantNestedInput
 }
 
 export type TenantUncheckedUpdateWithoutBillCounterInput = {
@@ -1038,6 +1302,8 @@ export type TenantUncheckedUpdateWithoutBillCounterInput = {
   airlines?: Prisma.AirlineUncheckedUpdateManyWithoutTenantNestedInput
   terms?: Prisma.CustomerTermUncheckedUpdateManyWithoutTenantNestedInput
   securitySettings?: Prisma.SecuritySettingsUncheckedUpdateOneWithoutTenantNestedInput
+  scans?: Prisma.ScanUncheckedUpdateManyWithoutTenantNestedInput
+  parcelPositions?: Prisma.ParcelPositionUncheckedUpdateManyWithoutTenantNestedInput
 }
 
 
@@ -1052,6 +1318,8 @@ export type TenantCountOutputType = {
   carriers: number
   airlines: number
   terms: number
+  scans: number
+  parcelPositions: number
 }
 
 export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1061,6 +1329,8 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   carriers?: boolean | TenantCountOutputTypeCountCarriersArgs
   airlines?: boolean | TenantCountOutputTypeCountAirlinesArgs
   terms?: boolean | TenantCountOutputTypeCountTermsArgs
+  scans?: boolean | TenantCountOutputTypeCountScansArgs
+  parcelPositions?: boolean | TenantCountOutputTypeCountParcelPositionsArgs
 }
 
 /**
@@ -1115,6 +1385,20 @@ export type TenantCountOutputTypeCountTermsArgs<ExtArgs extends runtime.Types.Ex
   where?: Prisma.CustomerTermWhereInput
 }
 
+/**
+ * TenantCountOutputType without action
+ */
+export type TenantCountOutputTypeCountScansArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ScanWhereInput
+}
+
+/**
+ * TenantCountOutputType without action
+ */
+export type TenantCountOutputTypeCountParcelPositionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ParcelPositionWhereInput
+}
+
 
 export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1129,6 +1413,8 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
+  scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
+  parcelPositions?: boolean | Prisma.Tenant$parcelPositionsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["tenant"]>
 
@@ -1163,6 +1449,8 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   terms?: boolean | Prisma.Tenant$termsArgs<ExtArgs>
   billCounter?: boolean | Prisma.Tenant$billCounterArgs<ExtArgs>
   securitySettings?: boolean | Prisma.Tenant$securitySettingsArgs<ExtArgs>
+  scans?: boolean | Prisma.Tenant$scansArgs<ExtArgs>
+  parcelPositions?: boolean | Prisma.Tenant$parcelPositionsArgs<ExtArgs>
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type TenantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1179,6 +1467,8 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     terms: Prisma.$CustomerTermPayload<ExtArgs>[]
     billCounter: Prisma.$BillCounterPayload<ExtArgs> | null
     securitySettings: Prisma.$SecuritySettingsPayload<ExtArgs> | null
+    scans: Prisma.$ScanPayload<ExtArgs>[]
+    parcelPositions: Prisma.$ParcelPositionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1587,6 +1877,8 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   terms<T extends Prisma.Tenant$termsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$termsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerTermPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   billCounter<T extends Prisma.Tenant$billCounterArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$billCounterArgs<ExtArgs>>): Prisma.Prisma__BillCounterClient<runtime.Types.Result.GetResult<Prisma.$BillCounterPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   securitySettings<T extends Prisma.Tenant$securitySettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$securitySettingsArgs<ExtArgs>>): Prisma.Prisma__SecuritySettingsClient<runtime.Types.Result.GetResult<Prisma.$SecuritySettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  scans<T extends Prisma.Tenant$scansArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$scansArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScanPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  parcelPositions<T extends Prisma.Tenant$parcelPositionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$parcelPositionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParcelPositionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2192,6 +2484,54 @@ export type Tenant$securitySettingsArgs<ExtArgs extends runtime.Types.Extensions
    */
   include?: Prisma.SecuritySettingsInclude<ExtArgs> | null
   where?: Prisma.SecuritySettingsWhereInput
+}
+
+/**
+ * Tenant.scans
+ */
+export type Tenant$scansArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Scan
+   */
+  select?: Prisma.ScanSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Scan
+   */
+  omit?: Prisma.ScanOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ScanInclude<ExtArgs> | null
+  where?: Prisma.ScanWhereInput
+  orderBy?: Prisma.ScanOrderByWithRelationInput | Prisma.ScanOrderByWithRelationInput[]
+  cursor?: Prisma.ScanWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ScanScalarFieldEnum | Prisma.ScanScalarFieldEnum[]
+}
+
+/**
+ * Tenant.parcelPositions
+ */
+export type Tenant$parcelPositionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ParcelPosition
+   */
+  select?: Prisma.ParcelPositionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ParcelPosition
+   */
+  omit?: Prisma.ParcelPositionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ParcelPositionInclude<ExtArgs> | null
+  where?: Prisma.ParcelPositionWhereInput
+  orderBy?: Prisma.ParcelPositionOrderByWithRelationInput | Prisma.ParcelPositionOrderByWithRelationInput[]
+  cursor?: Prisma.ParcelPositionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ParcelPositionScalarFieldEnum | Prisma.ParcelPositionScalarFieldEnum[]
 }
 
 /**

@@ -34,6 +34,7 @@ export type WarehouseMinAggregateOutputType = {
   country: string | null
   phone: string | null
   email: string | null
+  loadingGate: boolean | null
   createdAt: Date | null
 }
 
@@ -47,6 +48,7 @@ export type WarehouseMaxAggregateOutputType = {
   country: string | null
   phone: string | null
   email: string | null
+  loadingGate: boolean | null
   createdAt: Date | null
 }
 
@@ -60,6 +62,7 @@ export type WarehouseCountAggregateOutputType = {
   country: number
   phone: number
   email: number
+  loadingGate: number
   createdAt: number
   _all: number
 }
@@ -75,6 +78,7 @@ export type WarehouseMinAggregateInputType = {
   country?: true
   phone?: true
   email?: true
+  loadingGate?: true
   createdAt?: true
 }
 
@@ -88,6 +92,7 @@ export type WarehouseMaxAggregateInputType = {
   country?: true
   phone?: true
   email?: true
+  loadingGate?: true
   createdAt?: true
 }
 
@@ -101,6 +106,7 @@ export type WarehouseCountAggregateInputType = {
   country?: true
   phone?: true
   email?: true
+  loadingGate?: true
   createdAt?: true
   _all?: true
 }
@@ -187,6 +193,7 @@ export type WarehouseGroupByOutputType = {
   country: string | null
   phone: string | null
   email: string | null
+  loadingGate: boolean
   createdAt: Date
   _count: WarehouseCountAggregateOutputType | null
   _min: WarehouseMinAggregateOutputType | null
@@ -221,6 +228,7 @@ export type WarehouseWhereInput = {
   country?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   phone?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableFilter<"Warehouse"> | string | null
+  loadingGate?: Prisma.BoolFilter<"Warehouse"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Warehouse"> | Date | string
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
   packages?: Prisma.PackageListRelationFilter
@@ -237,6 +245,7 @@ export type WarehouseOrderByWithRelationInput = {
   country?: Prisma.SortOrderInput | Prisma.SortOrder
   phone?: Prisma.SortOrderInput | Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   tenant?: Prisma.TenantOrderByWithRelationInput
   packages?: Prisma.PackageOrderByRelationAggregateInput
@@ -258,6 +267,7 @@ export type WarehouseWhereUniqueInput = Prisma.AtLeast<{
   country?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   phone?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableFilter<"Warehouse"> | string | null
+  loadingGate?: Prisma.BoolFilter<"Warehouse"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Warehouse"> | Date | string
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
   packages?: Prisma.PackageListRelationFilter
@@ -274,6 +284,7 @@ export type WarehouseOrderByWithAggregationInput = {
   country?: Prisma.SortOrderInput | Prisma.SortOrder
   phone?: Prisma.SortOrderInput | Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.WarehouseCountOrderByAggregateInput
   _max?: Prisma.WarehouseMaxOrderByAggregateInput
@@ -293,6 +304,7 @@ export type WarehouseScalarWhereWithAggregatesInput = {
   country?: Prisma.StringNullableWithAggregatesFilter<"Warehouse"> | string | null
   phone?: Prisma.StringNullableWithAggregatesFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableWithAggregatesFilter<"Warehouse"> | string | null
+  loadingGate?: Prisma.BoolWithAggregatesFilter<"Warehouse"> | boolean
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Warehouse"> | Date | string
 }
 
@@ -305,6 +317,7 @@ export type WarehouseCreateInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   tenant: Prisma.TenantCreateNestedOneWithoutWarehousesInput
   packages?: Prisma.PackageCreateNestedManyWithoutWarehouseInput
@@ -321,6 +334,7 @@ export type WarehouseUncheckedCreateInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutWarehouseInput
   manifests?: Prisma.ManifestUncheckedCreateNestedManyWithoutWarehouseInput
@@ -335,6 +349,7 @@ export type WarehouseUpdateInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tenant?: Prisma.TenantUpdateOneRequiredWithoutWarehousesNestedInput
   packages?: Prisma.PackageUpdateManyWithoutWarehouseNestedInput
@@ -351,6 +366,7 @@ export type WarehouseUncheckedUpdateInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutWarehouseNestedInput
   manifests?: Prisma.ManifestUncheckedUpdateManyWithoutWarehouseNestedInput
@@ -366,6 +382,7 @@ export type WarehouseCreateManyInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
 }
 
@@ -378,6 +395,7 @@ export type WarehouseUpdateManyMutationInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -391,6 +409,7 @@ export type WarehouseUncheckedUpdateManyInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -424,6 +443,7 @@ export type WarehouseCountOrderByAggregateInput = {
   country?: Prisma.SortOrder
   phone?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -437,6 +457,7 @@ export type WarehouseMaxOrderByAggregateInput = {
   country?: Prisma.SortOrder
   phone?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -450,6 +471,7 @@ export type WarehouseMinOrderByAggregateInput = {
   country?: Prisma.SortOrder
   phone?: Prisma.SortOrder
   email?: Prisma.SortOrder
+  loadingGate?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -537,6 +559,7 @@ export type WarehouseCreateWithoutTenantInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   packages?: Prisma.PackageCreateNestedManyWithoutWarehouseInput
   manifests?: Prisma.ManifestCreateNestedManyWithoutWarehouseInput
@@ -551,6 +574,7 @@ export type WarehouseUncheckedCreateWithoutTenantInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutWarehouseInput
   manifests?: Prisma.ManifestUncheckedCreateNestedManyWithoutWarehouseInput
@@ -595,6 +619,7 @@ export type WarehouseScalarWhereInput = {
   country?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   phone?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableFilter<"Warehouse"> | string | null
+  loadingGate?: Prisma.BoolFilter<"Warehouse"> | boolean
   createdAt?: Prisma.DateTimeFilter<"Warehouse"> | Date | string
 }
 
@@ -607,6 +632,7 @@ export type WarehouseCreateWithoutPackagesInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   tenant: Prisma.TenantCreateNestedOneWithoutWarehousesInput
   manifests?: Prisma.ManifestCreateNestedManyWithoutWarehouseInput
@@ -622,6 +648,7 @@ export type WarehouseUncheckedCreateWithoutPackagesInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   manifests?: Prisma.ManifestUncheckedCreateNestedManyWithoutWarehouseInput
 }
@@ -651,6 +678,7 @@ export type WarehouseUpdateWithoutPackagesInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tenant?: Prisma.TenantUpdateOneRequiredWithoutWarehousesNestedInput
   manifests?: Prisma.ManifestUpdateManyWithoutWarehouseNestedInput
@@ -666,6 +694,7 @@ export type WarehouseUncheckedUpdateWithoutPackagesInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   manifests?: Prisma.ManifestUncheckedUpdateManyWithoutWarehouseNestedInput
 }
@@ -679,6 +708,7 @@ export type WarehouseCreateWithoutManifestsInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   tenant: Prisma.TenantCreateNestedOneWithoutWarehousesInput
   packages?: Prisma.PackageCreateNestedManyWithoutWarehouseInput
@@ -694,6 +724,7 @@ export type WarehouseUncheckedCreateWithoutManifestsInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutWarehouseInput
 }
@@ -723,6 +754,7 @@ export type WarehouseUpdateWithoutManifestsInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tenant?: Prisma.TenantUpdateOneRequiredWithoutWarehousesNestedInput
   packages?: Prisma.PackageUpdateManyWithoutWarehouseNestedInput
@@ -738,6 +770,7 @@ export type WarehouseUncheckedUpdateWithoutManifestsInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutWarehouseNestedInput
 }
@@ -751,6 +784,7 @@ export type WarehouseCreateManyTenantInput = {
   country?: string | null
   phone?: string | null
   email?: string | null
+  loadingGate?: boolean
   createdAt?: Date | string
 }
 
@@ -763,6 +797,7 @@ export type WarehouseUpdateWithoutTenantInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUpdateManyWithoutWarehouseNestedInput
   manifests?: Prisma.ManifestUpdateManyWithoutWarehouseNestedInput
@@ -777,6 +812,7 @@ export type WarehouseUncheckedUpdateWithoutTenantInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutWarehouseNestedInput
   manifests?: Prisma.ManifestUncheckedUpdateManyWithoutWarehouseNestedInput
@@ -791,6 +827,7 @@ export type WarehouseUncheckedUpdateManyWithoutTenantInput = {
   country?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -844,6 +881,7 @@ export type WarehouseSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   country?: boolean
   phone?: boolean
   email?: boolean
+  loadingGate?: boolean
   createdAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   packages?: boolean | Prisma.Warehouse$packagesArgs<ExtArgs>
@@ -861,6 +899,7 @@ export type WarehouseSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   country?: boolean
   phone?: boolean
   email?: boolean
+  loadingGate?: boolean
   createdAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["warehouse"]>
@@ -875,6 +914,7 @@ export type WarehouseSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   country?: boolean
   phone?: boolean
   email?: boolean
+  loadingGate?: boolean
   createdAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["warehouse"]>
@@ -889,10 +929,11 @@ export type WarehouseSelectScalar = {
   country?: boolean
   phone?: boolean
   email?: boolean
+  loadingGate?: boolean
   createdAt?: boolean
 }
 
-export type WarehouseOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "isPrimary" | "address" | "city" | "country" | "phone" | "email" | "createdAt", ExtArgs["result"]["warehouse"]>
+export type WarehouseOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "isPrimary" | "address" | "city" | "country" | "phone" | "email" | "loadingGate" | "createdAt", ExtArgs["result"]["warehouse"]>
 export type WarehouseInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   packages?: boolean | Prisma.Warehouse$packagesArgs<ExtArgs>
@@ -923,6 +964,10 @@ export type $WarehousePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     country: string | null
     phone: string | null
     email: string | null
+    /**
+     * Whether its manifests can be shipped only when they are loaded completely.
+     */
+    loadingGate: boolean
     createdAt: Date
   }, ExtArgs["result"]["warehouse"]>
   composites: {}
@@ -1359,6 +1404,7 @@ export interface WarehouseFieldRefs {
   readonly country: Prisma.FieldRef<"Warehouse", 'String'>
   readonly phone: Prisma.FieldRef<"Warehouse", 'String'>
   readonly email: Prisma.FieldRef<"Warehouse", 'String'>
+  readonly loadingGate: Prisma.FieldRef<"Warehouse", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Warehouse", 'DateTime'>
 }
     
