@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deviceScan, scanTime, sendScans, type DeviceScan } from '../../support/scans/device-scans.js';
 import { rounds } from '../../support/harness/effort.js';
+import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -26,11 +26,10 @@ const CALLERS = rounds(60, 200);
 /** Waits until the scans are stored. */
 async function untilStored(scans: DeviceScan[]): Promise<void> {
   const ids = scans.map(({ scan_id }) => scan_id);
-  for (;;) {
-    const { rows } = await service.owner.query('select id from scans where id = any($1)', [ids]);
-    if (rows.length === ids.length) return;
-    await setTimeout(5);
-  }
+  await until(async () => {
+    const { rowCount } = await service.owner.query('select from scans where id = any($1)', [ids]);
+    return rowCount === ids.length;
+  });
 }
 
 const one = async (scan: unknown) => (await send(scan))[0];
@@ -54,6 +53,15 @@ async function readyManifest(
   expect((await manage({ action: 'update_meta', status: 'ready' })).status).toBe(200);
   return { manifest_id, manifest_number };
 }
+
+test('a package whose history lacks its status is delivered, and fails no other scan of the batch', async () => {
+  const [number, other] = [newNumber(), newNumber()];
+  await send(receive(number, 60));
+  await service.owner.query("update packages set status = 'shipped' where tracking_number = $1", [number]);
+  const results = await send(deviceScan('deliver', number, 30), receive(other, 20));
+  expect(results.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['done', 'done']);
+  expect(await packageOf(number)).toMatchObject({ status: 'delivered' });
+});
 
 test('a batch receives, locates, holds and loads a parcel, and answers each scan', async () => {
   const number = newNumber();

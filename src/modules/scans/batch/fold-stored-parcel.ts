@@ -1,6 +1,6 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import { statusAfter, type PackageStatus } from '../../packages/public.js';
-import { foldParcel, type FoldedParcel } from '../fold/fold.js';
+import { foldParcel, type FoldedParcel, type StatusFact } from '../fold/fold.js';
 import * as queries from './queries.js';
 import type { ReceivedParcel } from './receive.js';
 import type { ManifestStatus } from '../fold/manifest-status.js';
@@ -30,12 +30,11 @@ export function foldStoredParcel(
   parcel: ReceivedParcel,
   { statuses, couriers }: ManifestFacts,
 ): FoldedParcel {
-  const { package: stored, scans, events, receivedBy } = parcel;
-  const ownEvents = new Set(scans.flatMap(({ eventId }) => eventId ?? []));
+  const { package: stored, scans, receivedBy } = parcel;
   const courierId = stored?.courierId ?? null;
   return foldParcel({
     scans,
-    facts: events.filter(({ id }) => !ownEvents.has(id)),
+    facts: factsOf(parcel),
     receivedBy,
     statusAfter: statusAfterScan,
     assignment: {
@@ -44,6 +43,18 @@ export function foldStoredParcel(
     },
     hasLeft: (id) => statuses.get(id) !== 'ready',
   });
+}
+
+/**
+ * Returns the changes of the status that did not come from scans. If the history does not lead to the package's status, for
+ * example after an import, the status counts from the beginning.
+ */
+function factsOf({ package: stored, scans, events }: ReceivedParcel): StatusFact[] {
+  if (!stored) return [];
+  const last = events.at(-1)?.status ?? 'received';
+  if (last !== stored.status) return [{ status: stored.status, occurredAt: '', recordedAt: '' }];
+  const ownEvents = new Set(scans.flatMap(({ eventId }) => eventId ?? []));
+  return events.filter(({ id }) => !ownEvents.has(id));
 }
 
 /** The rules of RecordPackageEvent. */
