@@ -7,7 +7,7 @@ import type { ManifestStatus } from '../fold/manifest-status.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
 import type { Details } from './read-scans.js';
 
-/** ISO 8601 in UTC with milliseconds */
+/** The time as ISO 8601, in UTC with milliseconds. */
 const iso = (time: string): Sql =>
   sql`to_char(${raw(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 

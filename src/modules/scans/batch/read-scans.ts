@@ -20,7 +20,7 @@ export type Details = Omit<Partial<SentReceive>, 'scan_id' | 'scanned_at' | 'kin
 export type ReadScan = {
   id: string;
   kind: SentScan['kind'];
-  /** ISO 8601 in UTC with milliseconds */
+  /** ISO 8601, in UTC with milliseconds. */
   scannedAt: string;
   /** The text as the scanner sent it. */
   scan: string;

@@ -6,7 +6,7 @@ import { isHeld, whyExtra, type Assignment, type ExtraReason } from './extra-rea
 
 export type ScanKind = 'receive' | 'load' | 'unload' | 'locate' | 'hold' | 'deliver';
 
-/** Times are ISO 8601 in UTC with milliseconds, which sorts chronologically. */
+/** Times are ISO 8601, in UTC with milliseconds, which sorts chronologically. */
 export type ParcelScan = {
   id: string;
   kind: ScanKind;
