@@ -1,0 +1,22 @@
+import type { Scan } from '../scanner/scanner.js';
+
+// The page on the screen takes the scans. A page that takes none lets them open Find.
+
+type ScanHandler = (scan: Scan) => void;
+
+let handlers: ScanHandler[] = [];
+
+/** Gives the scans to a page while it is on the screen. The latest handler has them. */
+export function takeScans(handler: ScanHandler): () => void {
+  handlers = [...handlers, handler];
+  return () => {
+    handlers = handlers.filter((each) => each !== handler);
+  };
+}
+
+/** Returns whether a page has taken the scan. */
+export function giveScan(scan: Scan): boolean {
+  const handler = handlers.at(-1);
+  handler?.(scan);
+  return handler !== undefined;
+}

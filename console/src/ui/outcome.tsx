@@ -1,0 +1,48 @@
+import { signal } from '@preact/signals';
+import { play } from '../device/sound.js';
+
+export type Tone = 'good' | 'warn' | 'bad' | 'wait';
+
+/** The result of the last scan: one big word, a colour, a sound, and a sentence that says what to do. */
+export type Outcome = { tone: Tone; word: string; detail: string; at: number };
+
+export const outcome = signal<Outcome | null>(null);
+
+export function show(tone: Tone, word: string, detail = ''): void {
+  outcome.value = { tone, word, detail, at: Date.now() };
+  play(tone);
+}
+
+export const clearOutcome = () => {
+  outcome.value = null;
+};
+
+/** Signs, so that no result depends on its colour alone. */
+const SIGNS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', wait: '…' };
+
+export function OutcomeBanner({ idle }: { idle: string }) {
+  const current = outcome.value;
+  return (
+    <div
+      class={`outcome outcome-${current?.tone ?? 'idle'}`}
+      role="status"
+      aria-live="assertive"
+      data-testid="outcome"
+    >
+      {current ? (
+        // A new key restarts the animation for the same word.
+        <div key={current.at} class="outcome-body">
+          <span class="outcome-sign" aria-hidden="true">
+            {SIGNS[current.tone]}
+          </span>
+          <strong class="outcome-word">{current.word}</strong>
+          {current.detail && <span class="outcome-detail">{current.detail}</span>}
+        </div>
+      ) : (
+        <div class="outcome-body">
+          <span class="outcome-detail">{idle}</span>
+        </div>
+      )}
+    </div>
+  );
+}
