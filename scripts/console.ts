@@ -14,7 +14,8 @@ await rm(output, { recursive: true, force: true });
 await mkdir(output, { recursive: true });
 const { metafile } = await build({
   absWorkingDir: projectRoot,
-  entryPoints: [join(source, 'src', 'main.tsx')],
+  entryPoints: [join(source, 'src', 'main.tsx'), join(source, 'src', 'styles', 'console.css')],
+  outbase: join(source, 'src'),
   outdir: join(output, 'assets'),
   entryNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',

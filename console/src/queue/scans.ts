@@ -1,11 +1,8 @@
 // The rules of the queue, without IndexedDB and the network.
 
-/** Provisional. */
-export type StationScan = { scan_id: string; scanned_at: string; kind: string; scan: string } & Record<
-  string,
-  unknown
->;
-export type ScanResult = { scan_id: string; status: string } & Record<string, unknown>;
+import type { ScanResult, StationScan } from '../../../sdk/typescript/src/generated/core/types.gen.js';
+
+export type { ScanResult, StationScan };
 
 /** A scan that waits on this device. */
 export type QueuedScan = {
@@ -47,13 +44,16 @@ export function nextBatch(queue: QueuedScan[], owner: string): Batch | undefined
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Returns whether the service has executed the scan, so that it need not be kept. */
-export const isAcknowledged = ({ status }: ScanResult): boolean => status === 'done' || status === 'repeated';
+/** Returns whether the service has executed the scan, so that it need not be kept. A conflict stays one when it is repeated. */
+export const isAcknowledged = ({ outcome }: Pick<ScanResult, 'outcome'>): boolean => outcome === 'done';
 
 /** Returns what remains of a sent scan: nothing if it was executed, otherwise the scan with its answer. */
 export function settle(scan: QueuedScan, result: ScanResult): QueuedScan | undefined {
   return isAcknowledged(result) ? undefined : { ...scan, state: 'attention', result };
 }
+
+/** Returns a time as the service takes it: UTC, with milliseconds. */
+export const stampOf = (moment: Date): string => moment.toISOString().replace('T', ' ').replace('Z', '');
 
 export type QueueCounts = { waiting: number; attention: number; ofOthers: number; others: string[] };
 

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { isExpired, type Session } from '../session/session.js';
-import { delayAfter, nextBatch, settle, type Batch } from './scans.js';
+import { delayAfter, nextBatch, settle, type Batch, type QueuedScan } from './scans.js';
 import { queue, refresh, storeSettled } from './store.js';
 
 /** Why the last batch was not sent. Null after a batch that was. */
@@ -53,11 +53,11 @@ async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> 
 const isAborted = (stopped: AbortSignal) => stopped.aborted;
 
 async function send({ client }: Session, { station, scans }: Batch, stopped: AbortSignal): Promise<void> {
-  const { data } = await client.packages.scanBatch(
+  const { data } = await client.packages.sendScans(
     { station, scans: scans.map(({ request }) => request) },
     { signal: stopped, maxRetries: 0 },
   );
-  const byId = new Map(scans.map((scan) => [scan.scan_id, scan]));
+  const byId = new Map<string | null, QueuedScan>(scans.map((scan) => [scan.scan_id, scan]));
   const answers = data.results.flatMap((result) => {
     const scan = byId.get(result.scan_id);
     return scan ? [{ scan, result, remains: settle(scan, result) }] : [];

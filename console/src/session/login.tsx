@@ -83,7 +83,6 @@ function LoginForm({ username: expired }: { username?: string }) {
           value={code}
           onValue={setCode}
           autocomplete="one-time-code"
-          autoFocus
           ref={focus}
         />
       ) : (
@@ -114,7 +113,8 @@ function LoginForm({ username: expired }: { username?: string }) {
   );
 }
 
-const focus = (element: HTMLElement | null) => element?.querySelector('input')?.focus();
+/** Takes the focus when the field appears. */
+const focus = (element: HTMLInputElement | null) => element?.focus();
 
 function failureText(error: unknown): string {
   if (error instanceof ApiError)

@@ -17,10 +17,10 @@ const fill = (text: string, values: Values) =>
     return typeof value === 'number' ? number(value) : (value ?? '');
   });
 
-/** Returns the text of a value that a later version of the service may extend: the value itself if it is unknown. */
-export function textOf(prefix: string, value: string): string {
+/** Returns the text of a value that a later version of the service may extend, or `otherwise` if it is unknown. */
+export function textOf(prefix: string, value: string, otherwise = value, values: Values = {}): string {
   const key = `${prefix}.${value}`;
-  return key in en ? t(key as TextKey) : value;
+  return key in en ? t(key as TextKey, values) : otherwise;
 }
 
 export const number = (value: number, options?: Intl.NumberFormatOptions) =>

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, PartialInputHTMLAttributes } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.js';
 import type { Loaded } from './load.js';
@@ -18,10 +18,11 @@ type FieldProps = {
   onValue: (value: string) => void;
   hint?: string | undefined;
   error?: string | undefined;
-} & Omit<JSX.InputHTMLAttributes, 'value' | 'onInput' | 'label'>;
+  type?: 'text' | 'password' | 'date';
+} & Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'value' | 'onInput' | 'label' | 'role' | 'type'>;
 
 /** A text field with its label. Numbers use it too, with `inputMode`, so that every field can be restored after a scan. */
-export function Field({ label, value, onValue, hint, error, ...input }: FieldProps) {
+export function Field({ label, value, onValue, hint, error, type = 'text', ...input }: FieldProps) {
   const id = useId();
   const note = error ?? hint;
   return (
@@ -29,7 +30,7 @@ export function Field({ label, value, onValue, hint, error, ...input }: FieldPro
       <label for={id}>{label}</label>
       <input
         id={id}
-        type="text"
+        type={type}
         autocomplete="off"
         spellcheck={false}
         {...input}
