@@ -78,7 +78,12 @@ function Bills({ rows }: { rows: Bill[] }) {
             isExtra: true,
             cell: ({ total_packages }) => number(total_packages),
           },
-          { title: t('bills.total'), isNumber: true, cell: ({ total_amount }) => money(total_amount) },
+          {
+            title: t('bills.total'),
+            isNumber: true,
+            isExtra: true,
+            cell: ({ total_amount }) => money(total_amount),
+          },
           { title: t('bills.balance'), isNumber: true, cell: ({ balance }) => money(balance) },
           {
             title: t('bills.documents'),

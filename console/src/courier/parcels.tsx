@@ -45,7 +45,7 @@ export function ParcelsPage() {
             </Empty>
           ) : (
             <>
-              <p class="muted">
+              <p class="summary muted">
                 {t('parcels.summary', { count: meta.total_count, weight: pounds(meta.total_weight) })}
               </p>
               <Parcels rows={data} />

@@ -84,7 +84,7 @@ function EndpointCard({ endpoint, url, health, onTested }: CardProps) {
           {textOf('health', health.state)}
         </Tag>
       </div>
-      <p class="mono break">{url ?? t('webhooks.noUrl')}</p>
+      {url ? <p class="mono break">{url}</p> : <p class="muted">{t('webhooks.noUrl')}</p>}
       {health.last_success_at && (
         <p class="muted">{t('webhooks.lastSuccess', { at: dateTime(health.last_success_at) })}</p>
       )}

@@ -1,5 +1,5 @@
 import { settings } from './settings.js';
-import type { Tone } from '../ui/outcome.js';
+import type { Tone } from '../ui/tone.js';
 
 type Note = { hertz: number; startMs: number; lengthMs: number };
 

@@ -1,5 +1,5 @@
 // What a person at a station sees and hears for the answer to a scan.
-import type { Tone } from '../ui/outcome.js';
+import type { Tone } from '../ui/tone.js';
 import type { ScanResult, StationScan } from './scans.js';
 
 export type Word =

@@ -85,11 +85,13 @@ function Results({ query }: { query: string }) {
 function Meaning({ resolution: { candidates, matches, next } }: { resolution: ScanResolution }) {
   const hasMatch = Object.values(matches).some((records) => records.length > 0);
   if (candidates.length === 0 && !hasMatch) return null;
+  // The next step is one of a parcel. A customer's code has none.
+  const isParcel = candidates.length + matches.packages.length + matches.prealerts.length > 0;
   return (
     <section class="section card">
       <div class="heading">
         <h2>{t('find.meaning')}</h2>
-        <Tag tint={next === 'review' ? 'warn' : 'plain'}>{textOf('next', next)}</Tag>
+        {isParcel && <Tag tint={next === 'review' ? 'warn' : 'plain'}>{textOf('next', next)}</Tag>}
       </div>
       <dl class="facts">
         {candidates.slice(0, 3).map(({ format, carrier_name, tracking_number, explanation }) => (

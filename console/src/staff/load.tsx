@@ -123,6 +123,7 @@ function Loading({ manifestId }: { manifestId: string }) {
         </a>
       </Heading>
       <OutcomeBanner idle={t(isUnloading ? 'load.idleOff' : 'load.idle')} />
+      <Content of={loading}>{(data) => <Counts counts={data.counts} />}</Content>
       <div class="card stack" data-search>
         <NumberField onNumber={(text) => void mark({ text, isAgain: false })} />
         <label class="check">
@@ -134,14 +135,7 @@ function Loading({ manifestId }: { manifestId: string }) {
           {t('load.takeOff')}
         </label>
       </div>
-      <Content of={loading}>
-        {(data) => (
-          <>
-            <Counts counts={data.counts} />
-            <LoadingLists data={data} list={list} onList={setList} />
-          </>
-        )}
-      </Content>
+      {loading.data && <LoadingLists data={loading.data} list={list} onList={setList} />}
       <section class="section">
         <h2>{t('recent.title')}</h2>
         <RecentScans kinds={['load', 'unload']} caption={t('recent.title')} />

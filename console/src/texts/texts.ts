@@ -33,10 +33,18 @@ export const pounds = (value: number) => `${number(value, { maximumFractionDigit
 /** Returns a date and time of the service, which are in UTC, as a moment. */
 export const momentOf = (utc: string) => new Date(`${utc.replace(' ', 'T')}Z`);
 
-export const dateTime = (utc: string) =>
-  new Intl.DateTimeFormat(settings.value.language, { dateStyle: 'medium', timeStyle: 'short' }).format(
-    momentOf(utc),
-  );
+/** Without the year if it is the present one, so that tables stay narrow. */
+export function dateTime(utc: string, now = new Date()): string {
+  const moment = momentOf(utc);
+  const isThisYear = moment.getFullYear() === now.getFullYear();
+  return new Intl.DateTimeFormat(settings.value.language, {
+    ...(isThisYear ? {} : { year: 'numeric' }),
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+  }).format(moment);
+}
 
 export const time = (moment: Date) =>
   new Intl.DateTimeFormat(settings.value.language, { timeStyle: 'medium' }).format(moment);

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import { play } from '../device/sound.js';
-
-export type Tone = 'good' | 'warn' | 'bad' | 'wait';
+import type { Tone } from './tone.js';
 
 /** The result of the last scan: one big word, a colour, a sound, and a sentence that says what to do. */
 export type Outcome = { tone: Tone; word: string; detail: string; at: number };
@@ -18,7 +17,7 @@ export const clearOutcome = () => {
 };
 
 /** Signs, so that no result depends on its colour alone. */
-const SIGNS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', wait: '…' };
+const SIGNS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', wait: '' };
 
 export function OutcomeBanner({ idle }: { idle: string }) {
   const current = outcome.value;
@@ -32,9 +31,11 @@ export function OutcomeBanner({ idle }: { idle: string }) {
       {current ? (
         // A new key restarts the animation for the same word.
         <div key={current.at} class="outcome-body">
-          <span class="outcome-sign" aria-hidden="true">
-            {SIGNS[current.tone]}
-          </span>
+          {SIGNS[current.tone] && (
+            <span class="outcome-sign" aria-hidden="true">
+              {SIGNS[current.tone]}
+            </span>
+          )}
           <strong class="outcome-word">{current.word}</strong>
           {current.detail && <span class="outcome-detail">{current.detail}</span>}
         </div>

@@ -19,7 +19,10 @@ type FieldProps = {
   hint?: string | undefined;
   error?: string | undefined;
   type?: 'text' | 'password' | 'date';
-} & Omit<PartialInputHTMLAttributes<HTMLInputElement>, 'value' | 'onInput' | 'label' | 'role' | 'type'>;
+} & Pick<
+  PartialInputHTMLAttributes<HTMLInputElement>,
+  'autocomplete' | 'disabled' | 'inputMode' | 'maxLength' | 'name' | 'onKeyDown' | 'ref' | 'required'
+>;
 
 /** A text field with its label. Numbers use it too, with `inputMode`, so that every field can be restored after a scan. */
 export function Field({ label, value, onValue, hint, error, type = 'text', ...input }: FieldProps) {
@@ -30,7 +33,8 @@ export function Field({ label, value, onValue, hint, error, type = 'text', ...in
       <label for={id}>{label}</label>
       <input
         id={id}
-        type={type}
+        // The attributes are those that all of these types have.
+        type={type as 'text'}
         autocomplete="off"
         spellcheck={false}
         {...input}
