@@ -103,6 +103,8 @@ function operationTable(bundle) {
     bodyRequired: operation.requestBody?.required ?? false,
     maxBodyBytes: operation.requestBody?.['x-max-body-bytes'] ?? null,
     lineLimits: lineLimitsOf(operation),
+    // The list whose elements are validated one by one.
+    itemList: operation.requestBody?.content['application/json']?.['x-each-item'] ?? null,
     fileFields: fileFieldsOf(bundle, operation).map(([name]) => name),
     maxFileBytes: maxFileBytesOf(bundle, operation),
     queryDefaults: (operation.parameters ?? [])

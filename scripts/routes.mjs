@@ -14,9 +14,10 @@ const LINES = 'application/x-ndjson';
  */
 export async function routeTable(bundle) {
   const routes = [];
+  const itemLists = itemListsOf(bundle);
   const app = Fastify({ exposeHeadRoutes: false });
   app.addHook('onRoute', ({ method, url, schema }) =>
-    routes.push({ method, url, schema: requestOf(schema) }),
+    routes.push({ method, url, schema: requestOf(schema, itemLists) }),
   );
   await app.register(openapiGlue, {
     specification: { ...withPlainDiscriminators(bundle), paths: requestsOf(bundle.paths) },
@@ -46,8 +47,21 @@ function withPlainDiscriminators(node) {
   return copy;
 }
 
-function requestOf({ operationId, params, querystring, headers, body }) {
+/** Returns the list of each operation whose elements are validated one by one. */
+function itemListsOf({ paths }) {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  return new Map(
+    operations.map(({ operationId, requestBody }) => [
+      operationId,
+      requestBody?.content?.['application/json']?.['x-each-item'],
+    ]),
+  );
+}
+
+function requestOf({ operationId, params, querystring, headers, body }, itemLists) {
   const { [LINES]: lines, 'application/json': json, ...forms } = body?.content ?? {};
+  const list = itemLists.get(operationId);
+  if (list) json.schema.properties[list]['x-each-item'] = true;
   if (lines && json?.schema) lines.schema = json.schema;
   for (const { schema } of Object.values(forms)) acceptUploadedFiles(schema);
   return { operationId, params, querystring, headers, body };

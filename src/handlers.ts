@@ -26,7 +26,10 @@ import { prealertSubmissionHandlers } from './modules/prealerts/submission/handl
 import { prealertUploadHandlers } from './modules/prealerts/upload/handlers.js';
 import { prealertReviewHandlers } from './modules/prealerts/review-handlers.js';
 import { rateHandlers } from './modules/rates/handlers.js';
+import { executeWaitingScans } from './modules/scans/batch/execute-parcels.js';
+import { scanBatchHandlers } from './modules/scans/batch/handlers.js';
 import { scanHandlers } from './modules/scans/handlers.js';
+import { manifestLoadingHandlers } from './modules/scans/loading/handlers.js';
 import { securityHandlers } from './modules/security/handlers.js';
 import { serviceHandlers } from './modules/service/handlers.js';
 import { sessionHandlers } from './modules/sessions/handlers.js';
@@ -52,9 +55,11 @@ export function makeHandlers(deps: Deps) {
     ...customerSyncHandlers(),
     ...prealertReviewHandlers(),
     ...prealertUploadHandlers(deps),
-    ...packageHandlers(deps),
+    ...packageHandlers(deps, executeWaitingScans),
     ...packageEventHandlers(),
     ...scanHandlers(),
+    ...scanBatchHandlers(),
+    ...manifestLoadingHandlers(),
     ...manifestHandlers(),
     ...manifestListHandlers(),
     ...rateHandlers(),

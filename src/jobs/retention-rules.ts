@@ -42,6 +42,16 @@ export const RETENTION_RULES: RetentionRule[] = [
     onlyIf: sql`exists (select from known_networks newer
       where newer.tenant_id = old.tenant_id and newer.user_id = old.user_id and newer.last_seen_at > old.last_seen_at)`,
   },
+  // Twice as long as the oldest scan that is accepted, so that a scan which arrives late meets all others of its parcel.
+  { table: sql`scans`, time: sql`old.arrived_at`, keep: sql`interval '180 days'` },
+  {
+    // The place of a parcel in the warehouse stays.
+    table: sql`parcel_positions`,
+    time: sql`old.updated_at`,
+    keep: sql`interval '180 days'`,
+    onlyIf: sql`not exists (select from packages p where p.tenant_id = old.tenant_id and p.tracking_key = old.parcel_key
+      and p.status in ('received', 'on_hold', 'customs_hold'))`,
+  },
   { table: sql`idempotency_keys`, time: sql`old.created_at`, keep: sql`interval '24 hours'` },
   // A few rows per courier, so it needs no index on the time.
   { table: sql`courier_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },

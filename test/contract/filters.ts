@@ -172,6 +172,11 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
     return equals('dispatch_id', await insertDispatch(owner));
   },
 
+  'getManifestLoading manifest_id': {
+    isNoFilter: 'required; another manifest has other packages: loading-gate.test.ts',
+  },
+  'getManifestLoading list': { isNoFilter: 'selects the list: loading-gate.test.ts' },
+
   'listAuditEntries actor_id': async (_all, owner) => {
     await insertAuditLog(owner);
     return equals('actor_id', DEMO.users.admin);

@@ -52,12 +52,14 @@ const REQUIRED_PARAMS: Partial<Record<OperationId, Values>> = {
   getCourierBill: { bill_id: DEMO.bills.published },
   getCourierStatement: { courier_id: DEMO.couriers.IEX, from: '2020-01-01', to: '2100-01-01' },
   getBillingReconciliation: lastYear(),
+  getManifestLoading: { manifest_id: DEMO.manifests.draft, list: 'expected' },
 };
 
 /** The property of `data` that contains the records, where `data` is not the array itself. */
 const RECORDS_KEY: Partial<Record<OperationId, string>> = {
   getCourierBill: 'lines',
   getCourierStatement: 'movements',
+  getManifestLoading: 'parcels',
   getBillingReconciliation: 'exceptions',
 };
 

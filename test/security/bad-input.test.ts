@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { clone } from '../support/builders/couriers.js';
+import { deviceScan } from '../support/scans/device-scans.js';
 import type { Schema } from '../../src/platform/contract/bundle.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {
@@ -234,9 +235,11 @@ describe('JSON bodies', () => {
     '%s: every forbidden value of every field is rejected by name, and nothing is stored',
     async (_name, shape) => {
       const before = await fingerprint(service.owner);
-      const cases = Object.entries(shape.schema.properties).flatMap(([field, schema]) =>
-        [...badValuesOf(schema), ...missing(shape, field)].map((bad) => ({ field, ...bad })),
-      );
+      const cases = Object.entries(shape.schema.properties)
+        .flatMap(([field, schema]) =>
+          [...badValuesOf(schema), ...missing(shape, field)].map((bad) => ({ field, ...bad })),
+        )
+        .filter((each) => !isListOfItems(shape, each));
       const sendChanged = (changes: Body) => send(shape.id, { ...shape.example, ...changes });
       const isNamed = (reply: Reply, { field, value }: Case) => isRejected(shape, field, value, reply);
       // The action determines which fields exist.
@@ -251,6 +254,10 @@ describe('JSON bodies', () => {
       expect(await fingerprint(service.owner)).toEqual(before);
     },
   );
+
+  /** A scan is refused by itself, in a success: scan-batch.test.ts. */
+  const isListOfItems = ({ id }: BodyShape, { field, value }: Case) =>
+    operationOf(id).itemList === field && Array.isArray(value) && value.length === 2;
 
   const missing = ({ schema }: BodyShape, field: string): BadValue[] =>
     schema.required?.includes(field) ? [{ why: 'missing', value: undefined }] : [];
@@ -806,6 +813,12 @@ describe('mass assignment', () => {
       body: async () => ({ package_id: await newPackage(), status: 'on_hold' }),
       rowOf: ofBody('package_id'),
     },
+    sendScans: {
+      id: 'sendScans',
+      table: 'scans',
+      body: () => ({ station: 'Dock', scans: [deviceScan('receive', freshNumber(), 1, { weight: 1 })] }),
+      rowOf: ({ body }) => String(body['data'].results[0].scan_id),
+    },
     reviewPrealert: {
       id: 'reviewPrealert',
       table: 'prealerts',
@@ -1132,6 +1145,11 @@ describe('mass assignment', () => {
     'published_at',
     'recorded_at',
     'voided_at',
+    'scan',
+    'scanned_at',
+    'arrived_at',
+    'parcel_key',
+    'content_hash',
   ];
 
   async function write(each: Write, extra: Body): Promise<{ row: Body; body: Body }> {

@@ -97,7 +97,7 @@ const INVENTORY: Record<string, Table> = {
   'public.carriers': { keep: 'tenant_id id', knownName: 'name' },
   'public.airlines': { keep: 'tenant_id', code: 'prefix', knownName: 'name' },
   'public.warehouses': {
-    keep: 'tenant_id id is_primary created_at',
+    keep: 'tenant_id id is_primary loading_gate created_at',
     text: 'name address city country phone',
     email: 'email',
   },
@@ -128,11 +128,22 @@ const INVENTORY: Record<string, Table> = {
     text: 'location remarks',
   },
   'public.manifests': {
-    keep: 'tenant_id id flight_date warehouse_id created_at updated_at',
-    code: 'status airline_prefix',
+    keep: 'tenant_id id flight_date warehouse_id created_at updated_at overridden_at overridden_by override_missing override_extra',
+    code: 'status airline_prefix loading_gate',
     manifestNumber: 'manifest_number',
     awbNumber: 'awb_number',
-    text: 'flight_number notes',
+    text: 'flight_number notes override_reason',
+  },
+  'public.scans': {
+    keep: 'tenant_id id scanned_at arrived_at user_id manifest_id is_admitted event_id',
+    code: 'kind outcome reason',
+    text: 'station scan parcel_key',
+    json: 'details',
+    hash: 'content_hash',
+  },
+  'public.parcel_positions': {
+    keep: 'tenant_id manifest_id loaded_at updated_at',
+    text: 'parcel_key scan location station',
   },
   'public.rate_tiers': { keep: 'tenant_id id courier_id start_weight_lb end_weight_lb fee_usd' },
   'public.bills': {

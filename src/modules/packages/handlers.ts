@@ -9,21 +9,21 @@ import { queueDispatch } from './dispatch/queue-dispatch.js';
 import { viewDispatches, viewQueued } from './dispatch/view.js';
 import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
-import { receivePackage } from './intake/intake.js';
+import { receivePackage, type ExecuteWaitingScans } from './intake/intake.js';
 import { nPackages } from './shared/wording.js';
 import type { PackageQuery } from './list/filters.js';
 import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
 
-export function packageHandlers({ bulk }: Deps) {
+export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWaitingScans) {
   const writeWorkbook = makeWorkbookWriter();
   const exportFile = <Format extends ExportFormat>(ctx: UserContext, query: ExportQuery, format: Format) =>
     bulk.limitReport(ctx.caller, () => exportPage(ctx, query, { format, now: new Date(), writeWorkbook }));
 
   return {
     async receivePackage({ ctx, body }) {
-      const receipt = await receivePackage(ctx, body);
+      const receipt = await receivePackage(ctx, body, executeWaitingScans);
       const data = viewReceipt(receipt);
       if (receipt.isDuplicate) {
         const warning = receipt.isFlagged ? ' A pre-alert of this number is flagged: review it.' : '';

@@ -1,4 +1,10 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { notifyCourierOfClaim, claimPackage, type Claim } from './claim/claim.js';
-export { MANIFEST_STATUS_EFFECTS, type PackageStatus } from './events/transitions.js';
+export { recordMoves } from './events/record.js';
+export type { Move } from './events/record-queries.js';
+export { MANIFEST_STATUS_EFFECTS, statusAfter, type PackageStatus } from './events/transitions.js';
+export { isHouseNumber } from './intake/house-number.js';
+export { receiveParcel, rescanParcel, type Intake } from './intake/intake.js';
+export { findNamedCustomers, findNamedIds, readReferences } from './intake/referenced-records.js';
 export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';
+export { replaceReceipt } from './update/replace-receipt.js';

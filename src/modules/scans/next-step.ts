@@ -1,5 +1,6 @@
 import type { DataOf } from '../../platform/contract/types.js';
 import type { Candidate } from '../tracking-numbers/public.js';
+import { isHeld } from './fold/extra-reason.js';
 import type { CustomerRow, ManifestRow, PackageRow, PrealertRow } from './queries.js';
 
 export type NextStep = DataOf<'resolveScan'>['next'];
@@ -10,8 +11,6 @@ type Matches = {
   manifests: Pick<ManifestRow, 'status'>[];
   customers: Pick<CustomerRow, 'userCode'>[];
 };
-
-const HELD: ReadonlySet<PackageRow['status']> = new Set(['on_hold', 'customs_hold', 'returned', 'lost']);
 
 /** Returns the next step, by the table in the contract's description of resolveScan. */
 export function decideNextStep(candidates: Pick<Candidate, 'check'>[], matches: Matches): NextStep {
@@ -31,7 +30,7 @@ function stepOfPackage(
   { status, manifestStatus }: Matches['packages'][number],
   prealerts: Matches['prealerts'],
 ): NextStep {
-  if (HELD.has(status) || prealerts.some((prealert) => prealert.status === 'flagged')) return 'review';
+  if (isHeld(status) || prealerts.some((prealert) => prealert.status === 'flagged')) return 'review';
   return status === 'received' && manifestStatus === 'ready' ? 'load' : 'already_received';
 }
 

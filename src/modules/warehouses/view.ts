@@ -12,6 +12,7 @@ export function viewWarehouse(row: WarehouseRow): DataOf<'manageWarehouses'> {
     phone: row.phone,
     email: row.email,
     is_primary: row.isPrimary,
+    loading_gate: row.loadingGate,
     created_at: formatDateTime(row.createdAt),
   };
 }

@@ -13,8 +13,10 @@ import {
   type WarehouseRow,
 } from './queries.js';
 
+type TextField = Exclude<keyof WarehouseFields, 'loadingGate'>;
+
 /** The fields of a warehouse in a request body. */
-export type SentFields = { [Name in keyof WarehouseFields]?: string };
+export type SentFields = { [Name in TextField]?: string } & { loading_gate?: boolean };
 
 const OPTIONAL = ['address', 'city', 'country', 'phone', 'email'] as const;
 
@@ -38,7 +40,7 @@ export async function createWarehouse(
     const isPrimary = (await tx.models.warehouse.count({ where: { isPrimary: true } })) === 0;
     const data = { ...fields, id: newId(), tenantId: ctx.tenantId, isPrimary };
     const row = await tx.models.warehouse.create({ data });
-    const after = { ...fields, is_primary: isPrimary };
+    const after = { ...pickColumns(fields, CHANGEABLE), is_primary: isPrimary };
     await tx.audit({ action: 'warehouse.created', entity: 'warehouse', entityId: row.id, after });
     return row;
   });
@@ -55,11 +57,11 @@ export async function updateWarehouse(
     const stored = await lockWarehouse(ctx, tx, id);
     const fields = merge(stored, sent);
     const row = { ...stored, ...fields };
-    const changed = (['name', ...OPTIONAL] as const).filter((name) => row[name] !== stored[name]);
+    const changed = CHANGEABLE.filter((name) => row[name] !== stored[name]);
     if (changed.length === 0) return { row, isChanged: false };
-    const pick = (from: WarehouseRow) => Object.fromEntries(changed.map((name) => [name, from[name]]));
-    await tx.models.warehouse.updateMany({ where: { id }, data: pick(row) });
-    const [before, after] = [pick(stored), pick(row)];
+    const data = Object.fromEntries(changed.map((name) => [name, row[name]]));
+    await tx.models.warehouse.updateMany({ where: { id }, data });
+    const [before, after] = [pickColumns(stored, changed), pickColumns(row, changed)];
     await tx.audit({ action: 'warehouse.updated', entity: 'warehouse', entityId: id, before, after });
     return { row, isChanged: true };
   });
@@ -96,25 +98,38 @@ export async function deleteWarehouse(ctx: UserContext, id: string): Promise<War
     const [found] = await tx.query(isWarehouseUsed(ctx, id));
     if (found?.is_used) throw new ApiError('warehouse_in_use');
     await tx.models.warehouse.deleteMany({ where: { id } });
-    const { name, address, city, country, phone, email } = row;
-    const before = { name, address, city, country, phone, email };
+    const before = pickColumns(row, CHANGEABLE);
     await tx.audit({ action: 'warehouse.deleted', entity: 'warehouse', entityId: id, before });
     return row;
   });
 }
 
-const NOTHING = { address: null, city: null, country: null, phone: null, email: null };
+const CHANGEABLE = ['name', ...OPTIONAL, 'loadingGate'] as const;
+
+/** Returns fields under the names of their columns, for the audit trail. */
+const pickColumns = (fields: WarehouseFields, names: readonly (keyof WarehouseFields)[]) =>
+  Object.fromEntries(names.map((name) => [name === 'loadingGate' ? 'loading_gate' : name, fields[name]]));
+
+const NOTHING = {
+  address: null,
+  city: null,
+  country: null,
+  phone: null,
+  email: null,
+  loadingGate: false,
+};
 
 /** Returns the stored fields, overwritten by the sent ones. A blank text clears an optional field. The contract rejects a blank name. */
 function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
   const { address, city, country, phone, email } = stored;
-  const merged = { name: sent.name ?? stored.name, address, city, country, phone, email };
+  const loadingGate = sent.loading_gate ?? stored.loadingGate;
+  const merged = { name: sent.name ?? stored.name, address, city, country, phone, email, loadingGate };
   for (const name of OPTIONAL) if (sent[name] !== undefined) merged[name] = textOrNull(sent[name]);
   return merged;
 }
 
 function assertAcceptable(sent: SentFields): void {
-  const faultOf = (name: keyof WarehouseFields) => {
+  const faultOf = (name: TextField) => {
     const text = sent[name] ?? '';
     const fault = validateLine(text);
     return fault ?? (name === 'email' && text.trim() !== '' ? validateEmail(text) : undefined);

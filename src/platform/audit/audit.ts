@@ -17,6 +17,7 @@ export type AuditFact = {
     | 'bill'
     | 'warehouse'
     | 'carrier'
+    | 'scan'
     | 'tenant';
   entityId: string;
   /** The previous values of the changed columns; absent for a creation. */

@@ -37,6 +37,24 @@ export type Lines<Value> = {
 /** A valid line, or the error that a request with this line alone would get. */
 export type Line<Value> = { number: number; value: Value } | { number: number; error: ApiError };
 
+/** An element of a list with `x-each-item`: valid, or the error that names its fields, with what was sent. */
+export type Item<Value> = { value: Value } | { error: ApiError; sent: unknown };
+
+type ItemList<Id extends OperationId> = (typeof operations)[Id]['itemList'];
+
+/** A JSON body as the handler receives it: the elements of its list with `x-each-item` are validated one by one. */
+type WithItems<Id extends OperationId, Body> = [ItemList<Id>] extends [never]
+  ? Body
+  : ItemList<Id> extends null
+    ? Body
+    : {
+        [Name in keyof Body]: Name extends ItemList<Id>
+          ? Body[Name] extends (infer Value)[]
+            ? Item<Value>[]
+            : Body[Name]
+          : Body[Name];
+      };
+
 type FileField<Id extends OperationId> = (typeof operations)[Id]['fileFields'][number];
 
 /** A form as the handler receives it: text fields converted to the schema's types, files as UploadedFile. */
@@ -62,7 +80,7 @@ type ReceivedBody<
   ? Form<Id, ContentOf<Id>[Media]>
   : Media extends typeof NDJSON
     ? Lines<JsonBodyOf<Id>>
-    : ContentOf<Id>[Media];
+    : WithItems<Id, ContentOf<Id>[Media]>;
 
 /** An operation's JSON body. */
 export type JsonBodyOf<Id extends OperationId> =

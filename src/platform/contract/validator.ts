@@ -10,6 +10,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Schema } from './bundle.js';
+import { itemListOf, itemsValidator } from './item-lists.js';
 
 // Fastify sets contentType for a body with several media types, but its type omits it.
 type RouteSchema = FastifyRouteSchemaDef<Schema> & { contentType?: string };
@@ -40,6 +41,11 @@ export function makeEagerCompiler(): (route: RouteSchema) => FastifyValidationRe
   const ajv = makeAjv({ meta: false });
   ajv.addKeyword(lowerCaseUuid);
   return ({ schema, httpPart, contentType }) => {
+    const list = itemListOf(schema);
+    if (list) {
+      const validateBody = bodyValidator(list.body, ajv.compile(markUuids(list.body)));
+      return itemsValidator(list, validateBody, ajv.compile(markUuids(list.items)));
+    }
     const validate = ajv.compile(markUuids(schema));
     if (httpPart === 'headers') return headerValidator(schema, validate);
     const isText = httpPart === 'querystring' || FORM_TYPES.has(contentType ?? '');

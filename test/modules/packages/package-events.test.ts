@@ -493,8 +493,9 @@ test('an event for 200 packages looks these up, and does not read all packages',
     eventId: randomUUID(),
     previous: 'received' as const,
     status: 'on_hold' as const,
+    ...{ occurredAt: null, location: null, remarks: null },
   }));
-  const statement = moveAndAppend(ctx, moves, { occurredAt: null, location: null, remarks: null });
+  const statement = moveAndAppend(ctx, moves);
   const [rows] = await ctx.pipeline([sql<Row>`explain ${statement}`]);
   const plan = rows.map((row) => String(row['QUERY PLAN']));
   expect(plan.filter((line) => /Scan.* on packages p /.test(line))).not.toEqual([]);

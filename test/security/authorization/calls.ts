@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   clone,
   freshManifestNumber,
@@ -111,6 +112,12 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     scanOf(owner, 'select tracking_number as text from prealerts where id::text = $1', prealertId),
   'resolveScan of a manifest': ({ manifestId }, _own, { owner }) =>
     scanOf(owner, 'select manifest_number as text from manifests where id::text = $1', manifestId),
+  sendScans: ({ packageId }) => scanBatch({ kind: 'locate', scan: packageId, location: 'Shelf 1' }),
+  'sendScans for a courier': ({ courierId }) =>
+    scanBatch({ kind: 'receive', scan: freshNumber(), weight: 1, courier_id: courierId }),
+  'sendScans for a manifest': ({ manifestId }) =>
+    scanBatch({ kind: 'load', scan: freshNumber(), manifest_id: manifestId }),
+  getManifestLoading: ({ manifestId }) => ({ query: { manifest_id: manifestId } }),
   'receivePackage for a customer': ({ userCode }) => ({
     body: { tracking_number: freshNumber(), weight: 1, user_code: userCode },
   }),
@@ -438,4 +445,10 @@ async function newRate(owner: Owner, { code, courierId, rateId }: Belongings): P
     [courierId, (serial += 1)],
   );
   return rows[0]?.id ?? 0;
+}
+
+/** One scan of a station, at this time. */
+function scanBatch(scan: object): Call {
+  const scanned_at = new Date().toISOString().slice(0, 19).replace('T', ' ');
+  return { body: { station: 'Dock', scans: [{ scan_id: randomUUID(), scanned_at, ...scan }] } };
 }

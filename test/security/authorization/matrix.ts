@@ -166,6 +166,11 @@ export const MATRIX = {
     'resolveScan of a pre-alert':       ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
     'resolveScan of a manifest':        ['200 200 200 200 200', '200 200 200 200 200', '200 200 200 200 200'],
   },
+  sendScans: {
+    'sendScans':                         ['200 200 200 200 200', '200 200 200 200 200', S403],
+    'sendScans for a courier':           ['200 200 200 200 200', '200 200 200 200 200', S403],
+    'sendScans for a manifest':          ['200 200 200 200 200', '200 200 200 200 200', S403],
+  },
   updatePackage: {
     'updatePackage':                     ['200 200 404 404 400', '200 200 404 404 400', '200 403 404 404 400'],
     'updatePackage to a number':         ['200 200 404 404 400', '200 200 404 404 400', '403 403 404 404 400'],
@@ -200,6 +205,9 @@ export const MATRIX = {
   },
   getManifest: {
     'getManifest':                       ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
+  },
+  getManifestLoading: {
+    'getManifestLoading':                ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
   previewCourierInvoice: {
     'previewCourierInvoice':            ['200 200 404 404 400', S403,                  '200 403 403 403 400'],

@@ -24,6 +24,14 @@ const ROWS = [
   `insert into bill_payments (tenant_id, id, bill_id, courier_id, amount_usd, method, received_on, voided_at, void_reason)
    select tenant_id, new_id(), bill_id, courier_id, amount_usd, method, received_on, now(), 'wrong' from bill_payments
    where tenant_id = $1 limit 1`,
+  `insert into scans (tenant_id, id, station, kind, scanned_at, user_id, scan, parcel_key, details, content_hash, manifest_id, event_id,
+     outcome, reason)
+   select $1, new_id(), 'Dock of Marcia Campbell', 'load', now(), '${admin}', 'SCANNED1', 'SCANNED1', '{"remarks": "For Marcia Campbell"}',
+     'hash', id, new_id(), 'conflict', 'not_received' from manifests where tenant_id = $1 limit 1`,
+  `insert into parcel_positions (tenant_id, parcel_key, scan, location, manifest_id, loaded_at, station)
+   select $1, 'SCANNED1', 'SCANNED1', 'Shelf of Marcia Campbell', id, now(), 'Dock 1' from manifests where tenant_id = $1 limit 1`,
+  `update manifests set override_reason = 'Marcia Campbell waits', overridden_at = now(), overridden_by = '${admin}',
+     override_missing = 1, override_extra = 0 where tenant_id = $1`,
   `insert into security_settings (tenant_id, require_two_factor) values ($1, '{manager}')`,
 ];
 

@@ -1,6 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import type { LoadingGate } from '../lifecycle/fields.js';
 import type { ManifestStatus } from '../lifecycle/status.js';
 
 // Rows have the names of the contract's records. node-postgres returns a numeric as text.
@@ -16,6 +17,7 @@ export type InfoRow = {
   notes: string | null;
   created_at: Date;
   warehouse_id: string;
+  loading_gate: LoadingGate;
 };
 
 /** Selects the manifest; for a courier only if one of its packages is on it. */
@@ -26,7 +28,7 @@ export function selectInfo(ctx: UserContext, id: string): Sql<InfoRow> {
   return sql`
     select m.id, m.manifest_number, m.awb_number, m.airline_prefix,
       to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
-      m.warehouse_id
+      m.warehouse_id, m.loading_gate
     from manifests m
     where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid ${ctx.caller.courierId === null ? empty : isAboard}`;
 }

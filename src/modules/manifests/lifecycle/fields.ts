@@ -1,3 +1,4 @@
+import type { components } from '../../../../generated/contract.js';
 import { airlinePrefixOf } from './awb.js';
 
 /** The fields of a manifest that a caller may set, named as in the contract. */
@@ -8,9 +9,14 @@ export type ManifestFields = {
   flight_date: string | null;
   flight_number: string | null;
   notes: string | null;
+  loading_gate: LoadingGate;
 };
 
-export type SentFields = { [Name in keyof ManifestFields]?: string };
+export type LoadingGate = components['schemas']['LoadingGate'];
+
+export type SentFields = { [Name in Exclude<keyof ManifestFields, 'loading_gate'>]?: string } & {
+  loading_gate?: LoadingGate;
+};
 
 export const NO_FIELDS: ManifestFields = {
   awb_number: null,
@@ -18,6 +24,7 @@ export const NO_FIELDS: ManifestFields = {
   flight_date: null,
   flight_number: null,
   notes: null,
+  loading_gate: 'warehouse',
 };
 
 /** Returns the stored fields, overwritten by the given ones. */
@@ -27,6 +34,7 @@ export function mergeFields(stored: ManifestFields, sent: SentFields): ManifestF
     flight_date: sent.flight_date ?? stored.flight_date,
     flight_number: textOr(stored.flight_number, sent.flight_number),
     notes: textOr(stored.notes, sent.notes),
+    loading_gate: sent.loading_gate ?? stored.loading_gate,
   };
 }
 

@@ -7,6 +7,7 @@ import { newId } from '../../../platform/values/ids.js';
 import { checkAwb, type AwbCheck } from './awb.js';
 import { findPackageAboard, lockedManifestPackages } from './cargo-queries.js';
 import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
+import { passGate } from './loading-gate.js';
 import { lockManifest } from './lock-manifest.js';
 import { newSuffix } from './number.js';
 import {
@@ -59,7 +60,7 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
  * Changes the given fields that differ, moves the manifest one step, or both. Without a difference it writes
  * nothing.
  *
- * @throws ApiError manifest_not_found, manifest_invalid_transition
+ * @throws ApiError manifest_not_found, manifest_invalid_transition, permission_denied
  */
 export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Promise<UpdatedManifest> {
   return ctx.preparedTransaction(async (tx) => {
@@ -67,6 +68,7 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
     const after = { ...before, ...mergeFields(before, wanted), status };
+    await passGate(ctx, tx, before, after, wanted.loading_override_reason);
     const isChanged = await saveDifference(ctx, tx, before, after, wanted.remarks);
     return { status, awbCheck: checkAwb(after.awb_number), isChanged };
   });

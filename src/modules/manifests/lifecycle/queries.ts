@@ -19,7 +19,7 @@ export type ManifestRow = ManifestFields & {
  */
 export const lockedManifest = (ctx: UserContext, id: string): Sql<ManifestRow> => sql`
   select m.id, m.manifest_number, m.status, m.awb_number, m.airline_prefix,
-    to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes
+    to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes, m.loading_gate
   from manifests m
   where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid
   for update`;
@@ -32,9 +32,27 @@ export const changeManifest = (
 ): Sql<Pick<Manifest, 'id'>> => sql`
   update manifests m set status = ${after.status}, awb_number = ${after.awb_number},
     airline_prefix = ${after.airline_prefix}, flight_date = ${after.flight_date}::date,
-    flight_number = ${after.flight_number}, notes = ${after.notes}, updated_at = now()
+    flight_number = ${after.flight_number}, notes = ${after.notes}, loading_gate = ${after.loading_gate},
+    updated_at = now()
   where ${tenantRows(ctx, 'm')} and m.id = ${after.id}::uuid and m.status = ${previous}
   returning m.id`;
+
+export const hasWarehouseGate = (ctx: UserContext, manifestId: string): Sql<{ isOn: boolean }> => sql`
+  select w.loading_gate as "isOn" from manifests m
+  join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.id = m.warehouse_id
+  where ${tenantRows(ctx, 'm')} and m.id = ${manifestId}::uuid`;
+
+/** Why a manifest is shipped although its load is open, and how much is open. */
+export type GateOverride = { reason: string; missing: number; extra: number };
+
+export const storeOverride = (
+  ctx: UserContext,
+  manifestId: string,
+  { reason, missing, extra }: GateOverride,
+): Sql => sql`
+  update manifests m set override_reason = ${reason}, overridden_at = now(), overridden_by = ${ctx.caller.userId}::uuid,
+    override_missing = ${missing}, override_extra = ${extra}
+  where ${tenantRows(ctx, 'm')} and m.id = ${manifestId}::uuid`;
 
 export const removeManifest = (ctx: UserContext, id: string): Sql => sql`
   delete from manifests m where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid`;

@@ -23,7 +23,7 @@ export function pageOfManifests(ctx: UserContext, query: ManifestQuery): Sql<Sum
   return sql`
     select m.id, m.manifest_number, m.awb_number, m.airline_prefix,
       to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
-      m.warehouse_id, c.packages, c.weight_lb
+      m.warehouse_id, m.loading_gate, c.packages, c.weight_lb
     from (
       select m.* from manifests m where ${join(conditions, ' and ')} order by m.id desc ${limitPast(query.limit)}
     ) m

@@ -39,34 +39,37 @@ export function selectPackageStates(ctx: UserContext, ids: string[]): Sql<Packag
     where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])`;
 }
 
-export type Move = { id: string; eventId: string; previous: PackageStatus; status: PackageStatus };
-
+/** `occurredAt` is `YYYY-MM-DD HH:MM:SS` in UTC, with or without a fraction; null for now. */
 export type EventDetails = { occurredAt: string | null; location: string | null; remarks: string | null };
+
+export type Move = EventDetails & {
+  id: string;
+  eventId: string;
+  previous: PackageStatus;
+  status: PackageStatus;
+};
 
 /** `occurredAt` is `YYYY-MM-DD HH:MM:SS` in UTC. */
 export type EventRow = Pick<PackageEvent, 'packageId'> & { occurredAt: string };
 
 /**
  * Updates the status of the packages that still have the expected previous status, and appends an event to the history
- * of each. An event in the same second as the latest one is ordered after it.
+ * of each. An event that is not later than the latest one is ordered after it, and none is in the future.
  */
-export function moveAndAppend(
-  ctx: UserContext,
-  moves: Move[],
-  { occurredAt, location, remarks }: EventDetails,
-): Sql<EventRow> {
+export function moveAndAppend(ctx: UserContext, moves: Move[]): Sql<EventRow> {
   // Uses the statement's time: the transaction may have begun before the latest event was recorded.
   // With the ids also as an array, PostgreSQL looks them up. Otherwise it joined 1,000 of them with all of 100,000 packages.
   return sql`with moved as (
       update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
       where ${tenantRows(ctx, 'p')} and p.id = any(${moves.map(({ id }) => id)}::uuid[])
         and p.id = move.id and p.status = move.previous
-      returning p.tenant_id, p.id, p.courier_id, move.event_id, move.previous, move.status)
+      returning p.tenant_id, p.id, p.courier_id, move.event_id, move.previous, move.status, move.occurred_at,
+        move.location, move.remarks)
     insert into package_events as e (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
       occurred_at, recorded_at, source, location, remarks)
     select m.tenant_id, m.event_id, m.id, m.courier_id, m.previous, m.status, ${ctx.caller.userId}::uuid,
-      greatest(coalesce(${occurredAt}::timestamp at time zone 'UTC', statement_timestamp()), latest.occurred_at),
-      statement_timestamp(), 'recorded', ${location}, ${remarks}
+      greatest(least(m.occurred_at::timestamp at time zone 'UTC', statement_timestamp()), latest.occurred_at),
+      statement_timestamp(), 'recorded', m.location, m.remarks
     from moved m
     left join lateral (select l.occurred_at from package_events l where l.tenant_id = m.tenant_id and l.package_id = m.id
       order by l.place desc limit 1) latest on true
@@ -77,5 +80,6 @@ export function moveAndAppend(
 function movesOf(moves: Move[]): Sql {
   const column = (key: keyof Move) => moves.map((move) => move[key]);
   return sql`unnest(${column('id')}::uuid[], ${column('eventId')}::uuid[], ${column('previous')}::text[],
-    ${column('status')}::text[]) as move (id, event_id, previous, status)`;
+    ${column('status')}::text[], ${column('occurredAt')}::text[], ${column('location')}::text[],
+    ${column('remarks')}::text[]) as move (id, event_id, previous, status, occurred_at, location, remarks)`;
 }

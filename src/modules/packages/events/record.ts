@@ -15,7 +15,8 @@ import type { EventDetails, Move, PackageStateRow } from './record-queries.js';
 import { readEventDetails, readPackages, type RecordEventRequest } from './record-request.js';
 import { nextStatuses, statusAfter, type PackageEventKind } from './transitions.js';
 
-export type RecordedEvent = Move & { occurredAt: string };
+/** A move that was recorded, and the time that its event got. */
+export type RecordedEvent = Move & { recordedFor: string };
 export type Recorded = { events: RecordedEvent[]; unchanged: number };
 
 /**
@@ -29,10 +30,10 @@ export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequ
   return ctx.preparedTransaction(async (tx) => {
     await assertNotInFuture(tx, details);
     const states = await lockPackageStates(ctx, tx, fields);
-    const moves = listMoves(fields, states, body.status);
+    const moves = listMoves(fields, states, body.status, details);
     assertInOrder(moves, states, details);
     if (moves.length === 0) return { events: [], unchanged: fields.size };
-    return { events: await recordMoves(ctx, tx, moves, details), unchanged: fields.size - moves.length };
+    return { events: await recordMoves(ctx, tx, moves), unchanged: fields.size - moves.length };
   });
 }
 
@@ -62,6 +63,7 @@ function listMoves(
   fields: Map<string, string>,
   states: Map<string, PackageStateRow>,
   kind: PackageEventKind,
+  details: EventDetails,
 ): Move[] {
   const moves: Move[] = [];
   const refused = listErrors(fields, (id) => {
@@ -69,7 +71,8 @@ function listMoves(
     if (!state) return undefined;
     const status = statusAfter(state, kind);
     if (!status) return transitionProblem(state);
-    if (status !== state.status) moves.push({ id, eventId: newId(), previous: state.status, status });
+    if (status !== state.status)
+      moves.push({ id, eventId: newId(), previous: state.status, status, ...details });
     return undefined;
   });
   if (refused.length > 0) throw new ApiError('package_invalid_transition', { errors: refused });
@@ -97,14 +100,10 @@ function assertInOrder(
   if (errors.length > 0) throw new ApiError('validation_failed', { variant: 'nothing_changed', errors });
 }
 
-async function recordMoves(
-  ctx: UserContext,
-  tx: BulkTx,
-  moves: Move[],
-  details: EventDetails,
-): Promise<RecordedEvent[]> {
+/** Records status changes of packages that the transaction has locked: history, audit trail and courier's events. */
+export async function recordMoves(ctx: UserContext, tx: BulkTx, moves: Move[]): Promise<RecordedEvent[]> {
   const [rows, packages] = await tx.queryAll([
-    queries.moveAndAppend(ctx, moves, details),
+    queries.moveAndAppend(ctx, moves),
     selectEventPackages(
       ctx,
       moves.map(({ id }) => id),
@@ -113,25 +112,22 @@ async function recordMoves(
   if (rows.length !== moves.length)
     throw new Error(`${rows.length} of ${moves.length} locked packages changed their status.`);
   const times = new Map(rows.map((row) => [row.packageId, row.occurredAt]));
-  const events = moves.map((move) => ({ ...move, occurredAt: times.get(move.id) ?? '' }));
-  await tx.audit(...events.map(toAuditFact(details)));
-  const { location, remarks } = details;
-  const changes = events.map(({ id, previous, occurredAt }) => ({
+  const events = moves.map((move) => ({ ...move, recordedFor: times.get(move.id) ?? '' }));
+  await tx.audit(...events.map(toAuditFact));
+  const changes = events.map(({ id, previous, recordedFor, location, remarks }) => ({
     packageId: id,
     previousStatus: previous,
-    recorded: { occurred_at: occurredAt, location, remarks },
+    recorded: { occurred_at: recordedFor, location, remarks },
   }));
   await recordEventsOfPackages(ctx, tx, 'package.status_changed', changes, packages);
   return events;
 }
 
-const toAuditFact =
-  ({ location, remarks }: EventDetails) =>
-  ({ id, previous, status, occurredAt }: RecordedEvent): AuditFact => ({
-    action: 'package.status_changed',
-    entity: 'package',
-    entityId: id,
-    before: { status: previous },
-    after: { status, occurred_at: occurredAt, location },
-    remarks: remarks ?? undefined,
-  });
+const toAuditFact = ({ id, previous, status, recordedFor, location, remarks }: RecordedEvent): AuditFact => ({
+  action: 'package.status_changed',
+  entity: 'package',
+  entityId: id,
+  before: { status: previous },
+  after: { status, occurred_at: recordedFor, location },
+  remarks: remarks ?? undefined,
+});

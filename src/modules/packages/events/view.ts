@@ -30,12 +30,12 @@ export function viewRecorded({
   return {
     recorded: events.length,
     unchanged,
-    events: events.map(({ id, eventId, previous, status, occurredAt }) => ({
+    events: events.map(({ id, eventId, previous, status, recordedFor }) => ({
       event_id: eventId,
       package_id: id,
       previous_status: previous,
       status,
-      occurred_at: occurredAt,
+      occurred_at: recordedFor,
     })),
   };
 }

@@ -4,6 +4,7 @@ import { lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import { parcelKeys } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
+import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
 import { newHouseNumber } from './house-number.js';
@@ -32,35 +33,63 @@ export type Receipt = {
  * @throws ApiError courier_not_found, carrier_not_found, warehouse_not_found, unknown_user_code,
  * validation_failed
  */
-export async function receivePackage(ctx: UserContext, intake: Intake): Promise<Receipt> {
+export const receivePackage = (
+  ctx: UserContext,
+  intake: Intake,
+  executeWaitingScans: ExecuteWaitingScans,
+): Promise<Receipt> =>
+  ctx.preparedTransaction(async (tx) => {
+    const { isAwaited, ...receipt } = await receiveParcel(ctx, tx, intake);
+    if (!isAwaited) return receipt;
+    const { keys } = parcelKeys(intake.tracking_number);
+    const status = await executeWaitingScans(ctx, tx, keys);
+    return { ...receipt, row: { ...receipt.row, status: status ?? receipt.row.status } };
+  });
+
+/** Executes the scans of stations that have waited for the receipt of a parcel. Returns the status of the package. */
+export type ExecuteWaitingScans = (
+  ctx: UserContext,
+  tx: BulkTx,
+  keys: string[],
+) => Promise<PackageStatus | undefined>;
+
+/** `isAwaited`: scans of stations have waited for the receipt. */
+type NewReceipt = Receipt & { isAwaited: boolean };
+
+/** The same in a transaction. A refused intake has written nothing. */
+export async function receiveParcel(ctx: UserContext, tx: BulkTx, intake: Intake): Promise<NewReceipt> {
   const measures = readMeasures(intake);
   const { trackingNumber, key, keys } = parcelKeys(intake.tracking_number);
-  return ctx.preparedTransaction(async (tx) => {
-    // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
-    const [early] = await tx.query(queries.findReceipt(ctx, keys));
-    if (early) return handleRepeatedScan(ctx, tx, keys, early);
-    await tx.defer(lockParcels(ctx.tenantId, keys));
-    const [[first], [ids], customers, announced] = await tx.queryAll([
-      queries.findReceipt(ctx, keys),
-      findNamedIds(ctx, intake),
-      findNamedCustomers(ctx, intake),
-      lockedOpenPrealerts(ctx, keys),
-    ]);
-    // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
-    // exists.
-    if (first) return handleRepeatedScan(ctx, tx, keys, first);
-    const references = readReferences(intake, ids, customers);
-    const prealerts = announced.map(toOpenPrealert);
-    const ownership = decideOwnership(references, prealerts, trackingNumber);
-    const parcel = {
-      ...measures,
-      tracking_number: trackingNumber,
-      tracking_key: key,
-      ...ownerColumns(ownership),
-      ...contentColumns(intake, references, ownership),
-    };
-    return store(ctx, tx, { parcel, keys, prealerts, ownership });
-  });
+  // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
+  const [early] = await tx.query(queries.findReceipt(ctx, keys));
+  if (early) return handleRepeatedScan(ctx, tx, keys, early);
+  await tx.defer(lockParcels(ctx.tenantId, keys));
+  const [[first], [ids], customers, announced] = await tx.queryAll([
+    queries.findReceipt(ctx, keys),
+    findNamedIds(ctx, intake),
+    findNamedCustomers(ctx, intake),
+    lockedOpenPrealerts(ctx, keys),
+  ]);
+  // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
+  // exists.
+  if (first) return handleRepeatedScan(ctx, tx, keys, first);
+  const references = readReferences(intake, ids, customers);
+  const prealerts = announced.map(toOpenPrealert);
+  const ownership = decideOwnership(references, prealerts, trackingNumber);
+  const parcel = {
+    ...measures,
+    tracking_number: trackingNumber,
+    tracking_key: key,
+    ...ownerColumns(ownership),
+    ...contentColumns(intake, references, ownership),
+  };
+  return store(ctx, tx, { parcel, keys, prealerts, ownership });
+}
+
+/** A later scan of a parcel that was received, in a transaction. */
+export async function rescanParcel(ctx: UserContext, tx: BulkTx, keys: string[]): Promise<void> {
+  const [row] = await tx.query(queries.findReceipt(ctx, keys));
+  if (row) await handleRepeatedScan(ctx, tx, keys, row);
 }
 
 /**
@@ -72,20 +101,21 @@ async function handleRepeatedScan(
   tx: BulkTx,
   keys: string[],
   { isFlagged, isDisputed, ...row }: queries.EarlierRow,
-): Promise<Receipt> {
-  if (!isDisputed) return { row, isDuplicate: true, isFlagged };
+): Promise<NewReceipt> {
+  const repeated = { row, isDuplicate: true, isAwaited: false };
+  if (!isDisputed) return { ...repeated, isFlagged };
   await tx.defer(lockParcels(ctx.tenantId, keys));
   const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) await tx.audit(...facts);
-  return { row, isDuplicate: true, isFlagged: true };
+  return { ...repeated, isFlagged: true };
 }
 
 /**
  * Returns weight and dimensions as exact decimal texts. The contract has already limited the number of
  * decimals.
  */
-function readMeasures({ weight, length, width, height }: Intake): Measures {
+export function readMeasures({ weight, length, width, height }: Intake): Measures {
   return {
     weight_lb: toPounds(weight),
     length_in: length === undefined ? null : toInches(length),
@@ -124,17 +154,19 @@ async function store(
   ctx: UserContext,
   tx: BulkTx,
   { parcel, keys, prealerts, ownership }: NewParcel,
-): Promise<Receipt> {
+): Promise<NewReceipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [[row], eventPackages] = await tx.queryAll([
+    const [[row], eventPackages, [waiting]] = await tx.queryAll([
       queries.insertReceivedPackage(ctx, newPackage, newId()),
       selectEventPackages(ctx, [newPackage.id]),
+      queries.findWaitingScan(ctx, keys),
     ]);
     if (row) {
       const { prealertStatus } = ownership;
       await recordArrival(ctx, tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
-      return { row, isDuplicate: false, isFlagged: prealertStatus === 'flagged' };
+      const isFlagged = prealertStatus === 'flagged';
+      return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined };
     }
     const [first] = await tx.query(queries.findReceipt(ctx, keys));
     if (first) return handleRepeatedScan(ctx, tx, keys, first);

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
+import type { ColumnsOf, Package, Scan } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
@@ -8,7 +8,10 @@ import type { Measures } from '../shared/measures.js';
 import type { Customer } from './ownership.js';
 import { disagrees } from './prealert-queries.js';
 
-export type ReceiptRow = Pick<Package, 'id' | 'houseNumber' | 'courierId' | 'userCode' | 'prealertId'> & {
+export type ReceiptRow = Pick<
+  Package,
+  'id' | 'houseNumber' | 'trackingKey' | 'courierId' | 'userCode' | 'prealertId'
+> & {
   status: PackageStatus;
   /** ISO 8601, in UTC. */
   receivedAt: string;
@@ -16,7 +19,7 @@ export type ReceiptRow = Pick<Package, 'id' | 'houseNumber' | 'courierId' | 'use
 
 // The time is selected as text, because Prisma's adapter drops the offset of a timestamptz, which shifts the time
 // in a session that is not in UTC.
-const RECEIPT = sql`p.id, p.house_number as "houseNumber", p.status, p.courier_id as "courierId",
+const RECEIPT = sql`p.id, p.house_number as "houseNumber", p.tracking_key as "trackingKey", p.status, p.courier_id as "courierId",
   p.user_code as "userCode", p.prealert_id as "prealertId",
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "receivedAt"`;
 
@@ -41,6 +44,10 @@ export function findReceipt(ctx: UserContext, keys: string[]): Sql<EarlierRow> {
     where ${ownRows(ctx, 'p')} and ${keyIn('p', keys)}
     ${orderedByKey('p', keys)} limit 1`;
 }
+
+/** Selects one scan of a station that arrived before the parcel was received (decision 0061). */
+export const findWaitingScan = (ctx: UserContext, keys: string[]): Sql<Pick<Scan, 'id'>> =>
+  sql`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
 
 export type ReferencedIds = {
   courierId: string | null;
@@ -129,7 +136,7 @@ export function insertReceivedPackage(
         ${row.package_type}, ${row.shipper}, ${row.description}, ${row.carrier_id}::uuid,
         ${row.warehouse_id}::uuid, ${row.prealert_id}::uuid)
       on conflict do nothing
-      returning tenant_id, id, house_number, status, courier_id, user_code, prealert_id, received_at
+      returning tenant_id, id, house_number, tracking_key, status, courier_id, user_code, prealert_id, received_at
     ), event as (
       insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id, source)
       select tenant_id, ${eventId}::uuid, id, courier_id, null, 'received', ${caller.userId}::uuid, 'intake'

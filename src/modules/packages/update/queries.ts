@@ -18,6 +18,8 @@ export type Editable = Measures &
       | 'packageType'
       | 'shipper'
       | 'description'
+      | 'carrierId'
+      | 'warehouseId'
       | 'prealertId'
       | 'claimedBy'
     >
@@ -25,10 +27,12 @@ export type Editable = Measures &
 
 const COLUMNS = sql`p.courier_id, p.user_code, p.first_name, p.last_name, p.tracking_number, p.tracking_key,
   p.weight_lb::text, p.length_in::text, p.width_in::text, p.height_in::text, p.package_type, p.shipper,
-  p.description, p.prealert_id, p.claimed_by`;
+  p.description, p.carrier_id, p.warehouse_id, p.prealert_id, p.claimed_by`;
 
 const TYPES: Partial<Record<keyof Editable, string>> = {
   courier_id: 'uuid',
+  carrier_id: 'uuid',
+  warehouse_id: 'uuid',
   prealert_id: 'uuid',
   claimed_by: 'uuid',
   weight_lb: 'numeric',
@@ -51,6 +55,15 @@ export function lockedPackage(ctx: UserContext, id: string): Sql<Editable> {
   return sql`select ${COLUMNS} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
     for no key update`;
 }
+
+/** Selects what the matched pre-alert of a package says of its contents. */
+export const findPrealertContents = (
+  ctx: UserContext,
+  packageId: string,
+): Sql<Pick<Prealert, 'vendor' | 'description'>> =>
+  sql`select a.vendor, a.description from packages p
+    join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.id = p.prealert_id
+    where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
 export function changePackage(ctx: UserContext, id: string, changes: Partial<Editable>): Sql {
   // raw() is safe: the keys of Editable and the values of TYPES are literals of this file.

@@ -71,7 +71,8 @@ function unknownUserCode(): ApiError {
   return new ApiError('unknown_user_code', { errors: [fieldError('user_code', 'unknown_user_code')] });
 }
 
-async function applyChanges(
+/** Writes changed columns of a locked package, with their effects on pre-alerts, the audit trail and synchronisation. */
+export async function applyChanges(
   ctx: UserContext,
   tx: BulkTx,
   id: string,

@@ -1,0 +1,60 @@
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { findReferencedIds } from '../intake/queries.js';
+import { readMeasures, type Intake } from '../intake/intake.js';
+import { findPrealertContents, lockedPackage, type Editable } from './queries.js';
+import { applyChanges } from './update.js';
+
+/**
+ * Gives a package what another receipt says: measures, carrier, warehouse and contents. A field that no longer has the value of
+ * the applied receipt was changed since, and stays.
+ */
+export async function replaceReceipt(
+  ctx: UserContext,
+  tx: BulkTx,
+  packageId: string,
+  applied: Intake,
+  replacement: Intake,
+): Promise<void> {
+  const [[before], [contents]] = await tx.queryAll([
+    lockedPackage(ctx, packageId),
+    findPrealertContents(ctx, packageId),
+  ]);
+  if (!before) throw new Error('The package of a receipt does not exist.');
+  const announced = { vendor: contents?.vendor ?? null, description: contents?.description ?? null };
+  const [old, next] = [
+    await columnsOf(ctx, tx, applied, announced),
+    await columnsOf(ctx, tx, replacement, announced),
+  ];
+  // Both have the same columns of Editable.
+  const columns = Object.keys(next) as (keyof typeof next)[];
+  const changed = columns.filter((column) => before[column] === old[column] && next[column] !== old[column]);
+  if (changed.length === 0) return;
+  await applyChanges(
+    ctx,
+    tx,
+    packageId,
+    before,
+    Object.fromEntries(changed.map((column) => [column, next[column]])),
+  );
+}
+
+type Announced = { vendor: string | null; description: string | null };
+
+/** The columns that a receipt sets. A carrier that was deleted since counts as none. */
+async function columnsOf(ctx: UserContext, tx: BulkTx, intake: Intake, announced: Announced) {
+  const [ids] = await tx.query(
+    findReferencedIds(ctx, {
+      courierId: undefined,
+      carrierId: intake.carrier_id,
+      warehouseId: intake.warehouse_id,
+    }),
+  );
+  return {
+    ...readMeasures(intake),
+    package_type: intake.package_type ?? null,
+    shipper: intake.shipper ?? announced.vendor,
+    description: intake.description ?? announced.description,
+    carrier_id: ids?.carrierId ?? null,
+    ...(ids?.warehouseId ? { warehouse_id: ids.warehouseId } : {}),
+  } satisfies Partial<Editable>;
+}

@@ -1,0 +1,116 @@
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { ApiError } from '../../../platform/errors/errors.js';
+import { findNamedCustomers, findNamedIds, readReferences } from '../../packages/public.js';
+import * as queries from './queries.js';
+import { ID_REUSED, isAccepted, toIntake, toRefusal, type ReadScan, type RefusedScan } from './read-scans.js';
+
+/** A scan that is stored already, or that can be stored. */
+export type AdmittedScan = ReadScan & {
+  isRepeated: boolean;
+  manifestId: string | null;
+  /** Of a load or unload: whether the manifest is ready. */
+  isAdmitted: boolean;
+};
+
+type Admitted = AdmittedScan | RefusedScan;
+
+/** Finds out which scans are stored already, and refuses those that refer to records that do not exist. */
+export async function admitScans(
+  ctx: UserContext,
+  tx: BulkTx,
+  received: (ReadScan | RefusedScan)[],
+): Promise<Admitted[]> {
+  const scans = received.filter(isAccepted);
+  const [known, manifests] = await tx.queryAll([
+    queries.scansById(
+      ctx,
+      scans.map(({ id }) => id),
+    ),
+    queries.lockedManifests(
+      ctx,
+      scans.flatMap(({ details }) => details.manifest_id ?? []),
+      scans.flatMap(({ details }) => details.manifest_number ?? []),
+    ),
+  ]);
+  const stored = new Map(known.map((row) => [row.id, row]));
+  const wrong = await findWrongReferences(
+    ctx,
+    tx,
+    scans.filter(({ id }) => !stored.has(id)),
+  );
+  const hashes = new Map(known.map((row) => [row.id, row.contentHash]));
+  return received.map((each) => {
+    if (!isAccepted(each)) return each;
+    const hash = hashes.get(each.id);
+    const parcelKey = stored.get(each.id)?.parcelKey;
+    if (hash !== undefined && hash !== each.contentHash) return { scanId: each.id, refusal: ID_REUSED };
+    if (hash !== undefined) return repeated(each, parcelKey);
+    const admitted = wrong.get(each) ?? admitOnManifest(each, manifests);
+    if (isAccepted(admitted)) hashes.set(each.id, each.contentHash);
+    return admitted;
+  });
+}
+
+const repeated = (scan: ReadScan, parcelKey: string | undefined): AdmittedScan => ({
+  ...scan,
+  keys: parcelKey === undefined ? scan.keys : [...new Set([parcelKey, ...scan.keys])],
+  isRepeated: true,
+  manifestId: null,
+  isAdmitted: true,
+});
+
+function admitOnManifest(scan: ReadScan, manifests: queries.ManifestRow[]): Admitted {
+  const { manifest_id: id, manifest_number: number } = scan.details;
+  const own = { ...scan, isRepeated: false };
+  if (id === undefined && number === undefined) return { ...own, manifestId: null, isAdmitted: true };
+  const manifest = manifests.find((row) => row.id === id || row.manifestNumber === number);
+  if (manifest) return { ...own, manifestId: manifest.id, isAdmitted: manifest.status === 'ready' };
+  const field = id === undefined ? 'manifest_number' : 'manifest_id';
+  return { scanId: scan.id, refusal: toRefusal(new ApiError('manifest_not_found'), field) };
+}
+
+/** Checks the courier, customer, carrier and warehouse that receive scans name, as intake does. */
+async function findWrongReferences(
+  ctx: UserContext,
+  tx: BulkTx,
+  scans: ReadScan[],
+): Promise<Map<ReadScan, RefusedScan>> {
+  const receives = scans.filter(({ kind }) => kind === 'receive');
+  const named = new Map(receives.map((scan) => [referencesOf(scan), toIntake(scan)]));
+  const intakes = [...named.values()];
+  if (intakes.length === 0) return new Map();
+  const ids = await tx.queryAll(intakes.map((intake) => findNamedIds(ctx, intake)));
+  const customers = await tx.queryAll(intakes.map((intake) => findNamedCustomers(ctx, intake)));
+  const errors = new Map<string, ApiError>();
+  for (const [index, [key, intake]] of [...named].entries()) {
+    const error = whyWrong(intake, ids[index]?.[0], customers[index] ?? []);
+    if (error) errors.set(key, error);
+  }
+  return new Map(
+    receives.flatMap((scan) => {
+      const error = errors.get(referencesOf(scan));
+      return error
+        ? [[scan, { scanId: scan.id, refusal: toRefusal(error, FIELDS[error.code]) }] as const]
+        : [];
+    }),
+  );
+}
+
+const referencesOf = ({ details }: ReadScan): string =>
+  JSON.stringify([details.courier_id, details.user_code, details.carrier_id, details.warehouse_id]);
+
+function whyWrong(...found: Parameters<typeof readReferences>): ApiError | undefined {
+  try {
+    readReferences(...found);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+const FIELDS: Partial<Record<ApiError['code'], string>> = {
+  courier_not_found: 'courier_id',
+  carrier_not_found: 'carrier_id',
+  warehouse_not_found: 'warehouse_id',
+};

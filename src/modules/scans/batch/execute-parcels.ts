@@ -1,0 +1,59 @@
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { PackageStatus } from '../../packages/public.js';
+import type { ConflictReason } from '../fold/fold.js';
+import type { AdmittedScan } from './admit-scans.js';
+import { foldStoredParcel, readManifests } from './fold-stored-parcel.js';
+import type { BatchParcel } from './group-by-parcel.js';
+import { packageStates, type PositionRow, type StateRow } from './queries.js';
+import { correctReceipt, receive, type ReceivedParcel } from './receive.js';
+import { positionOf, saveScans } from './save.js';
+import { planMoves, recordPlanned } from './status-moves.js';
+import { readParcels } from './stored-parcel.js';
+
+/** The state of a parcel after a batch, and the reasons of the conflicts of its scans; null for a scan that is done. */
+export type ParcelResult = {
+  state: StateRow | undefined;
+  position: PositionRow | undefined;
+  reasons: Map<string, ConflictReason | null>;
+};
+
+/** Stores the new scans of parcels whose locks the transaction has, folds each parcel, and applies the difference. */
+export async function executeParcels(
+  ctx: UserContext,
+  tx: BulkTx,
+  station: string,
+  parcels: BatchParcel<AdmittedScan>[],
+): Promise<ParcelResult[]> {
+  const received: ReceivedParcel[] = [];
+  for (const parcel of await readParcels(ctx, tx, station, parcels))
+    received.push(await receive(ctx, tx, parcel));
+  const manifests = await readManifests(ctx, tx, received);
+  const work = received.map((parcel) => {
+    const folded = foldStoredParcel(parcel, manifests);
+    return { parcel, folded, moves: planMoves(parcel, folded), position: positionOf(parcel, folded) };
+  });
+  for (const { parcel, folded } of work) await correctReceipt(ctx, tx, parcel, folded.receiptId);
+  await recordPlanned(
+    ctx,
+    tx,
+    work.map(({ moves }) => moves),
+  );
+  await saveScans(ctx, tx, station, work);
+  const keys = received.map(({ key }) => key);
+  const states = new Map((await tx.query(packageStates(ctx, keys))).map((row) => [row.trackingKey, row]));
+  return work.map(({ parcel, folded, position }) => ({
+    state: states.get(parcel.key),
+    position,
+    reasons: folded.reasons,
+  }));
+}
+
+/** Executes the stored scans of a parcel that ReceivePackage has received. Returns the status of its package. */
+export async function executeWaitingScans(
+  ctx: UserContext,
+  tx: BulkTx,
+  keys: string[],
+): Promise<PackageStatus | undefined> {
+  const [parcel] = await executeParcels(ctx, tx, '', [{ keys, scans: [] }]);
+  return parcel?.state?.status;
+}

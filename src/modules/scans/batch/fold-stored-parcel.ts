@@ -1,0 +1,54 @@
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { statusAfter, type PackageStatus } from '../../packages/public.js';
+import { foldParcel, type FoldedParcel } from '../fold/fold.js';
+import * as queries from './queries.js';
+import type { ReceivedParcel } from './receive.js';
+import type { ManifestStatus } from '../fold/manifest-status.js';
+
+/** The manifests that the scans of a batch's parcels refer to, and the couriers that have packages on them. */
+export type ManifestFacts = { statuses: Map<string, ManifestStatus>; couriers: Map<string, Set<string>> };
+
+export async function readManifests(
+  ctx: UserContext,
+  tx: BulkTx,
+  parcels: ReceivedParcel[],
+): Promise<ManifestFacts> {
+  const ids = [
+    ...new Set(parcels.flatMap(({ scans }) => scans.flatMap(({ manifestId }) => manifestId ?? []))),
+  ];
+  const couriers = new Map<string, Set<string>>(ids.map((id) => [id, new Set()]));
+  if (ids.length === 0) return { statuses: new Map(), couriers };
+  const [manifests, aboard] = await tx.queryAll([
+    queries.manifestStatuses(ctx, ids),
+    queries.couriersOnManifests(ctx, ids),
+  ]);
+  for (const { manifestId, courierId } of aboard) couriers.get(manifestId)?.add(courierId);
+  return { statuses: new Map(manifests.map(({ id, status }) => [id, status])), couriers };
+}
+
+export function foldStoredParcel(
+  parcel: ReceivedParcel,
+  { statuses, couriers }: ManifestFacts,
+): FoldedParcel {
+  const { package: stored, scans, events, receivedBy } = parcel;
+  const ownEvents = new Set(scans.flatMap(({ eventId }) => eventId ?? []));
+  const courierId = stored?.courierId ?? null;
+  return foldParcel({
+    scans,
+    facts: events.filter(({ id }) => !ownEvents.has(id)),
+    receivedBy,
+    statusAfter: statusAfterScan,
+    assignment: {
+      manifestId: stored?.manifestId ?? null,
+      isCourierOn: (id) => courierId !== null && couriers.get(id)?.has(courierId) === true,
+    },
+    hasLeft: (id) => statuses.get(id) !== 'ready',
+  });
+}
+
+/** The rules of RecordPackageEvent. */
+export const statusAfterScan = (status: PackageStatus, kind: 'hold' | 'deliver'): PackageStatus | undefined =>
+  statusAfter(
+    { status, unsuspendedStatus: status, hasManifestLeft: false },
+    kind === 'hold' ? 'on_hold' : 'delivered',
+  );

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { JsonBodyOf } from '../../../platform/contract/types.js';
+import { isCalendarDate } from '../../../platform/contract/validator.js';
+import { ApiError, fieldError, type FieldError } from '../../../platform/errors/errors.js';
+import type { Intake } from '../../packages/public.js';
+import { parcelKeys } from '../../tracking-numbers/public.js';
+
+export type SentScan = JsonBodyOf<'sendScans'>['scans'][number];
+export type SentReceive = Extract<SentScan, { kind: 'receive' }>;
+
+/** The fields of a kind, without those that all scans have. */
+export type Details = Omit<Partial<SentReceive>, 'scan_id' | 'scanned_at' | 'kind' | 'scan'> & {
+  manifest_id?: string;
+  manifest_number?: string;
+  location?: string;
+  remarks?: string;
+};
+
+/** A scan that is acceptable by itself. */
+export type ReadScan = {
+  id: string;
+  kind: SentScan['kind'];
+  /** `YYYY-MM-DDTHH:MM:SS.mmmZ` */
+  scannedAt: string;
+  /** The text as the scanner sent it. */
+  scan: string;
+  /** The text without what the scanner added. */
+  number: string;
+  keys: string[];
+  details: Details;
+  contentHash: string;
+};
+
+export type Refusal = {
+  reason: 'invalid' | 'id_reused' | 'clock_ahead' | 'too_old';
+  message: string;
+  errors: FieldError[];
+};
+
+const KIND_FIELDS = {
+  receive: [
+    ...(['weight', 'length', 'width', 'height', 'package_type', 'shipper', 'description'] as const),
+    ...(['carrier_id', 'courier_id', 'user_code', 'warehouse_id'] as const),
+  ],
+  load: ['manifest_id', 'manifest_number'],
+  unload: ['manifest_id', 'manifest_number'],
+  locate: ['location'],
+  hold: ['remarks'],
+  deliver: ['remarks'],
+} as const satisfies Record<SentScan['kind'], readonly (keyof Details)[]>;
+
+/** Reads a scan that the contract accepts. @throws ApiError validation_failed */
+export function readScan(sent: SentScan): ReadScan {
+  const scannedAt = toIsoTime(sent.scanned_at);
+  const details = pickDetails(sent);
+  assertOneManifest(sent.kind, details);
+  const { trackingNumber: number, keys } = parcelKeys(sent.scan);
+  const { scan_id: id, kind, scan } = sent;
+  const contentHash = createHash('sha256')
+    .update(JSON.stringify([kind, scannedAt, scan, details]))
+    .digest('hex');
+  return { id, kind, scannedAt, scan, number, keys, details, contentHash };
+}
+
+/** Picks the fields of the kind in a fixed order: unknown keys are ignored, and the order of keys is no difference. */
+function pickDetails(sent: SentScan): Details {
+  // The contract declares exactly these fields for the kind.
+  const fields = sent as Details;
+  const names: readonly (keyof Details)[] = KIND_FIELDS[sent.kind];
+  return Object.fromEntries(
+    names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
+  );
+}
+
+function assertOneManifest(
+  kind: SentScan['kind'],
+  { manifest_id: id, manifest_number: number }: Details,
+): void {
+  if (kind !== 'load' && kind !== 'unload') return;
+  if (id === undefined && number === undefined) throw invalid('manifest_id', 'manifest_required');
+  if (id !== undefined && number !== undefined)
+    throw new ApiError('validation_failed', {
+      errors: [fieldError('manifest_number', 'conflict', { other: 'manifest_id' })],
+    });
+}
+
+function toIsoTime(text: string): string {
+  const isMoment =
+    isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11, 19));
+  if (!isMoment) throw invalid('scanned_at', 'invalid_date_time');
+  return `${text.slice(0, 10)}T${text.slice(11).padEnd(9, '.').padEnd(12, '0')}Z`;
+}
+
+const invalid = (field: string, problem: 'manifest_required' | 'invalid_date_time') =>
+  new ApiError('validation_failed', { errors: [fieldError(field, problem)] });
+
+const HOUR_MS = 3_600_000;
+const MAX_AHEAD_MS = 24 * HOUR_MS;
+const MAX_AGE_MS = 90 * 24 * HOUR_MS;
+
+/** Refuses a scan whose clock cannot be right. */
+export function refuseTime(scannedAt: string, now: Date): Refusal | undefined {
+  const aheadMs = Date.parse(scannedAt) - now.getTime();
+  if (aheadMs > MAX_AHEAD_MS)
+    return {
+      reason: 'clock_ahead',
+      message: 'The scan is more than 24 hours in the future. Set the clock of the station, and scan again.',
+      errors: [],
+    };
+  if (aheadMs < -MAX_AGE_MS)
+    return {
+      reason: 'too_old',
+      message:
+        'The scan is older than 90 days. If the clock of the station is wrong, set it. Then scan again.',
+      errors: [],
+    };
+  return undefined;
+}
+
+export const ID_REUSED: Refusal = {
+  reason: 'id_reused',
+  message: 'This scan_id belongs to a scan with another content. Send this scan with a new scan_id.',
+  errors: [],
+};
+
+/** Words a failure of one scan. */
+export const toRefusal = ({ message, detail }: ApiError, field = 'body'): Refusal => ({
+  reason: 'invalid',
+  message,
+  errors: detail.errors ?? [fieldError(field, 'record_missing')],
+});
+
+/** The scan as it was sent, and why it is refused. */
+export type RefusedScan = { scanId: string | null; refusal: Refusal };
+
+export const isAccepted = <Scan extends ReadScan>(scan: Scan | RefusedScan): scan is Scan => 'id' in scan;
+
+/** The body of ReceivePackage that a receive scan stands for. The contract requires its weight. */
+export const toIntake = ({ scan, details }: Pick<ReadScan, 'scan' | 'details'>): Intake => ({
+  ...details,
+  tracking_number: scan,
+  weight: details.weight ?? 0,
+});

@@ -1,0 +1,46 @@
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { receiveParcel, replaceReceipt, rescanParcel } from '../../packages/public.js';
+import { compareScans } from '../fold/fold.js';
+import { toIntake } from './read-scans.js';
+import type { PackageRow } from './queries.js';
+import type { ScanOfParcel, StoredParcel } from './stored-parcel.js';
+
+/** A parcel after the intake of its new scans. */
+export type ReceivedParcel = StoredParcel & {
+  receivedBy: 'nobody' | 'scan' | 'intake';
+  /** The scan whose receipt the package has; undefined if no scan has received it. */
+  appliedReceipt: ScanOfParcel | undefined;
+  /** The key that the rows of the parcel have. */
+  key: string;
+};
+
+/** Receives a parcel that has a receive scan and no package. The intake is that of ReceivePackage. */
+export async function receive(ctx: UserContext, tx: BulkTx, parcel: StoredParcel): Promise<ReceivedParcel> {
+  const receives = parcel.scans.filter(({ kind }) => kind === 'receive').sort(compareScans);
+  const fresh = receives.filter(({ outcome }) => outcome === null);
+  const [first] = fresh;
+  const known = parcel.package;
+  if (known || !first) {
+    if (first) await rescanParcel(ctx, tx, parcel.keys);
+    const appliedReceipt = receives.find(({ outcome }) => outcome === 'done');
+    const receivedBy = !known ? 'nobody' : appliedReceipt ? 'scan' : 'intake';
+    return { ...parcel, receivedBy, appliedReceipt, key: known?.trackingKey ?? parcel.keys[0] ?? '' };
+  }
+  const { row } = await receiveParcel(ctx, tx, toIntake(first));
+  const { id, courierId, trackingKey, status } = row;
+  const stored: PackageRow = { id, courierId, status, trackingKey, manifestId: null };
+  if (fresh.length > 1) await rescanParcel(ctx, tx, parcel.keys);
+  return { ...parcel, package: stored, receivedBy: 'scan', appliedReceipt: first, key: trackingKey };
+}
+
+/** Gives the package the receipt of an earlier scan that has arrived now. */
+export async function correctReceipt(
+  ctx: UserContext,
+  tx: BulkTx,
+  { package: stored, appliedReceipt, scans }: ReceivedParcel,
+  receiptId: string | null,
+): Promise<void> {
+  if (!stored || !appliedReceipt || receiptId === appliedReceipt.id) return;
+  const receipt = scans.find(({ id }) => id === receiptId);
+  if (receipt) await replaceReceipt(ctx, tx, stored.id, toIntake(appliedReceipt), toIntake(receipt));
+}

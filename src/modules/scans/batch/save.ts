@@ -1,0 +1,94 @@
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { parcelKeys } from '../../tracking-numbers/public.js';
+import { compareScans, type FoldedParcel } from '../fold/fold.js';
+import * as queries from './queries.js';
+import type { NewScan, PositionRow } from './queries.js';
+import type { ReceivedParcel } from './receive.js';
+import type { PlannedMove } from './status-moves.js';
+
+export type FoldedWork = {
+  parcel: ReceivedParcel;
+  folded: FoldedParcel;
+  moves: PlannedMove[];
+  position: PositionRow | undefined;
+};
+
+/** Stores the new scans, the outcomes that have changed, and the positions. */
+export async function saveScans(
+  ctx: UserContext,
+  tx: BulkTx,
+  station: string,
+  work: FoldedWork[],
+): Promise<void> {
+  const scans = work.flatMap(scansToSave);
+  const fresh = scans.filter(({ before }) => before.outcome === null).map(({ after }) => after);
+  const changed = scans.filter(({ before, after }) => before.outcome !== null && isChanged(before, after));
+  if (fresh.length > 0) await tx.defer(queries.insertScans(ctx, fresh));
+  if (changed.length > 0)
+    await tx.defer(
+      queries.changeScans(
+        ctx,
+        changed.map(({ after }) => after),
+      ),
+    );
+  const obsolete = work.flatMap(({ parcel }) =>
+    parcel.positions.map(({ parcelKey }) => parcelKey).filter((key) => key !== parcel.key),
+  );
+  if (obsolete.length > 0) await tx.defer(queries.removePositions(ctx, obsolete));
+  const positions = work.flatMap(({ position }) => position ?? []);
+  if (positions.length > 0) await tx.defer(queries.savePositions(ctx, positions));
+  const [first] = fresh;
+  if (first)
+    await tx.audit({
+      action: 'scans.recorded',
+      entity: 'scan',
+      entityId: first.id,
+      after: { station, scans: fresh.length },
+    });
+}
+
+function scansToSave({ parcel, folded, moves }: FoldedWork) {
+  const events = new Map(moves.map(({ scanId, move }) => [scanId, move.eventId]));
+  return parcel.scans.map((before) => {
+    const { location: _, ...stored } = before;
+    const reason = folded.reasons.get(before.id) ?? null;
+    const outcome = reason === null ? ('done' as const) : ('conflict' as const);
+    const eventId = events.get(before.id) ?? before.eventId;
+    const after: NewScan = { ...stored, parcelKey: parcel.key, eventId, outcome, reason };
+    return { before, after };
+  });
+}
+
+type Saved = Pick<NewScan, 'parcelKey' | 'eventId' | 'reason'>;
+
+const isChanged = (before: Saved, after: Saved): boolean =>
+  before.parcelKey !== after.parcelKey || before.eventId !== after.eventId || before.reason !== after.reason;
+
+/** The position of a parcel. Without scans of a kind, for example after their retention, what is stored stays. */
+export function positionOf(
+  { key, scans, positions }: ReceivedParcel,
+  folded: FoldedParcel,
+): PositionRow | undefined {
+  const stored = positions.find(({ parcelKey }) => parcelKey === key) ?? positions[0];
+  const hasLoads = scans.some(({ manifestId }) => manifestId !== null);
+  const load = hasLoads
+    ? {
+        manifestId: folded.load?.manifestId ?? null,
+        loadedAt: folded.load?.scannedAt ?? null,
+        station: folded.load?.station ?? null,
+      }
+    : {
+        manifestId: stored?.manifestId ?? null,
+        loadedAt: stored?.loadedAt ?? null,
+        station: stored?.station ?? null,
+      };
+  const location = folded.location ?? stored?.location ?? null;
+  if (location === null && load.manifestId === null && !stored) return undefined;
+  const [first] = [...scans].sort(compareScans);
+  return {
+    parcelKey: key,
+    scan: first ? parcelKeys(first.scan).trackingNumber : (stored?.scan ?? ''),
+    location,
+    ...load,
+  };
+}

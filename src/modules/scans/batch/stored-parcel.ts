@@ -1,0 +1,85 @@
+import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { ParcelScan } from '../fold/fold.js';
+import type { AdmittedScan } from './admit-scans.js';
+import type { BatchParcel } from './group-by-parcel.js';
+import * as queries from './queries.js';
+import type { EventRow, NewScan, PackageRow, PositionRow, StoredScan } from './queries.js';
+
+/** A scan that is stored, or a new one. */
+export type ScanOfParcel = Omit<NewScan, 'outcome'> & Pick<ParcelScan, 'outcome' | 'location'>;
+
+/** What is stored of a parcel, with its new scans. */
+export type StoredParcel = {
+  keys: string[];
+  package: PackageRow | undefined;
+  scans: ScanOfParcel[];
+  events: EventRow[];
+  positions: PositionRow[];
+};
+
+/** Reads what is stored of parcels. Locks their packages before it reads the events of the packages. */
+export async function readParcels(
+  ctx: UserContext,
+  tx: BulkTx,
+  station: string,
+  parcels: BatchParcel<AdmittedScan>[],
+): Promise<StoredParcel[]> {
+  const keys = parcels.flatMap((parcel) => parcel.keys);
+  const [packages, scans, events, positions, [time]] = await tx.queryAll([
+    queries.lockedPackages(ctx, keys),
+    queries.scansOfParcels(ctx, keys),
+    queries.statusEvents(ctx, keys),
+    queries.positionsOfParcels(ctx, keys),
+    queries.serverTime(),
+  ]);
+  const packageOf = new Map(packages.map((row) => [row.trackingKey, row]));
+  const scansOf = groupBy(scans, (row) => row.parcelKey);
+  const eventsOf = groupBy(events, (row) => row.packageId);
+  const positionOf = new Map(positions.map((row) => [row.parcelKey, row]));
+  return parcels.map(({ keys: own, scans: sent }) => {
+    const known = own.flatMap((key) => packageOf.get(key) ?? [])[0];
+    const fresh = sent.filter(({ isRepeated }) => !isRepeated);
+    return {
+      keys: own,
+      package: known,
+      scans: [
+        ...own.flatMap((key) => scansOf.get(key) ?? []).map(fromStored),
+        ...fresh.map((scan) => fromSent(scan, station, time?.now ?? '')),
+      ],
+      events: known ? (eventsOf.get(known.id) ?? []) : [],
+      positions: own.flatMap((key) => positionOf.get(key) ?? []),
+    };
+  });
+}
+
+const fromStored = (row: StoredScan): ScanOfParcel => ({
+  ...row,
+  contentHash: '',
+  location: row.details.location ?? null,
+});
+
+function fromSent(sent: AdmittedScan, station: string, arrivedAt: string): ScanOfParcel {
+  const { id, kind, scannedAt, scan, details, contentHash, manifestId, isAdmitted } = sent;
+  const given = { id, kind, scannedAt, scan, details, contentHash, manifestId, isAdmitted };
+  const location = details.location ?? null;
+  return {
+    ...given,
+    station,
+    arrivedAt,
+    location,
+    parcelKey: '',
+    eventId: null,
+    outcome: null,
+    reason: null,
+  };
+}
+
+function groupBy<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}

@@ -1,0 +1,3 @@
+import type { components } from '../../../../generated/contract.js';
+
+export type ManifestStatus = components['schemas']['ManifestStatus'];

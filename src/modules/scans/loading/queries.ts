@@ -1,0 +1,142 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { tenantRows } from '../../../platform/db/filters.js';
+import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { PackageStatus } from '../../packages/public.js';
+import type { ConflictReason } from '../fold/fold.js';
+import { HELD, type ExtraReason } from '../fold/extra-reason.js';
+import type { ManifestStatus } from '../fold/manifest-status.js';
+
+export type LoadedManifestRow = Pick<
+  Manifest,
+  'id' | 'manifestNumber' | 'overrideReason' | 'overriddenAt' | 'overrideMissing' | 'overrideExtra'
+> & { status: ManifestStatus; isGated: boolean; overriddenBy: string | null };
+
+/** Selects a manifest, whether its gate is on, and its override. */
+export const findManifest = (ctx: UserContext, id: string): Sql<LoadedManifestRow> =>
+  sql`select m.id, m.manifest_number as "manifestNumber", m.status,
+      m.loading_gate = 'on' or (m.loading_gate = 'warehouse' and w.loading_gate) as "isGated",
+      m.override_reason as "overrideReason", m.overridden_at as "overriddenAt", u.full_name as "overriddenBy",
+      m.override_missing as "overrideMissing", m.override_extra as "overrideExtra"
+    from manifests m
+    join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.id = m.warehouse_id
+    left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = m.tenant_id and u.id = m.overridden_by
+    where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid`;
+
+const isHeld = sql`p.status = any(${[...HELD]}::text[])`;
+const isLoaded = sql`o.manifest_id is not distinct from p.manifest_id`;
+
+/** The packages of a manifest that may be loaded, with their positions. */
+const expected = (ctx: UserContext, id: string): Sql =>
+  sql`from packages p
+    left join parcel_positions o on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.parcel_key = p.tracking_key
+    where ${tenantRows(ctx, 'p')} and p.manifest_id = ${id}::uuid and not ${isHeld}`;
+
+/** The parcels that were loaded for a manifest and must be taken off. `whyExtra` has the same rule. */
+const extra = (ctx: UserContext, id: string): Sql =>
+  sql`from parcel_positions o
+    left join packages p on ${tenantRows(ctx, 'p')} and p.tenant_id = o.tenant_id and p.tracking_key = o.parcel_key
+    where ${tenantRows(ctx, 'o')} and o.manifest_id = ${id}::uuid
+      and (p.id is null or ${isHeld} or p.manifest_id is distinct from o.manifest_id)`;
+
+const extraReason = (ctx: UserContext): Sql =>
+  sql`case when p.id is null then 'unknown' when ${isHeld} then 'on_hold'
+    when p.manifest_id is not null then 'other_manifest'
+    when exists (select from packages other where ${tenantRows(ctx, 'other')} and other.tenant_id = o.tenant_id
+      and other.manifest_id = o.manifest_id and other.courier_id = p.courier_id) then 'not_assigned'
+    else 'other_courier' end`;
+
+export type CountsRow = { expected: number; loaded: number; missing: number; extra: number };
+
+export const countLoad = (ctx: UserContext, id: string): Sql<CountsRow> =>
+  sql`select e.expected, e.loaded, e.expected - e.loaded as missing, (select count(*)::int ${extra(ctx, id)}) as extra
+    from (select count(*)::int as expected, (count(*) filter (where ${isLoaded}))::int as loaded
+      ${expected(ctx, id)}) as e`;
+
+export type ParcelRow = {
+  packageId: string | null;
+  trackingNumber: string;
+  houseNumber: string | null;
+  status: PackageStatus | null;
+  courierName: string | null;
+  userCode: string | null;
+  isLoaded: boolean;
+  reason: ExtraReason | null;
+  manifestNumber: string | null;
+} & Pick<ParcelPosition, 'location' | 'loadedAt' | 'station'>;
+
+export type ParcelList = 'expected' | 'loaded' | 'missing' | 'extra';
+export type Page = { limit: number; offset: number };
+
+/** Selects one page of a list, in the order of tracking keys. */
+export function loadedParcels(
+  ctx: UserContext,
+  id: string,
+  list: ParcelList,
+  { limit, offset }: Page,
+): Sql<ParcelRow> {
+  return sql`with listed as (${listed(ctx, id, list)} order by 1 limit ${limit}::int offset ${offset}::int)
+    select l."packageId", l."trackingNumber", l."houseNumber", l.status, c.name as "courierName", l."userCode",
+      l.location, l."isLoaded", case when l."isLoaded" then l.loaded_at end as "loadedAt",
+      case when l."isLoaded" then l.station end as station, l.reason, m.manifest_number as "manifestNumber"
+    from listed l
+    left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = l.tenant_id and c.id = l.courier_id
+    left join manifests m on ${tenantRows(ctx, 'm')} and m.tenant_id = l.tenant_id and m.id = l.manifest_id
+    order by l.key`;
+}
+
+const SHOWN = sql`p.id as "packageId", coalesce(p.tracking_number, o.scan) as "trackingNumber",
+  p.house_number as "houseNumber", p.status, p.courier_id, p.manifest_id, p.user_code as "userCode",
+  o.location, o.loaded_at, o.station`;
+
+function listed(ctx: UserContext, id: string, list: ParcelList): Sql {
+  if (list === 'extra')
+    return sql`select o.parcel_key as key, o.tenant_id, ${SHOWN}, true as "isLoaded", ${extraReason(ctx)} as reason
+      ${extra(ctx, id)}`;
+  const expectedOnes = sql`select p.tracking_key as key, p.tenant_id, ${SHOWN}, ${isLoaded} as "isLoaded",
+      null::text as reason ${expected(ctx, id)}`;
+  switch (list) {
+    case 'expected':
+      return expectedOnes;
+    case 'loaded':
+      return sql`${expectedOnes} and ${isLoaded}`;
+    case 'missing':
+      return sql`${expectedOnes} and not ${isLoaded}`;
+  }
+}
+
+export type HistoryRow = Pick<Scan, 'scannedAt' | 'arrivedAt'> & {
+  scanId: string | null;
+  kind: 'load' | 'unload' | 'override';
+  station: string | null;
+  userName: string | null;
+  scan: string | null;
+  packageId: Package['id'] | null;
+  houseNumber: Package['houseNumber'] | null;
+  outcome: 'done' | 'conflict';
+  reason: ConflictReason | null;
+  remarks: string | null;
+};
+
+/** The load scans of a manifest, and its override. */
+const history = (ctx: UserContext, id: string): Sql =>
+  sql`select s.tenant_id, s.id as scan_id, s.kind, s.scanned_at, s.arrived_at, s.station, s.user_id, s.scan,
+      s.parcel_key, s.outcome, s.reason, null::text as remarks
+    from scans s where ${tenantRows(ctx, 's')} and s.manifest_id = ${id}::uuid
+    union all
+    select m.tenant_id, null, 'override', m.overridden_at, m.overridden_at, null, m.overridden_by, null, null, 'done', null,
+      m.override_reason
+    from manifests m where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid and m.overridden_at is not null`;
+
+export const countHistory = (ctx: UserContext, id: string): Sql<{ total: number }> =>
+  sql`select count(*)::int as total from (${history(ctx, id)}) as h`;
+
+/** Selects one page of the history, newest first. */
+export const loadHistory = (ctx: UserContext, id: string, { limit, offset }: Page): Sql<HistoryRow> =>
+  sql`with h as (${history(ctx, id)} order by scanned_at desc, scan_id desc limit ${limit}::int offset ${offset}::int)
+    select h.scan_id as "scanId", h.kind, h.scanned_at as "scannedAt", h.arrived_at as "arrivedAt", h.station,
+      u.full_name as "userName", h.scan, p.id as "packageId", p.house_number as "houseNumber", h.outcome, h.reason, h.remarks
+    from h
+    left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = h.tenant_id and u.id = h.user_id
+    left join packages p on ${tenantRows(ctx, 'p')} and p.tenant_id = h.tenant_id and p.tracking_key = h.parcel_key
+    order by h.scanned_at desc, h.scan_id desc`;
