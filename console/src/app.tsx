@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import type { FunctionComponent } from 'preact';
 import { AnnouncePage } from './courier/announce.js';
 import { BillsPage } from './courier/bills.js';
@@ -68,7 +68,8 @@ function Workplace({ session: current }: { session: Session }) {
   const isStaff = current.user.role !== 'courier';
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
-  useEffect(() => listenForKeys(pages, isStaff, () => (isHelpOpen.value = !isHelpOpen.value)), []);
+  // Before the page is painted, so that no scan falls between.
+  useLayoutEffect(() => listenForKeys(pages, isStaff, () => (isHelpOpen.value = !isHelpOpen.value)), []);
   useEffect(() => {
     clearOutcome();
     if (page) document.title = `${t(page.title)} · Crossdock`;

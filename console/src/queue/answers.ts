@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 import { messageOf, session } from '../session/session.js';
 import { printLabel } from '../staff/label.js';
 import { t, textOf } from '../texts/texts.js';
-import { show } from '../ui/outcome.js';
+import { outcome, show } from '../ui/outcome.js';
+import { play } from '../device/sound.js';
 import type { QueuedScan, ScanResult } from './scans.js';
 import { onSettled } from './store.js';
 import { verdictOf } from './verdict.js';
@@ -51,5 +52,9 @@ function showAnswer({ request }: QueuedScan, result: ScanResult): void {
   const { parcel } = result;
   const owner = [parcel?.house_number, parcel?.user_code, parcel?.courier_name].filter(Boolean).join(' · ');
   const advice = textOf('advice', word, '') || adviceOf(result);
-  show(tone, t(`word.${word}`), tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`);
+  // Good news of an earlier parcel does not cover what the person is doing with the next one.
+  const shown = outcome.value?.subject ?? '';
+  if (tone === 'good' && shown !== '' && shown !== request.scan) return play(tone);
+  const detail = tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`;
+  show(tone, t(`word.${word}`), detail, request.scan);
 }

@@ -97,16 +97,20 @@ function Loading({ manifestId }: { manifestId: string }) {
   const reload = useRef(loading.reload);
   reload.current = loading.reload;
   useEffect(() => onSettled(({ scan }) => isOf(manifestId, scan.request) && reload.current()), []);
+  /** What the last scan did. The same code with another intention is no repetition. */
+  const lastKind = useRef<'load' | 'unload'>('load');
   const mark = async ({ text, isAgain }: Scan) => {
-    if (isAgain) return show('wait', t('word.again'), text);
+    const kind = isUnloading ? 'unload' : 'load';
+    if (isAgain && kind === lastKind.current) return show('wait', t('word.again'), text, text);
+    lastKind.current = kind;
     try {
       const queued = await addScan({
-        kind: isUnloading ? 'unload' : 'load',
+        kind,
         scan: text,
         manifest_id: manifestId,
       });
       expectAnswer(queued.scan_id);
-      show('wait', t('word.saved'), text);
+      show('wait', t('word.saved'), text, text);
     } catch (error) {
       show('bad', t('word.notSaved'), messageOf(error));
     }

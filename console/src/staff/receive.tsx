@@ -5,7 +5,9 @@ import { expectAnswer, printOrSay } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
 import type { Scan } from '../scanner/scanner.js';
 import { api, isOffline, messageOf } from '../session/session.js';
+import type { TextKey } from '../texts/en.js';
 import { t, textOf } from '../texts/texts.js';
+import type { Tone } from '../ui/tone.js';
 import { useScans } from '../ui/keys.js';
 import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Field, Heading } from '../ui/parts.js';
@@ -24,21 +26,31 @@ export function ReceivePage() {
   const form = useRef<HTMLFormElement>(null);
   const isReceived = (parcel?.resolution?.matches.packages.length ?? 0) > 0;
 
+  /** The scan of the parcel on the scale, for answers that arrive late. */
+  const opened = useRef<string | undefined>(undefined);
+  /** The scan that came before the weight of the parcel on the scale. Scanning it again at once is no repetition. */
+  const postponed = useRef<string | undefined>(undefined);
+
   const open = async (scan: string) => {
+    opened.current = scan;
     setParcel({ scan });
     setMeasures(NO_MEASURES);
     setWrong([]);
-    show('wait', t('word.reading'), scan);
+    show('wait', t('word.reading'), scan, scan);
     try {
       const { data } = await api().packages.resolveScan({ scan }, { timeoutMs: RESOLVE_MS, maxRetries: 0 });
-      setParcel((last) => (last?.scan === scan ? { ...last, resolution: data } : last));
+      // The person may have gone on to the next parcel.
+      if (opened.current !== scan) return;
+      setParcel({ scan, resolution: data });
       showOwner(scan, data);
     } catch (error) {
-      if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'));
+      if (opened.current !== scan) return;
+      if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
       else show('bad', t('word.refused'), messageOf(error));
     }
   };
   const close = () => {
+    opened.current = undefined;
     setParcel(undefined);
     setMeasures(NO_MEASURES);
     setWrong([]);
@@ -57,7 +69,7 @@ export function ReceivePage() {
     try {
       const queued = await addScan({ kind: 'receive', scan, ...read.measures, ...owner });
       expectAnswer(queued.scan_id);
-      show('wait', t('word.saved'), scan);
+      show('wait', t('word.saved'), scan, scan);
     } catch (error) {
       show('bad', t('word.notSaved'), messageOf(error));
       return false;
@@ -66,8 +78,11 @@ export function ReceivePage() {
     return true;
   };
   const onScan = async ({ text, isAgain }: Scan) => {
-    if (isAgain || text === parcel?.scan) show('wait', t('word.again'), text);
-    else if (await save()) await open(text);
+    const isTwice = text === parcel?.scan || (isAgain && text !== postponed.current);
+    if (isTwice) return show('wait', t('word.again'), text, text);
+    const isFree = await save();
+    postponed.current = isFree ? undefined : text;
+    if (isFree) await open(text);
   };
 
   useScans((scan) => void onScan(scan));
@@ -227,15 +242,12 @@ function ReceivedParcel({ parcel, onClose }: { parcel: Parcel; onClose: () => vo
 function showOwner(scan: string, { matches, next }: ScanResolution): void {
   const [found] = matches.packages;
   const [prealert] = matches.prealerts;
+  const say = (tone: Tone, word: TextKey, detail: string) => show(tone, t(word), detail, scan);
   if (found) {
-    const status = textOf('status', found.status);
-    show(
-      'warn',
-      t('word.alreadyReceived'),
-      [found.house_number, found.user_code, status].filter(Boolean).join(' · '),
-    );
-  } else if (next === 'review') show('warn', t('word.checkOwner'), t('receive.review'));
-  else if (next === 'unknown') show('warn', t('word.unknown'), `${scan}: ${t('receive.unknown')}`);
-  else if (prealert) show('wait', t('word.weigh'), `${prealert.user_code} · ${prealert.courier_name}`);
-  else show('warn', t('word.noOwner'), t('receive.notAnnounced'));
+    const facts = [found.house_number, found.user_code, textOf('status', found.status)];
+    say('warn', 'word.alreadyReceived', facts.filter(Boolean).join(' · '));
+  } else if (next === 'review') say('warn', 'word.checkOwner', t('receive.review'));
+  else if (next === 'unknown') say('warn', 'word.unknown', `${scan}: ${t('receive.unknown')}`);
+  else if (prealert) say('wait', 'word.weigh', `${prealert.user_code} · ${prealert.courier_name}`);
+  else say('warn', 'word.noOwner', t('receive.notAnnounced'));
 }

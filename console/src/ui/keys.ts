@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Scan } from '../scanner/scanner.js';
 
 // The page on the screen takes the scans. A page that takes none lets them open Find.
@@ -27,5 +27,6 @@ export function useScans(onScan: ScanHandler): void {
   // The handler of the latest rendering, because it reads the page's state.
   const latest = useRef(onScan);
   latest.current = onScan;
-  useEffect(() => takeScans((scan) => latest.current(scan)), []);
+  // Before the page is painted, so that no scan falls between.
+  useLayoutEffect(() => takeScans((scan) => latest.current(scan)), []);
 }

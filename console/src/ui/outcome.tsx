@@ -3,12 +3,13 @@ import { play } from '../device/sound.js';
 import type { Tone } from './tone.js';
 
 /** The result of the last scan: one big word, a colour, a sound, and a sentence that says what to do. */
-export type Outcome = { tone: Tone; word: string; detail: string; at: number };
+export type Outcome = { tone: Tone; word: string; detail: string; at: number; subject: string };
 
 export const outcome = signal<Outcome | null>(null);
 
-export function show(tone: Tone, word: string, detail = ''): void {
-  outcome.value = { tone, word, detail, at: Date.now() };
+/** @param subject the scan that it is about, if it is about one */
+export function show(tone: Tone, word: string, detail: string, subject = ''): void {
+  outcome.value = { tone, word, detail, subject, at: Date.now() };
   play(tone);
 }
 

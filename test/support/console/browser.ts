@@ -14,8 +14,14 @@ export const chromiumPath = findProgram('chromium', 'chromium-browser', 'google-
 // Loaded only where there is a browser.
 const playwright = () => require('playwright-core') as typeof import('playwright-core');
 
+/** Chromium 156 without a window crashes if a frame with a PDF opens the preview of a print. */
+const NO_PREVIEW = '--disable-print-preview';
+
 export function launchChromium(): Promise<Browser> {
-  return playwright().chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] });
+  return playwright().chromium.launch({
+    executablePath: chromiumPath ?? '',
+    args: ['--no-sandbox', NO_PREVIEW],
+  });
 }
 
 export type Window = { context: BrowserContext; page: Page; faults: string[] };
@@ -37,26 +43,48 @@ export async function openConsole(
   const faults: string[] = [];
   page.on('console', (message) => {
     // Refused and unanswered requests are part of the tests.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text());
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      faults.push(message.text());
   });
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url());
-    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== url) faults.push(`requests ${request.url()}`);
+    // The browser's own viewer of PDF files loads its parts from chrome:// and chrome-extension://.
+    if (protocol.startsWith('http') && origin !== url) faults.push(`requests ${request.url()}`);
   });
   await page.goto(`${url}/console`);
   return { context, page, faults };
 }
 
-/** A person leaves this time between keys. */
-const PERSON_MS = 45;
+const PERSON_MS = 90;
+const SCANNER_MS = 5;
 
-export const type = (page: Page, text: string) => page.keyboard.type(text, { delay: PERSON_MS });
+/** Types as a person does. */
+export const type = (page: Page, text: string) => pressKeys(page, [...text], PERSON_MS);
 
 /** Sends the keys of a scanner, wherever the focus is. */
-export async function scan(page: Page, code: string): Promise<void> {
-  await page.keyboard.type(code);
-  await page.keyboard.press('Enter');
+export const scan = (page: Page, code: string) => pressKeys(page, [...code, 'Enter'], SCANNER_MS);
+
+/** The time of the last key of all. */
+let lastMs = 0;
+
+/** Presses keys with their own times, because a busy machine would make a scanner as slow as a person. */
+async function pressKeys(page: Page, keys: string[], gapMs: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const startMs = Math.max(Date.now(), lastMs + PERSON_MS);
+  lastMs = startMs + (keys.length - 1) * gapMs;
+  const sent = keys.flatMap((key, index) => {
+    const timestamp = (startMs + index * gapMs) / 1000;
+    const text = key === 'Enter' ? '\r' : key;
+    const windowsVirtualKeyCode = key === 'Enter' ? 13 : key.toUpperCase().charCodeAt(0);
+    const event = { key, windowsVirtualKeyCode, timestamp };
+    return [
+      session.send('Input.dispatchKeyEvent', { type: 'keyDown', text, unmodifiedText: text, ...event }),
+      session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event }),
+    ];
+  });
+  await Promise.all(sent);
+  await session.detach();
 }
 
 /** Logs in with the keyboard. */
@@ -93,7 +121,10 @@ export type Killable = { page: Page; kill(): Promise<void> };
 
 export function makeProfile(): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'crossdock-browser-'));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }) };
+  return {
+    folder,
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
+  };
 }
 
 /** Starts chromium as a process of ours, so that SIGKILL reaches all of its processes at once. */
@@ -101,7 +132,14 @@ export async function startKillable(profile: string, address: string): Promise<K
   const child = spawn(
     chromiumPath ?? '',
     [
-      ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-extensions'],
+      ...[
+        '--headless=new',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--no-first-run',
+        '--disable-extensions',
+        NO_PREVIEW,
+      ],
       ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
     ],
     { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
