@@ -41,8 +41,6 @@ const expectWord = async (page: Page, word: string) => {
   await outcomeOf(page)
     .filter({ hasText: new RegExp(`^${word}$`) })
     .waitFor({ timeout: 10_000 });
-      throw e;
-    });
 };
 
 const noScrollSideways = async ({ page }: Window, width: number) =>

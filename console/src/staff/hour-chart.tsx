@@ -13,7 +13,7 @@ export function HourChart({ hours }: { hours: number[] }) {
   const heightOf = (count: number) => (count / most) * (HEIGHT - TOP - BOTTOM);
   return (
     <>
-      <div class="chart">
+      <div class="chart" tabIndex={0} role="group" aria-label={t('today.hours')}>
         <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
           {hours.map((count, hour) => {
             const x = hour * STEP;

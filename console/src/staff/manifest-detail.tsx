@@ -155,7 +155,7 @@ function AddPackages({ manifestId, onDone }: { manifestId: string; onDone: () =>
   };
   useScans((scan) => void add(scan));
   return (
-    <section class="station">
+    <section class="station section">
       <OutcomeBanner idle={t('manifests.scanToAdd')} />
       <div class="card" data-search>
         <NumberField onNumber={(text) => void add({ text, isAgain: false })} />
