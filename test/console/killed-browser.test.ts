@@ -20,6 +20,7 @@ const KILLS = rounds(2, 100);
 const LIMIT_MS = 60_000 + KILLS * 20_000;
 /** A scan takes some tenths of a second from its first key to the answer, so that kills hit each of its steps. */
 const LONGEST_LIFE_MS = 2_500;
+const PATIENCE_MS = 10_000;
 
 let service: Service;
 
@@ -52,10 +53,13 @@ runs(
     let count = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
       const browser = await open(profile.folder);
-      const lifeMs = 200 + Math.random() * LONGEST_LIFE_MS;
-      const death = sleep(lifeMs).then(() => browser.kill());
+      // Every other browser lives until its first scan is saved, so that slow machines save some.
+      let begin: () => void = () => undefined;
+      const begun = kill % 2 === 0 ? new Promise<void>((resolve) => (begin = resolve)) : Promise.resolve();
+      const death = begun.then(() => sleep(Math.random() * LONGEST_LIFE_MS)).then(() => browser.kill());
       // Every call to a killed browser fails, which ends the shift.
-      await work(browser).catch(() => undefined);
+      await work(browser, begin).catch(() => undefined);
+      begin();
       await death;
     }
     const last = await open(profile.folder);
@@ -73,18 +77,19 @@ runs(
     expect(saved.length).toBeGreaterThan(0);
 
     /** Receives parcels until the browser is killed. */
-    async function work({ page }: Killable): Promise<void> {
+    async function work({ page }: Killable, onSaved: () => void): Promise<void> {
       for (;;) {
         const code = `KILL${String((count += 1)).padStart(6, '0')}`;
         await scan(page, code);
-        await page.getByLabel('Weight (lb)').waitFor({ timeout: LONGEST_LIFE_MS });
+        await page.getByLabel('Weight (lb)').waitFor({ timeout: PATIENCE_MS });
         await type(page, '2');
         await page.keyboard.press('Enter');
         const word = outcomeOf(page).filter({ hasText: /^(SAVED|RECEIVED|NO OWNER)$/ });
-        await word.waitFor({ timeout: LONGEST_LIFE_MS });
-        // The owner of the number is unknown, so NO OWNER also precedes the weight. Then the field is still there.
-        await page.getByLabel('Weight (lb)').waitFor({ state: 'detached', timeout: LONGEST_LIFE_MS });
+        await word.waitFor({ timeout: PATIENCE_MS });
+        // NO OWNER may also precede the weight. Then the field is still there.
+        await page.getByLabel('Weight (lb)').waitFor({ state: 'detached', timeout: PATIENCE_MS });
         saved.push(code);
+        onSaved();
       }
     }
   },

@@ -21,8 +21,7 @@ export async function addScan(scan: NewScan): Promise<QueuedScan> {
     owner: user.id,
     ownerName: user.full_name,
     station: settings.value.station.trim() || 'Console',
-    // Both have the fields of one kind.
-    request: { ...scan, ...made } as StationScan,
+    request: { ...scan, ...made },
     state: 'waiting',
   };
   await enqueue(queued);

@@ -54,7 +54,10 @@ function showAnswer({ request }: QueuedScan, result: ScanResult): void {
   const advice = textOf('advice', word, '') || adviceOf(result);
   // Good news of an earlier parcel does not cover what the person is doing with the next one.
   const shown = outcome.value?.subject ?? '';
-  if (tone === 'good' && shown !== '' && shown !== request.scan) return play(tone);
+  if (tone === 'good' && shown !== '' && shown !== request.scan) {
+    play(tone);
+    return;
+  }
   const detail = tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`;
   show(tone, t(`word.${word}`), detail, request.scan);
 }

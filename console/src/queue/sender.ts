@@ -73,9 +73,9 @@ function nextChange(stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let isFirst = true;
     const stop = effect(() => {
-      void [queue.value, isExpired.value];
+      const isSendable = queue.value.length > 0 && !isExpired.value;
       if (isFirst) isFirst = false;
-      else finish();
+      else if (isSendable) finish();
     });
     stopped.addEventListener('abort', finish, { once: true });
     function finish(): void {

@@ -101,7 +101,10 @@ function Loading({ manifestId }: { manifestId: string }) {
   const lastKind = useRef<'load' | 'unload'>('load');
   const mark = async ({ text, isAgain }: Scan) => {
     const kind = isUnloading ? 'unload' : 'load';
-    if (isAgain && kind === lastKind.current) return show('wait', t('word.again'), text, text);
+    if (isAgain && kind === lastKind.current) {
+      show('wait', t('word.again'), text, text);
+      return;
+    }
     lastKind.current = kind;
     try {
       const queued = await addScan({

@@ -137,11 +137,17 @@ function Steps({ detail: { info }, onDone }: { detail: Detail; onDone: () => voi
 /** Scanning a received parcel puts it on the manifest. */
 function AddPackages({ manifestId, onDone }: { manifestId: string; onDone: () => void }) {
   const add = async ({ text, isAgain }: Scan) => {
-    if (isAgain) return show('wait', t('word.again'), text);
+    if (isAgain) {
+      show('wait', t('word.again'), text);
+      return;
+    }
     try {
       const { data } = await api().packages.resolveScan({ scan: text });
       const [found] = data.matches.packages;
-      if (!found) return show('warn', t('word.notReceived'), `${text}: ${t('reason.not_received')}`);
+      if (!found) {
+        show('warn', t('word.notReceived'), `${text}: ${t('reason.not_received')}`);
+        return;
+      }
       await api().manifests.manage({
         action: 'add_packages',
         manifest_id: manifestId,

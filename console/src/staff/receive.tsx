@@ -79,7 +79,10 @@ export function ReceivePage() {
   };
   const onScan = async ({ text, isAgain }: Scan) => {
     const isTwice = text === parcel?.scan || (isAgain && text !== postponed.current);
-    if (isTwice) return show('wait', t('word.again'), text, text);
+    if (isTwice) {
+      show('wait', t('word.again'), text, text);
+      return;
+    }
     const isFree = await save();
     postponed.current = isFree ? undefined : text;
     if (isFree) await open(text);
@@ -88,8 +91,14 @@ export function ReceivePage() {
   useScans((scan) => void onScan(scan));
   useEffect(() => form.current?.querySelector<HTMLInputElement>('input')?.focus(), [parcel?.scan]);
 
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !parcel) return;
+    close();
+    clearOutcome();
+  };
+
   return (
-    <div class="station" onKeyDown={(event) => event.key === 'Escape' && parcel && (close(), clearOutcome())}>
+    <div class="station" onKeyDown={onKeyDown}>
       <Heading title={t('receive.title')} />
       <OutcomeBanner idle={t('receive.idle')} />
       <form

@@ -28,13 +28,14 @@ type FieldProps = {
 export function Field({ label, value, onValue, hint, error, type = 'text', ...input }: FieldProps) {
   const id = useId();
   const note = error ?? hint;
+  // The elements of all these types have the attributes of a text field.
+  const textType: 'text' = type as 'text';
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
         id={id}
-        // The attributes are those that all of these types have.
-        type={type as 'text'}
+        type={textType}
         autocomplete="off"
         spellcheck={false}
         {...input}

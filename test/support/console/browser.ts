@@ -76,7 +76,9 @@ async function pressKeys(page: Page, keys: string[], gapMs: number): Promise<voi
   const sent = keys.flatMap((key, index) => {
     const timestamp = (startMs + index * gapMs) / 1000;
     const text = key === 'Enter' ? '\r' : key;
-    const windowsVirtualKeyCode = key === 'Enter' ? 13 : key.toUpperCase().charCodeAt(0);
+    // Only letters and digits have the code of their character: that of a full stop is the key Delete.
+    const windowsVirtualKeyCode =
+      key === 'Enter' ? 13 : /[a-z0-9]/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0;
     const event = { key, windowsVirtualKeyCode, timestamp };
     return [
       session.send('Input.dispatchKeyEvent', { type: 'keyDown', text, unmodifiedText: text, ...event }),
