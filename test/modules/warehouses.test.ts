@@ -62,6 +62,7 @@ describe('list of warehouses', () => {
       ...{ warehouse_id: MIAMI, name: 'Miami Gateway', address: '8200 NW 41st Street', city: 'Miami' },
       ...{ country: 'United States', phone: '+1 305 555 0180', email: 'dock@miami-gateway.example' },
       is_primary: true,
+      loading_gate: false,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
     });
     const pages = await Promise.all([1, 2, 3].map((page) => list({ page, limit: 2 })));
@@ -80,6 +81,7 @@ describe('list of warehouses', () => {
 
 describe('warehouses', () => {
   const WHOLE = {
+    loading_gate: false,
     ...{ name: 'Kingston Annex', address: '14 Port Royal Street', city: 'Kingston', country: 'Jamaica' },
     ...{ phone: '+1 876 555 0170', email: 'annex@miami-gateway.example' },
   };

@@ -100,6 +100,9 @@ alter table scans
   add constraint conflict_has_a_reason check ((outcome = 'conflict') = (reason is not null)),
   add constraint loads_have_a_manifest check ((kind in ('load', 'unload')) = (manifest_id is not null));
 
+alter table manifests
+  add constraint loading_gate_is_known check (loading_gate in ('warehouse', 'on', 'off')) not valid;
+
 alter table parcel_positions
   add constraint loaded_has_a_time check ((manifest_id is null) = (loaded_at is null));
 

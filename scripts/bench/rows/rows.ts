@@ -7,6 +7,7 @@ import * as logs from './log-rows.js';
 import { addPackagesRow, getManifestRow, listManifestsRow } from './manifest-rows.js';
 import * as packages from './package-rows.js';
 import { listPrealertsRow, submitLinesRow, submitRow } from './prealert-rows.js';
+import { manifestLoadingRow, sendScansRow } from './scan-rows.js';
 import { deliverRow } from './webhook-rows.js';
 
 export type PlannedRow = { name: string; run: () => Promise<Row> };
@@ -21,6 +22,7 @@ export function planRows(config: Config, bench: Bench, print: (line: string) => 
     ['update', () => packages.updateRow(bench, large)],
     ['record an event', () => packages.recordEventRow(bench, large)],
     ['record events', () => packages.recordEventsRow(bench, large)],
+    ['send scans', () => sendScansRow(bench, large)],
     ['add packages', () => addPackagesRow(bench, large)],
     ['list pre-alerts 10k', () => listPrealertsRow(bench, small)],
     ['list pre-alerts 1M', () => listPrealertsRow(bench, large)],
@@ -33,6 +35,7 @@ export function planRows(config: Config, bench: Bench, print: (line: string) => 
     ['package events', () => packages.packageEventsRow(bench, large)],
     ['GetManifest', () => getManifestRow(bench, small)],
     ['Manifests', () => listManifestsRow(bench, small)],
+    ['ManifestLoading', () => manifestLoadingRow(bench, small)],
     ['label zpl', () => packages.labelRow(bench, large, 'zpl')],
     ['label pdf', () => packages.labelRow(bench, large, 'pdf')],
     ['export csv', () => packages.exportRow(bench, large, 'csv')],

@@ -1,6 +1,9 @@
 import type { SourceMutant } from '../mutant.js';
 
 const RESOLVE = 'test/modules/scans/resolve-scan.test.ts';
+const BATCH = 'test/modules/scans/scan-batch.test.ts';
+const DAYS = 'test/modules/scans/scan-days.test.ts';
+const GATE = 'test/modules/scans/loading-gate.test.ts';
 const READER = 'test/modules/tracking-numbers/reader.test.ts';
 
 /** Guards of scans. */
@@ -26,6 +29,50 @@ export const SCANS: readonly SourceMutant[] = [
     find: 'sql`and p.user_code is not null`',
     replace: 'empty',
     tests: [{ file: RESOLVE, titles: ['does not find a package without a customer by its number'] }],
+  },
+  {
+    name: 'scans: an id is executed once',
+    file: 'src/modules/scans/batch/admit-scans.ts',
+    find: 'if (hash !== undefined && hash !== each.contentHash) return { scanId: each.id, refusal: ID_REUSED };',
+    replace: '',
+    tests: [
+      { file: BATCH, titles: ['refuses an id that is stored with another content, and changes nothing'] },
+    ],
+  },
+  {
+    name: 'scans: the earliest receive scan makes the receipt',
+    file: 'src/modules/scans/batch/receive.ts',
+    find: 'if (receipt) await replaceReceipt(',
+    replace: 'if (!receipt) await replaceReceipt(',
+    tests: [{ file: DAYS, titles: ['random days of two stations converge to one state'] }],
+  },
+  {
+    name: 'scans: the time of a scan decides, not its arrival',
+    file: 'src/modules/scans/fold/fold.ts',
+    find: 'compareText(a.scannedAt, b.scannedAt) ||',
+    replace: 'compareText(a.arrivedAt, b.arrivedAt) ||',
+    tests: [{ file: DAYS, titles: ['random days of two stations converge to one state'] }],
+  },
+  {
+    name: 'scans: a scan that arrived before a fact comes before it',
+    file: 'src/modules/scans/fold/fold.ts',
+    find: ' && arrivedAt > fact.recordedAt',
+    replace: '',
+    tests: [{ file: BATCH, titles: ['a scan of a clock that is ahead does not undo what staff did later'] }],
+  },
+  {
+    name: 'gate: only some roles override',
+    file: 'src/modules/manifests/lifecycle/loading-gate.ts',
+    find: "  assertMayDecide(ctx, 'loading_override_reason');\n",
+    replace: '',
+    tests: [{ file: GATE, titles: ['lets a manager ship with a reason, which is audited and shown'] }],
+  },
+  {
+    name: 'gate: a batch keeps its manifests from being shipped',
+    file: 'src/modules/scans/batch/queries.ts',
+    find: 'order by m.id for share`',
+    replace: 'order by m.id`',
+    tests: [{ file: GATE, titles: ['an unload and a shipment at the same time'] }],
   },
   {
     name: 'intake: a parcel is found under all its keys',

@@ -104,6 +104,7 @@ describe('creating a manifest', () => {
           flight_date: null,
           flight_number: null,
           notes: null,
+          loading_gate: 'warehouse',
           warehouse_id: DEMO.warehouses.primary,
         },
       },
@@ -640,6 +641,7 @@ describe('reading a manifest', () => {
       flight_number: null,
       status: 'draft',
       notes: 'Seen by all aboard',
+      loading_gate: 'warehouse',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
       warehouse_id: DEMO.warehouses.primary,
     });

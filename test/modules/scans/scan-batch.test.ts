@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deviceScan, scanTime, sendScans, type DeviceScan } from '../../support/scans/device-scans.js';
+import { rounds } from '../../support/harness/effort.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -19,6 +21,18 @@ const receive = (number: string, secondsAgo: number, fields: object = {}) =>
   deviceScan('receive', number, secondsAgo, { weight: 2.5, ...fields });
 
 const send = async (...scans: unknown[]) => (await sendScans(service, scans)).results;
+const CALLERS = rounds(60, 200);
+
+/** Waits until the scans are stored. */
+async function untilStored(scans: DeviceScan[]): Promise<void> {
+  const ids = scans.map(({ scan_id }) => scan_id);
+  for (;;) {
+    const { rows } = await service.owner.query('select id from scans where id = any($1)', [ids]);
+    if (rows.length === ids.length) return;
+    await setTimeout(5);
+  }
+}
+
 const one = async (scan: unknown) => (await send(scan))[0];
 
 const packageOf = async (number: string) =>
@@ -297,6 +311,32 @@ describe('one station and the other', () => {
     expect(rows[0]).toEqual({ events: 80, packages: 40 });
   });
 
+  test(`${CALLERS} callers that send one scan at once execute it once`, async () => {
+    const scan = receive(newNumber(), 60);
+    const replies = await Promise.all(Array.from({ length: CALLERS }, () => sendScans(service, [scan])));
+    expect(replies.filter(({ done }) => done === 1)).toHaveLength(1);
+    expect(replies.filter(({ repeated }) => repeated === 1)).toHaveLength(CALLERS - 1);
+    expect(new Set(replies.map(({ results }) => results[0].parcel.package_id)).size).toBe(1);
+  });
+
+  test('a station whose connection was cut before the response sends the batch again and loses nothing', async () => {
+    const scans = [receive(newNumber(), 60), receive(newNumber(), 60)];
+    const token = await service.tokenOf('warehouse');
+    const cut = new AbortController();
+    const lost = fetch(`${service.url}/api/ScanBatch.php`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ station: 'Dock', scans }),
+      signal: cut.signal,
+    });
+    // The batch has committed; the station goes away before it has read the response.
+    await untilStored(scans);
+    cut.abort();
+    await lost.then((response) => response.text()).catch(() => undefined);
+    const again = await send(...scans);
+    expect(again.map(({ result }: { result: string }) => result)).toEqual(['repeated', 'repeated']);
+  });
+
   test('ids of another tenant are free', async () => {
     const scan = { ...receive(newNumber(), 60), scanned_at: scanTime(60) };
     await one(scan);
@@ -314,4 +354,51 @@ test('an unreadable envelope is rejected as a whole', async () => {
   const many = Array.from({ length: 501 }, () => receive(newNumber(), 1));
   for (const body of [{ scans: [] }, { station: ' ', scans: [{}] }, { station: 'Dock', scans: many }])
     expect((await service.call('sendScans', { as: 'warehouse', body })).status).toBe(400);
+});
+
+// Row-level security and the application's filters must each be sufficient alone.
+describe.each([
+  ['row-level security alone', { applicationFilters: false }],
+  ["the application's filters alone", { rowSecurity: false }],
+] as const)('%s', (_name, layer) => {
+  let guarded: Service;
+
+  beforeAll(async () => {
+    guarded = await startService(layer);
+  });
+
+  afterAll(() => guarded.stop());
+
+  test('keeps parcels, manifests and ids of scans in their tenant', async () => {
+    const number = newNumber();
+    const { body } = await guarded.call('createManifest', { as: 'warehouse', body: {} });
+    const { manifest_id, manifest_number } = body['data'];
+    const update = { action: 'update_meta', manifest_id, status: 'ready' };
+    await guarded.call('manageManifest', { as: 'warehouse', body: update });
+    const scans = [
+      receive(number, 60),
+      deviceScan('locate', number, 50, { location: 'Ours' }),
+      deviceScan('load', number, 40, { manifest_id }),
+    ];
+    const [received] = (await sendScans(guarded, scans)).results;
+    const foreign = [
+      deviceScan('locate', number, 30, { location: 'Theirs' }),
+      deviceScan('hold', received.parcel.house_number, 30),
+      deviceScan('load', number, 20, { manifest_number }),
+      deviceScan('unload', number, 20, { manifest_id }),
+      { ...scans[0], weight: 9 },
+    ];
+    const { results } = await sendScans(guarded, foreign, { as: 'two/admin' });
+    expect(results.map(({ reason }: { reason: string | null }) => reason)).toEqual([
+      ...[null, 'not_received', 'invalid', 'invalid', null],
+    ]);
+    expect(results[0].parcel).toMatchObject({ location: 'Theirs', loaded_manifest_id: null });
+    const query = { manifest_id, list: 'history' };
+    expect((await guarded.call('getManifestLoading', { as: 'two/admin', query })).status).toBe(404);
+    const [ours] = (await sendScans(guarded, [scans[1]])).results;
+    expect(ours.parcel).toMatchObject({
+      ...{ package_id: received.parcel.package_id, status: 'received' },
+      ...{ location: 'Ours', loaded_manifest_id: manifest_id },
+    });
+  });
 });

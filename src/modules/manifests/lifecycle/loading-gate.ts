@@ -2,7 +2,7 @@ import type { BulkTx, UserContext } from '../../../platform/context/request-cont
 import { hasPermission, type Permission } from '../../../platform/access/permissions.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { readOpenLoad } from '../../scans/public.js';
-import { hasWarehouseGate, storeOverride, type ManifestRow } from './queries.js';
+import { storeOverride, type ManifestRow } from './queries.js';
 
 /** Whoever may turn the gate of a warehouse off may also do so for one manifest, or once. See decision 0062. */
 const PERMISSION: Permission = 'warehouse:manage';
@@ -24,7 +24,7 @@ export async function passGate(
 ): Promise<void> {
   if (after.loading_gate !== before.loading_gate) assertMayDecide(ctx, 'loading_gate');
   const isShipping = before.status !== after.status && after.status === 'shipped';
-  if (!isShipping || !(await isGated(ctx, tx, after))) return;
+  if (!isShipping || !isGated(after)) return;
   const { missing, extra, open } = await readOpenLoad(ctx, tx, after.id, MAX_NAMED);
   if (missing + extra === 0) return;
   if (reason === undefined) throw notLoaded({ missing, extra, open });
@@ -49,11 +49,8 @@ function assertMayDecide({ caller }: UserContext, field: 'loading_gate' | 'loadi
   });
 }
 
-async function isGated(ctx: UserContext, tx: BulkTx, { id, loading_gate }: ManifestRow): Promise<boolean> {
-  if (loading_gate !== 'warehouse') return loading_gate === 'on';
-  const [warehouse] = await tx.query(hasWarehouseGate(ctx, id));
-  return warehouse?.isOn === true;
-}
+const isGated = ({ loading_gate: own, isWarehouseGated }: ManifestRow): boolean =>
+  own === 'warehouse' ? isWarehouseGated : own === 'on';
 
 function notLoaded({ missing, extra, open }: Awaited<ReturnType<typeof readOpenLoad>>): ApiError {
   const errors = open

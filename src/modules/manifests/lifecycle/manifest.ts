@@ -77,7 +77,7 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
 /** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
 export async function deleteManifest(ctx: UserContext, manifestId: string): Promise<void> {
   await ctx.preparedTransaction(async (tx) => {
-    const { id, ...before } = await lockManifest(ctx, tx, manifestId);
+    const { id, isWarehouseGated: _, ...before } = await lockManifest(ctx, tx, manifestId);
     const [aboard] = await tx.query(findPackageAboard(ctx, id));
     if (aboard) throw new ApiError('manifest_not_empty');
     await tx.defer(removeManifest(ctx, id));

@@ -10,6 +10,8 @@ export type ManifestRow = ManifestFields & {
   id: Manifest['id'];
   manifest_number: Manifest['manifestNumber'];
   status: ManifestStatus;
+  /** Not a column: whether the gate of the warehouse is on. */
+  isWarehouseGated: boolean;
 };
 
 /**
@@ -19,7 +21,9 @@ export type ManifestRow = ManifestFields & {
  */
 export const lockedManifest = (ctx: UserContext, id: string): Sql<ManifestRow> => sql`
   select m.id, m.manifest_number, m.status, m.awb_number, m.airline_prefix,
-    to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes, m.loading_gate
+    to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes, m.loading_gate,
+    (select w.loading_gate from warehouses w
+      where ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.id = m.warehouse_id) as "isWarehouseGated"
   from manifests m
   where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid
   for update`;
@@ -36,11 +40,6 @@ export const changeManifest = (
     updated_at = now()
   where ${tenantRows(ctx, 'm')} and m.id = ${after.id}::uuid and m.status = ${previous}
   returning m.id`;
-
-export const hasWarehouseGate = (ctx: UserContext, manifestId: string): Sql<{ isOn: boolean }> => sql`
-  select w.loading_gate as "isOn" from manifests m
-  join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.id = m.warehouse_id
-  where ${tenantRows(ctx, 'm')} and m.id = ${manifestId}::uuid`;
 
 /** Why a manifest is shipped although its load is open, and how much is open. */
 export type GateOverride = { reason: string; missing: number; extra: number };

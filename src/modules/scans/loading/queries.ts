@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import { HELD, type ExtraReason } from '../fold/extra-reason.js';
@@ -23,7 +23,7 @@ export const findManifest = (ctx: UserContext, id: string): Sql<LoadedManifestRo
     left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = m.tenant_id and u.id = m.overridden_by
     where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid`;
 
-const isHeld = sql`p.status = any(${[...HELD]}::text[])`;
+const isHeld = sql`p.status in (${join([...HELD])})`;
 const isLoaded = sql`o.manifest_id is not distinct from p.manifest_id`;
 
 /** The packages of a manifest that may be loaded, with their positions. */
