@@ -29,10 +29,6 @@ onSettled(({ scan, result }) => {
   if (scan.request.kind === 'receive' && result.outcome === 'done' && packageId) void printOrSay(packageId);
 });
 
-export const forgetAnswers = () => {
-  answered.value = [];
-};
-
 /** Prints a label, or says why that is not possible. The parcel is received in any case. */
 export async function printOrSay(packageId: string): Promise<void> {
   try {

@@ -9,10 +9,8 @@ import { verdictOf } from './verdict.js';
 /** The scans of some kinds: those that wait, then the latest answers. */
 export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; caption: string }) {
   const owner = session.value?.user.id;
-  const isShown = ({ request }: QueuedScan) => kinds.includes(request.kind);
-  const waiting = queue.value.filter(
-    (scan) => scan.owner === owner && scan.state === 'waiting' && isShown(scan),
-  );
+  const isShown = (scan: QueuedScan) => scan.owner === owner && kinds.includes(scan.request.kind);
+  const waiting = queue.value.filter((scan) => scan.state === 'waiting' && isShown(scan));
   const rows = [
     ...waiting.map((scan): { scan: QueuedScan; result?: ScanResult } => ({ scan })),
     ...answered.value.filter(({ scan }) => isShown(scan)),

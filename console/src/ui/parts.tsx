@@ -24,7 +24,7 @@ type FieldProps = {
   'autocomplete' | 'disabled' | 'inputMode' | 'maxLength' | 'name' | 'onKeyDown' | 'ref' | 'required'
 >;
 
-/** A text field with its label. Numbers use it too, with `inputMode`, so that every field can be restored after a scan. */
+/** A text field with its label. Numbers use it too, so that every field can be restored after a scan. */
 export function Field({ label, value, onValue, hint, error, type = 'text', ...input }: FieldProps) {
   const id = useId();
   const note = error ?? hint;
