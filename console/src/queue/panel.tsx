@@ -5,7 +5,7 @@ import { Dialog, Table, Tag } from '../ui/parts.js';
 import { adviceOf } from './answers.js';
 import { countQueue, type QueuedScan } from './scans.js';
 import { sendError } from './sender.js';
-import { dismiss, queue, storageError } from './store.js';
+import { dismiss, isQueueRead, queue, storageError } from './store.js';
 import { verdictOf } from './verdict.js';
 
 const ownScans = () => queue.value.filter(({ owner }) => owner === session.value?.user.id);
@@ -15,12 +15,13 @@ export function QueueIndicator() {
   const [isOpen, setIsOpen] = useState(false);
   const { waiting } = countQueue(queue.value, session.value?.user.id ?? '');
   const isOffline = sendError.value?.isOffline ?? false;
-  const text = isOffline ? t('queue.offline') : waiting > 0 ? t('queue.sending') : t('queue.online');
+  const isBusy = waiting > 0 || !isQueueRead.value;
+  const text = isOffline ? t('queue.offline') : isBusy ? t('queue.sending') : t('queue.online');
   return (
     <>
       <button
         type="button"
-        class={`queue-state ${isOffline ? 'queue-offline' : waiting > 0 ? 'queue-busy' : ''}`}
+        class={`queue-state ${isOffline ? 'queue-offline' : isBusy ? 'queue-busy' : ''}`}
         onClick={() => setIsOpen(true)}
         aria-haspopup="dialog"
         data-testid="queue"

@@ -14,6 +14,8 @@ export const sendError = signal<{ message: string; isOffline: boolean } | null>(
 export function startSender(session: Session): () => void {
   const stopper = new AbortController();
   const { signal: stopped } = stopper;
+  // Also in the tabs that do not send.
+  void refresh();
   const run = () => sendUntil(session, stopped);
   // Only pages with HTTPS have locks. Without them two tabs may send the same scan, which the service executes once.
   const { locks } = navigator as { locks?: LockManager };

@@ -8,6 +8,8 @@ export type Settled = { scan: QueuedScan; result: ScanResult };
 
 /** Every scan that is stored on this device, of all users. */
 export const queue = signal<QueuedScan[]>([]);
+/** Whether the disk was read. Before that, an empty queue says nothing. */
+export const isQueueRead = signal(false);
 /** Why scans cannot be stored, for example because the disk is full. */
 export const storageError = signal<string | null>(null);
 
@@ -31,6 +33,7 @@ const database = () =>
 /** Reads the queue again. Returns it. */
 export async function refresh(): Promise<QueuedScan[]> {
   queue.value = await (await database()).getAll('scans');
+  isQueueRead.value = true;
   return queue.value;
 }
 
