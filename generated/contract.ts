@@ -1431,6 +1431,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/Manifests.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List manifests
+         * @description For all roles. Staff see all manifests, a courier those that have a package of its own on them. The newest come
+         *     first. `packages` and `weight_lb` count only packages that you can see. For the next page, send
+         *     `meta.next_before` as `before`. `GetManifest.php` returns one manifest with its packages.
+         *
+         *     ```php
+         *     $ready = $get('/api/Manifests.php?status=ready')['data'];
+         *     ```
+         */
+        get: operations["listManifests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/GetManifest.php": {
         parameters: {
             query?: never;
@@ -4802,6 +4828,16 @@ export interface components {
             warehouse_id: string | null;
             loading_gate: components["schemas"]["LoadingGate"];
         };
+        /** @description A manifest in a list. */
+        ManifestSummary: components["schemas"]["ManifestInfo"] & {
+            /** @description Number of packages on the manifest. A courier's own only. */
+            packages: number;
+            /**
+             * Format: double
+             * @description Their weight in pounds.
+             */
+            weight_lb: number;
+        };
         ManifestPackage: {
             package_id: components["schemas"]["Uuid"];
             /** @description The carrier's number. While the customer is unknown, a courier sees `*` for all but its last four characters. */
@@ -7038,6 +7074,11 @@ export interface components {
         CreateManifestResult: components["schemas"]["Success"] & {
             data: components["schemas"]["CreatedManifest"];
         };
+        ListManifestsResult: components["schemas"]["Success"] & {
+            /** @description Newest first. */
+            data: components["schemas"]["ManifestSummary"][];
+            meta: components["schemas"]["KeyPageMeta"];
+        };
         GetManifestResult: components["schemas"]["Success"] & {
             data: components["schemas"]["ManifestDetail"];
         };
@@ -8207,6 +8248,22 @@ export interface components {
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
         "ListLabelJobs.400": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "ListManifests.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -12838,6 +12895,82 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listManifests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only manifests with this status.
+                 * @example ready
+                 */
+                status?: components["schemas"]["ManifestStatus"];
+                /**
+                 * @description Only manifests that are older than this one. Send `meta.next_before` of the previous page.
+                 * @example 01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02
+                 */
+                before?: components["schemas"]["Uuid"];
+                /**
+                 * @description Manifests per page.
+                 * @example 25
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifests, newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "success",
+                     *       "message": "1 manifest on this page.",
+                     *       "data": [
+                     *         {
+                     *           "manifest_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01",
+                     *           "manifest_number": "MAN-20261120-K7Q2",
+                     *           "awb_number": "106-12345675",
+                     *           "airline_prefix": "106",
+                     *           "flight_date": "2026-11-22",
+                     *           "flight_number": null,
+                     *           "status": "ready",
+                     *           "notes": "Evening flight to Kingston",
+                     *           "created_at": "2026-11-20 22:05:00",
+                     *           "warehouse_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d01",
+                     *           "loading_gate": "warehouse",
+                     *           "packages": 19,
+                     *           "weight_lb": 84.25
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "limit": 25,
+                     *         "next_before": null
+                     *       },
+                     *       "timestamp": 1795249800
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ListManifestsResult"];
+                };
+            };
+            400: components["responses"]["ListManifests.400"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed.GET"];
+            408: components["responses"]["RequestTimeout"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

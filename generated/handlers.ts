@@ -90,6 +90,8 @@ export type Handlers = {
   createManifest: Handler<'createManifest'>;
   /** Change a manifest */
   manageManifest: Handler<'manageManifest'>;
+  /** List manifests */
+  listManifests: Handler<'listManifests'>;
   /** Read a manifest */
   getManifest: Handler<'getManifest'>;
   /** Read the load of a manifest */

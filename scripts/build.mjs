@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from './build-console.mjs';
 import { fingerprint, hashOf, isEqual } from './fingerprint.mjs';
 
 const SOURCES = ['src', 'scripts', 'generated'];
@@ -63,7 +64,9 @@ const sourcesIn = (root) => [
   ...SOURCES.flatMap((folder) => filesIn(root, folder)).filter((path) => /(?<!\.d)\.ts$/.test(path)),
 ];
 
-const outputsIn = (dist) => (existsSync(dist) ? filesIn(dist).filter((path) => path !== '.built') : []);
+// scripts/build-console.mjs makes dist/console.
+const outputsIn = (dist) =>
+  existsSync(dist) ? filesIn(dist).filter((path) => path !== '.built' && !path.startsWith('console/')) : [];
 
 function filesIn(root, folder = '') {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -121,4 +124,8 @@ function replace(path, contents) {
   renameSync(partial, path);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) build(resolve(import.meta.dirname, '..'));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = resolve(import.meta.dirname, '..');
+  build(root);
+  buildConsole(root);
+}

@@ -13,7 +13,9 @@ const STEPS = [
   ['bench', () => runNode('dist/scripts/bench.js', '--smoke')],
   ['format', () => runNode('node_modules/prettier/bin/prettier.cjs', '--check', '.')],
   // With several threads it uses twice the CPU time, and the other steps need the cores.
-  ['types', () => runNode('node_modules/typescript-7/bin/tsc', '-p', 'tsconfig.json', '--singleThreaded')],
+  ['types', () => checkTypes('tsconfig.json')],
+  // prepare() has generated the types of the SDK.
+  ['console', () => checkTypes('console/tsconfig.json')],
   ['generated', compareGenerated],
   ['contract', lintContract],
   // Compares with the last release.
@@ -60,6 +62,9 @@ async function runNode(...args) {
   const { code, output } = await start(args, ['ignore', 'pipe', 'pipe']);
   return code === 0 ? '' : output || `${args[0]} ended with ${code}.`;
 }
+
+const checkTypes = (project) =>
+  runNode('node_modules/typescript-7/bin/tsc', '-p', project, '--singleThreaded');
 
 /** The rules need the types of the SDK's generated core, so the SDK is built first. That also checks the SDK's types. */
 async function lint() {

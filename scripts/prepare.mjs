@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from './build-console.mjs';
 import { build } from './build.mjs';
 import { inputsHash } from './generated-inputs.mjs';
 
@@ -14,6 +15,7 @@ export function prepare() {
     step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
   if (!isGenerated()) step('Generating code', process.execPath, ['scripts/generate.mjs']);
   build(root);
+  buildConsole(root);
 }
 
 /** Returns whether generated/ was made from the present contract, data model and documentation. */

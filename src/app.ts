@@ -18,6 +18,7 @@ import { makeDocument } from './platform/http/documents/static-documents.js';
 import { sendRateLimits } from './platform/http/replies/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerDocumentation } from './platform/http/documents/documentation.js';
+import { registerConsole } from './platform/http/documents/console.js';
 import { makeKeyFailureLimit, makeRequestLimit } from './platform/access/rate-limit.js';
 import { registerRoutes } from './platform/http/routes.js';
 import type { Timeouts } from './platform/http/connections/listener.js';
@@ -73,7 +74,7 @@ export async function createApp({
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
   server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
-  const documents = await registerDocumentation(server);
+  const documents = [...(await registerDocumentation(server)), ...(await registerConsole(server))];
   registerRoutes(
     server,
     await readRoutes(),

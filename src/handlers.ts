@@ -16,6 +16,7 @@ import { customerSyncHandlers } from './modules/customers/sync/handlers.js';
 import { customerSearchHandlers } from './modules/customers/search/handlers.js';
 import type { Deps } from './modules/dependencies.js';
 import { invoiceHandlers } from './modules/invoices/handlers.js';
+import { manifestListHandlers } from './modules/manifests/list/handlers.js';
 import { manifestHandlers } from './modules/manifests/handlers.js';
 import { packageEventHandlers } from './modules/packages/events/handlers.js';
 import { packageHandlers } from './modules/packages/handlers.js';
@@ -62,6 +63,7 @@ export function makeHandlers(deps: Deps) {
     ...scanBatchHandlers(),
     ...manifestLoadingHandlers(),
     ...manifestHandlers(),
+    ...manifestListHandlers(),
     ...rateHandlers(),
     ...invoiceHandlers(deps),
     ...billHandlers(),

@@ -5,6 +5,7 @@ import { createApp } from './app.js';
 import { startBackground } from './jobs/background.js';
 import { ConfigError, type Config } from './config/config.js';
 import type { ReplicaOptions } from './platform/db/connections/replica.js';
+import { DEMO } from './development/demo/demo.js';
 import { openDb } from './platform/db/open-database.js';
 import { openCells } from './startup/cells.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
@@ -93,6 +94,9 @@ function printWelcome(app: FastifyInstance, { tls, host }: Config): void {
   print(`
 Crossdock is serving ${base}
 
+  Console          ${base}/console
+                     warehouse staff: warehouse, manager, admin; couriers: iex, hrb; password: ${DEMO.password}
+                     a parcel to receive: ${DEMO.announcedNumber}, without a scanner type it into the field Number
   Documentation    ${base}/docs
   Log in           curl -s ${base}/api/login.php -H 'Content-Type: application/json' \\
                      -d '{"action":"login","username":"admin","password":"crossdock-demo"}'

@@ -6,7 +6,7 @@ import { collectLicenses } from './licenses.mjs';
 import { git } from './revision.mjs';
 
 const BUILT = [
-  ...['dist/src', 'dist/chunks', 'dist/generated'],
+  ...['dist/src', 'dist/chunks', 'dist/generated', 'dist/console'],
   ...['generated/openapi.json', 'generated/openapi.yaml', 'generated/openapi.sdk.json'],
   ...['generated/reference.json', 'generated/routes.json', 'generated/site'],
 ];

@@ -177,6 +177,7 @@ export const FILTERS: Record<string, MakeFilter | NoFilter> = {
 
   'listEvents courier_id': { isNoFilter: 'selects the courier whose events are listed' },
 
+  'listManifests status': () => equals('status', 'shipped'),
   'listDispatches dispatch_id': async (_all, owner) => {
     await insertDispatch(owner);
     return equals('dispatch_id', await insertDispatch(owner));

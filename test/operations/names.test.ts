@@ -8,6 +8,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 
 const ROOTS = [
   'bin',
+  'console',
   'data',
   'deploy',
   'docs',
@@ -48,7 +49,7 @@ function proseOf(path: string): string {
 }
 
 const prose = files
-  .filter((path) => /\.(md|yaml|ts|mjs|js|sql|prisma)$/.test(path))
+  .filter((path) => /\.(md|yaml|ts|tsx|mjs|js|sql|prisma)$/.test(path))
   // These files contain strings that look like the start of a comment.
   .filter(
     (path) =>
@@ -177,9 +178,9 @@ describe('documents, comments and the contract contain only names that exist', (
   test('every path that a program joins from literals exists', () => {
     const joined = /join\((?:projectRoot|root), ((?:'[^']+'(?:, )?)+)\)/g;
     // Paths that a build or a run creates.
-    const created = /^(\.data|coverage|node_modules)(\/|$)|^dist\/\.built$/;
+    const created = /^(\.data|coverage|node_modules)(\/|$)|^dist\/(\.built$|console)/;
     const paths = files
-      .filter((path) => /\.(ts|mjs|cjs)$/.test(path))
+      .filter((path) => /\.(ts|tsx|mjs|cjs)$/.test(path))
       .flatMap((path) =>
         [...read(path).matchAll(joined)].map(([, segments = '']) => ({
           path,

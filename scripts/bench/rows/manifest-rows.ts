@@ -1,4 +1,5 @@
 import { selectFigures, selectInfo, selectPackages } from '../../../src/modules/manifests/detail/queries.js';
+import { pageOfManifests } from '../../../src/modules/manifests/list/queries.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import type { BenchTenant } from '../database.js';
@@ -15,6 +16,13 @@ export const getManifestRow = (bench: Bench, tenant: BenchTenant): Promise<Row> 
       [selectInfo, selectPackages, selectFigures].map((select) =>
         select(contextOf(caller), tenant.manifestId),
       ),
+  });
+
+export const listManifestsRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
+  readRow(bench, tenant, {
+    name: 'Manifests, 25 ready ones',
+    call: { method: 'GET', path: '/api/Manifests.php?status=ready' },
+    statements: (caller) => [pageOfManifests(contextOf(caller), { status: 'ready', limit: 25 })],
   });
 
 /** Adds packages to a manifest in one call, compared with the same UPDATE, rolled back. */

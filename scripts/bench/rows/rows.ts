@@ -4,7 +4,7 @@ import * as bills from './bill-rows.js';
 import * as customers from './customer-rows.js';
 import { floodRow } from './flood-rows.js';
 import * as logs from './log-rows.js';
-import { addPackagesRow, getManifestRow } from './manifest-rows.js';
+import { addPackagesRow, getManifestRow, listManifestsRow } from './manifest-rows.js';
 import * as packages from './package-rows.js';
 import { listPrealertsRow, submitLinesRow, submitRow } from './prealert-rows.js';
 import { manifestLoadingRow, sendScansRow } from './scan-rows.js';
@@ -34,6 +34,7 @@ export function planRows(config: Config, bench: Bench, print: (line: string) => 
     ['list packages 1M', () => packages.listPackagesRow(bench, large)],
     ['package events', () => packages.packageEventsRow(bench, large)],
     ['GetManifest', () => getManifestRow(bench, small)],
+    ['Manifests', () => listManifestsRow(bench, small)],
     ['ManifestLoading', () => manifestLoadingRow(bench, small)],
     ['label zpl', () => packages.labelRow(bench, large, 'zpl')],
     ['request a label', () => packages.labelJobRow(bench, large)],

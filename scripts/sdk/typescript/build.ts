@@ -12,6 +12,8 @@ import { generateMethods } from './methods.js';
 const folder = join(projectRoot, 'sdk', 'typescript');
 const output = join(folder, 'dist');
 const stamp = join(output, '.built');
+const generated = join(folder, 'src', 'generated');
+const generatedStamp = join(generated, '.made');
 const locks = join(projectRoot, 'node_modules', '.cache', 'sdk-typescript');
 
 /**
@@ -24,14 +26,26 @@ export async function buildTypescript(): Promise<void> {
   await withLock(locks, buildIfStale);
 }
 
-async function buildIfStale(): Promise<void> {
-  const inputs = await hashOfInputs();
-  if ((await readFile(stamp, 'utf8').catch(() => '')) === inputs) return;
-  const generated = join(folder, 'src', 'generated');
-  for (const each of [generated, output]) await rm(each, { recursive: true, force: true });
+/** Generates the core with openapi-ts, unless it is up to date. Bundlers can then read the sources of the SDK. */
+export async function generateTypescript(): Promise<void> {
+  await mkdir(locks, { recursive: true });
+  await withLock(locks, async () => generateIfStale(await hashOfInputs()));
+}
+
+async function generateIfStale(inputs: string): Promise<void> {
+  if ((await readFile(generatedStamp, 'utf8').catch(() => '')) === inputs) return;
+  await rm(generated, { recursive: true, force: true });
   const contract = await readContract();
   await generateCore(contract, join(generated, 'core'));
   await generateMethods(contract, join(generated, 'methods.ts'));
+  await writeFile(generatedStamp, inputs);
+}
+
+async function buildIfStale(): Promise<void> {
+  const inputs = await hashOfInputs();
+  await generateIfStale(inputs);
+  if ((await readFile(stamp, 'utf8').catch(() => '')) === inputs) return;
+  await rm(output, { recursive: true, force: true });
   const compiler = join(projectRoot, 'node_modules/typescript-7/bin/tsc');
   await runTool({ program: process.execPath, args: [compiler, '-p', 'tsconfig.json'], folder });
   await bundle({

@@ -7,6 +7,8 @@ const prealerts = (...numbers: number[]) => numbers.map((n) => demoId('demo', 'p
 export const DEMO = {
   /** The password of every user. */
   password: 'crossdock-demo',
+  /** The tracking number of the first pre-alert, which `npm start` prints. */
+  announcedNumber: '5870824153',
   /** The authenticator secret of the user `guarded`, in base 32. */
   totpSecret: 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
   hosts: { demo: '*', two: 'two.localhost' },

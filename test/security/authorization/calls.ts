@@ -212,6 +212,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   delete_manifest: async (target, _own, { owner }) => ({
     body: { action: 'delete_manifest', manifest_id: await newManifest(owner, target) },
   }),
+  listManifests: () => ({}),
   getManifest: ({ manifestId }) => ({ query: { id: manifestId } }),
   previewCourierInvoice: ({ courierId }) => ({
     body: { courier_id: courierId, start_date: '2020-01-01', end_date: '2100-01-01' },

@@ -215,6 +215,9 @@ export const MATRIX = {
     'remove_packages from a manifest':   ['200 200 404 404 400', '200 200 404 404 400', S403],
     'delete_manifest':                   ['200 200 404 404 400', '200 200 404 404 400', S403],
   },
+  listManifests: {
+    'listManifests':                     ['200',                 '200',                 '200'],
+  },
   getManifest: {
     'getManifest':                       ['200 200 404 404 400', '200 200 404 404 400', '200 404 404 404 400'],
   },

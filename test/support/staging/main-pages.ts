@@ -32,6 +32,7 @@ const pagesOf = ({ courierId, manifestId, billId, packageId }: Shown): Page[] =>
   ['getCourierStatement', { query: { courier_id: courierId, from: '2020-01-01', to: '2020-12-31' } }],
   ['getCourierRates', { query: { courier_id: courierId } }],
   ['getCourierSettings', { query: { id: courierId } }],
+  ['listManifests'],
   ['listCouriers'],
   ['listWarehouses'],
   ['listCarriers'],

@@ -18,7 +18,7 @@ export function toDetail(info: InfoRow, cargo: Cargo, isForCourier: boolean): Sc
   };
 }
 
-function toInfo({ id, created_at, ...row }: InfoRow): Schemas['ManifestInfo'] {
+export function toInfo({ id, created_at, ...row }: InfoRow): Schemas['ManifestInfo'] {
   return { manifest_id: id, ...row, created_at: formatDateTime(created_at) };
 }
 

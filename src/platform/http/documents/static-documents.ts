@@ -54,13 +54,14 @@ function share(bytes: Buffer): Buffer {
 export async function toDocumentResponse(
   document: StaticDocument,
   requestHeaders: IncomingHttpHeaders,
+  cacheControl = 'no-cache',
 ): Promise<HttpResponse> {
   const { mediaType, bytes, hash } = document;
   const isCompressible = bytes.length >= MIN_COMPRESSED_BYTES && !mediaType.startsWith('font/');
   const encoding = isCompressible ? encodingFor(requestHeaders['accept-encoding']) : undefined;
   // A strong ETag identifies the bytes, so each encoding has its own.
   const etag = `"${hash}${encoding ? `-${encoding}` : ''}"`;
-  const headers = { etag, 'cache-control': 'no-cache', vary: 'accept-encoding' };
+  const headers = { etag, 'cache-control': cacheControl, vary: 'accept-encoding' };
   return {
     statusCode: 200,
     headers: { ...headers, 'content-type': mediaType, ...(encoding ? { 'content-encoding': encoding } : {}) },

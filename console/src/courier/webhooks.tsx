@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks';
+import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src/index.js';
+import { api, session } from '../session/session.js';
+import { dateTime, number, t, textOf } from '../texts/texts.js';
+import { useAction, useLoad } from '../ui/load.js';
+import { Content, Empty, Heading, Problem, Table, Tag } from '../ui/parts.js';
+
+const ENDPOINTS = ['add_package', 'update_package'] as const;
+type Endpoint = (typeof ENDPOINTS)[number];
+const PER_PAGE = 50;
+
+export function WebhooksPage() {
+  const settings = useLoad(async (signal) => (await api().couriers.settings({}, { signal })).data, []);
+  const [before, setBefore] = useState<string>();
+  const deliveries = useLoad(
+    (signal) => api().webhooks.listDeliveries({ limit: PER_PAGE, ...(before ? { before } : {}) }, { signal }),
+    [before],
+  );
+  return (
+    <>
+      <Heading title={t('webhooks.title')}>
+        <button type="button" onClick={deliveries.reload}>
+          {t('today.refresh')}
+        </button>
+      </Heading>
+      <Content of={settings}>
+        {(data) => (
+          <ul class="groups">
+            {ENDPOINTS.map((endpoint) => (
+              <EndpointCard
+                key={endpoint}
+                endpoint={endpoint}
+                url={data[`api_url_${endpoint}`]}
+                health={data.webhooks[endpoint]}
+                onTested={deliveries.reload}
+              />
+            ))}
+          </ul>
+        )}
+      </Content>
+      <section class="section">
+        <h2>{t('webhooks.deliveries')}</h2>
+        <Content of={deliveries}>
+          {({ data, meta }) =>
+            data.length === 0 ? (
+              <Empty title={t('webhooks.none')}>{t('webhooks.noneHint')}</Empty>
+            ) : (
+              <>
+                <Deliveries rows={data} onSent={deliveries.reload} />
+                {meta.next_before && (
+                  <div class="actions">
+                    <button type="button" onClick={() => setBefore(meta.next_before ?? undefined)}>
+                      {t('common.older')}
+                    </button>
+                  </div>
+                )}
+              </>
+            )
+          }
+        </Content>
+      </section>
+    </>
+  );
+}
+
+type CardProps = { endpoint: Endpoint; url: string | null; health: WebhookHealth; onTested: () => void };
+
+function EndpointCard({ endpoint, url, health, onTested }: CardProps) {
+  const send = useAction(async () => {
+    const courierId = session.value?.user.courier_id;
+    await api().webhooks.manageDeliveries({
+      action: 'send_test',
+      endpoint,
+      ...(courierId ? { courier_id: courierId } : {}),
+    });
+    onTested();
+  });
+  const isWell = health.state === 'active';
+  return (
+    <li class="card">
+      <div class="heading">
+        <h2>{t(`endpoint.${endpoint}`)}</h2>
+        <Tag tint={isWell ? 'good' : health.state === 'none' ? 'plain' : 'bad'}>
+          {textOf('health', health.state)}
+        </Tag>
+      </div>
+      {url ? <p class="mono break">{url}</p> : <p class="muted">{t('webhooks.noUrl')}</p>}
+      {health.last_success_at && (
+        <p class="muted">{t('webhooks.lastSuccess', { at: dateTime(health.last_success_at) })}</p>
+      )}
+      <Problem text={send.error} />
+      {url && (
+        <div class="actions">
+          <button type="button" disabled={send.isBusy} onClick={() => send.run()}>
+            {t('webhooks.test')}
+          </button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Deliveries({ rows, onSent }: { rows: WebhookDelivery[]; onSent: () => void }) {
+  const redeliver = useAction(async (deliveryId: string) => {
+    await api().webhooks.manageDeliveries({ action: 'redeliver', delivery_id: deliveryId });
+    onSent();
+  });
+  return (
+    <>
+      <Problem text={redeliver.error} />
+      <Table
+        caption={t('webhooks.deliveries')}
+        rows={rows}
+        keyOf={({ delivery_id }) => delivery_id}
+        columns={[
+          { title: t('webhooks.type'), cell: ({ type }) => <span class="mono">{type}</span> },
+          {
+            title: t('common.status'),
+            cell: ({ status }) => (
+              <Tag tint={status === 'delivered' ? 'good' : status === 'failed' ? 'bad' : 'plain'}>
+                {textOf('delivery', status)}
+              </Tag>
+            ),
+          },
+          {
+            title: t('webhooks.attempts'),
+            isNumber: true,
+            cell: ({ attempt_count }) => number(attempt_count),
+          },
+          {
+            title: t('webhooks.answer'),
+            isNumber: true,
+            isExtra: true,
+            cell: ({ last_http_status }) => last_http_status ?? '',
+          },
+          { title: t('webhooks.at'), cell: ({ created_at }) => dateTime(created_at) },
+          {
+            title: t('manifests.change'),
+            isExtra: true,
+            cell: ({ delivery_id, status }) =>
+              status === 'failed' && (
+                <button
+                  type="button"
+                  class="quiet"
+                  disabled={redeliver.isBusy}
+                  onClick={() => redeliver.run(delivery_id)}
+                >
+                  {t('webhooks.redeliver')}
+                </button>
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import type { TextKey } from './texts/en.js';
+
+export type PageId =
+  | 'receive'
+  | 'load'
+  | 'find'
+  | 'manifests'
+  | 'flagged'
+  | 'today'
+  | 'parcels'
+  | 'announce'
+  | 'webhooks'
+  | 'bills';
+
+export type Role = 'admin' | 'manager' | 'warehouse' | 'courier';
+
+export type PageInfo = {
+  id: PageId;
+  title: TextKey;
+  roles: readonly Role[];
+  /** The operations without which the page is of no use. A test compares them with the permissions of the roles. */
+  operations: readonly string[];
+};
+
+const STAFF = ['admin', 'manager', 'warehouse'] as const;
+const COURIER = ['courier'] as const;
+
+// prettier-ignore
+/** The menu, in its order. The service enforces the permissions. */
+export const PAGES: PageInfo[] = [
+  { id: 'receive', title: 'receive.title', roles: STAFF, operations: ['resolveScan', 'sendScans', 'getPackageLabel', 'searchCustomers'] },
+  { id: 'load', title: 'load.title', roles: STAFF, operations: ['listManifests', 'getManifestLoading', 'sendScans'] },
+  { id: 'find', title: 'find.title', roles: STAFF, operations: ['resolveScan', 'listPackages', 'listPackageEvents', 'getPackageLabel'] },
+  { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'createManifest', 'manageManifest', 'listPackages'] },
+  { id: 'flagged', title: 'flagged.title', roles: STAFF, operations: ['listPrealerts', 'reviewPrealert'] },
+  { id: 'today', title: 'today.title', roles: STAFF, operations: ['listPackages', 'listPrealerts'] },
+  { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents'] },
+  { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'searchCustomers'] },
+  { id: 'webhooks', title: 'webhooks.title', roles: COURIER, operations: ['getCourierSettings', 'listWebhookDeliveries', 'manageWebhookDeliveries'] },
+  { id: 'bills', title: 'bills.title', roles: COURIER, operations: ['listCourierBills', 'downloadCourierBill'] },
+];
+
+/** Returns the pages of a role. A role that a later version adds has none. */
+export const pagesOf = (role: string): PageInfo[] =>
+  PAGES.filter(({ roles }) => (roles as readonly string[]).includes(role));

@@ -1,0 +1,59 @@
+import { signal } from '@preact/signals';
+import { messageOf, session } from '../session/session.js';
+import { printLabel } from '../staff/label.js';
+import { t, textOf } from '../texts/texts.js';
+import { outcome, show } from '../ui/outcome.js';
+import { play } from '../device/sound.js';
+import type { QueuedScan, ScanResult } from './scans.js';
+import { onSettled } from './store.js';
+import { verdictOf } from './verdict.js';
+
+export type Answered = { scan: QueuedScan; result: ScanResult };
+
+const LONGEST = 30;
+
+/** The answers to scans of the user since the page was loaded, the latest first. */
+export const answered = signal<Answered[]>([]);
+
+/** The scans of this tab, whose answers it shows. */
+const expected = new Set<string>();
+
+export const expectAnswer = (scanId: string) => expected.add(scanId);
+
+onSettled(({ scan, result }) => {
+  if (scan.owner !== session.value?.user.id) return;
+  answered.value = [{ scan, result }, ...answered.value].slice(0, LONGEST);
+  if (!expected.delete(scan.scan_id)) return;
+  showAnswer(scan, result);
+  const packageId = result.parcel?.package_id;
+  if (scan.request.kind === 'receive' && result.outcome === 'done' && packageId) void printOrSay(packageId);
+});
+
+/** Prints a label, or says why that is not possible. The parcel is received in any case. */
+export async function printOrSay(packageId: string): Promise<void> {
+  try {
+    await printLabel(packageId);
+  } catch (error) {
+    show('warn', t('word.noLabel'), messageOf(error));
+  }
+}
+
+/** Returns the text that says what to do. */
+export const adviceOf = ({ reason, message, parcel }: ScanResult): string =>
+  textOf('reason', reason ?? '', message, { manifest: parcel?.manifest_number ?? '' });
+
+/** Shows the answer as the big word, with the parcel. */
+function showAnswer({ request }: QueuedScan, result: ScanResult): void {
+  const { tone, word } = verdictOf(request.kind, result);
+  const { parcel } = result;
+  const owner = [parcel?.house_number, parcel?.user_code, parcel?.courier_name].filter(Boolean).join(' · ');
+  const advice = textOf('advice', word, '') || adviceOf(result);
+  // Good news of an earlier parcel does not cover what the person is doing with the next one.
+  const shown = outcome.value?.subject ?? '';
+  if (tone === 'good' && shown !== '' && shown !== request.scan) {
+    play(tone);
+    return;
+  }
+  const detail = tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`;
+  show(tone, t(`word.${word}`), detail, request.scan);
+}

@@ -1,0 +1,67 @@
+import { session } from '../session/session.js';
+import { dateTime, t, time, momentOf } from '../texts/texts.js';
+import { Empty, Table, Tag } from '../ui/parts.js';
+import type { QueuedScan, ScanResult, StationScan } from './scans.js';
+import { answered, printOrSay } from './answers.js';
+import { queue } from './store.js';
+import { verdictOf } from './verdict.js';
+
+/** The scans of some kinds: those that wait, then the latest answers. */
+export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; caption: string }) {
+  const owner = session.value?.user.id;
+  const isShown = (scan: QueuedScan) => scan.owner === owner && kinds.includes(scan.request.kind);
+  const waiting = queue.value.filter((scan) => scan.state === 'waiting' && isShown(scan));
+  const rows = [
+    ...waiting.map((scan): { scan: QueuedScan; result?: ScanResult } => ({ scan })),
+    ...answered.value.filter(({ scan }) => isShown(scan)),
+  ];
+  if (rows.length === 0) return <Empty title={t('recent.empty')}>{t('recent.emptyHint')}</Empty>;
+  return (
+    <Table
+      caption={caption}
+      rows={rows}
+      keyOf={({ scan }) => scan.scan_id}
+      columns={[
+        { title: t('recent.result'), cell: ({ scan, result }) => <ResultTag scan={scan} result={result} /> },
+        { title: t('common.number'), cell: ({ scan }) => <span class="mono">{scan.request.scan}</span> },
+        { title: t('common.house'), cell: ({ result }) => <HouseNumber result={result} /> },
+        {
+          title: t('common.owner'),
+          isExtra: true,
+          cell: ({ result }) =>
+            [result?.parcel?.user_code, result?.parcel?.courier_name].filter(Boolean).join(' · '),
+        },
+        {
+          title: t('recent.time'),
+          isExtra: true,
+          cell: ({ scan }) => (
+            <span title={dateTime(scan.request.scanned_at)}>{time(momentOf(scan.request.scanned_at))}</span>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function ResultTag({ scan, result }: { scan: QueuedScan; result?: ScanResult | undefined }) {
+  if (!result) return <Tag>{t('queue.waits')}</Tag>;
+  const { tone, word } = verdictOf(scan.request.kind, result);
+  return <Tag tint={tone === 'wait' ? 'plain' : tone}>{t(`word.${word}`)}</Tag>;
+}
+
+/** The house number prints the label again. */
+function HouseNumber({ result }: { result?: ScanResult | undefined }) {
+  const packageId = result?.parcel?.package_id;
+  const house = result?.parcel?.house_number;
+  if (!packageId || !house) return null;
+  return (
+    <button
+      type="button"
+      class="link mono"
+      onClick={() => void printOrSay(packageId)}
+      title={t('label.again')}
+    >
+      {house}
+    </button>
+  );
+}

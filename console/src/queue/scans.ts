@@ -1,0 +1,69 @@
+// The rules of the queue, without IndexedDB and the network.
+
+import type { ScanResult, StationScan } from '../../../sdk/typescript/src/generated/core/types.gen.js';
+
+export type { ScanResult, StationScan };
+
+/** A scan that waits on this device. */
+export type QueuedScan = {
+  scan_id: string;
+  /** The user who scanned. Only this user's session sends it. */
+  owner: string;
+  ownerName: string;
+  station: string;
+  request: StationScan;
+  /** `attention`: the service answered with a conflict or a refusal, and a person must see it. */
+  state: 'waiting' | 'attention';
+  result?: ScanResult;
+};
+
+/** The service takes this many scans in one request. */
+export const BATCH_SIZE = 500;
+
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 30_000;
+
+/** Returns how long to wait after failed attempts in a row. The jitter keeps stations apart after an outage. */
+export function delayAfter(failures: number, random: number): number {
+  const longestMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1));
+  return longestMs / 2 + (random * longestMs) / 2;
+}
+
+export type Batch = { station: string; scans: QueuedScan[] };
+
+/** Returns the next batch of a user: the oldest scans, of one station. */
+export function nextBatch(queue: QueuedScan[], owner: string): Batch | undefined {
+  const waiting = queue
+    .filter((scan) => scan.owner === owner && scan.state === 'waiting')
+    .sort((a, b) => compareText(a.request.scanned_at, b.request.scanned_at));
+  const [first] = waiting;
+  if (!first) return undefined;
+  const { station } = first;
+  return { station, scans: waiting.filter((scan) => scan.station === station).slice(0, BATCH_SIZE) };
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Returns whether the service has executed the scan, so that it need not be kept. A conflict stays one when it is repeated. */
+export const isAcknowledged = ({ outcome }: Pick<ScanResult, 'outcome'>): boolean => outcome === 'done';
+
+/** Returns what remains of a sent scan: nothing if it was executed, otherwise the scan with its answer. */
+export function settle(scan: QueuedScan, result: ScanResult): QueuedScan | undefined {
+  return isAcknowledged(result) ? undefined : { ...scan, state: 'attention', result };
+}
+
+/** Returns a time as the service takes it: UTC, with milliseconds. */
+export const stampOf = (moment: Date): string => moment.toISOString().replace('T', ' ').replace('Z', '');
+
+export type QueueCounts = { waiting: number; attention: number; ofOthers: number; others: string[] };
+
+export function countQueue(queue: QueuedScan[], owner: string): QueueCounts {
+  const own = queue.filter((scan) => scan.owner === owner);
+  const others = queue.filter((scan) => scan.owner !== owner && scan.state === 'waiting');
+  return {
+    waiting: own.filter(({ state }) => state === 'waiting').length,
+    attention: own.filter(({ state }) => state === 'attention').length,
+    ofOthers: others.length,
+    others: [...new Set(others.map(({ ownerName }) => ownerName))],
+  };
+}

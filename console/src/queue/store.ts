@@ -1,0 +1,92 @@
+import { signal } from '@preact/signals';
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
+import type { QueuedScan, ScanResult } from './scans.js';
+
+type Schema = DBSchema & { scans: { key: string; value: QueuedScan } };
+
+export type Settled = { scan: QueuedScan; result: ScanResult };
+
+/** Every scan that is stored on this device, of all users. */
+export const queue = signal<QueuedScan[]>([]);
+/** Whether the disk was read. Before that, an empty queue says nothing. */
+export const isQueueRead = signal(false);
+/** Why scans cannot be stored, for example because the disk is full. */
+export const storageError = signal<string | null>(null);
+
+// A disk cache of the browser is not enough: a scan counts only when it survives the death of the process.
+const STRICT = { durability: 'strict' } as const;
+
+let opened: Promise<IDBPDatabase<Schema>> | undefined;
+const channel = new BroadcastChannel('crossdock-queue');
+const listeners = new Set<(settled: Settled) => void>();
+
+channel.addEventListener('message', ({ data }: MessageEvent<Settled | 'changed'>) => {
+  void refresh();
+  if (data !== 'changed') notify(data);
+});
+
+const database = () =>
+  (opened ??= openDB<Schema>('crossdock-queue', 1, {
+    upgrade: (db) => void db.createObjectStore('scans', { keyPath: 'scan_id' }),
+  }));
+
+/** Reads the queue again. Returns it. */
+export async function refresh(): Promise<QueuedScan[]> {
+  queue.value = await (await database()).getAll('scans');
+  isQueueRead.value = true;
+  return queue.value;
+}
+
+/** Resolves when the scan is on the disk. */
+export async function enqueue(scan: QueuedScan): Promise<void> {
+  try {
+    await write((store) => store.put(scan));
+    storageError.value = null;
+  } catch (error) {
+    storageError.value = error instanceof Error ? error.message : String(error);
+    throw error;
+  }
+  channel.postMessage('changed');
+}
+
+/** Stores what remains of sent scans, and tells all tabs. */
+export async function storeSettled(
+  answers: (Settled & { remains: QueuedScan | undefined })[],
+): Promise<void> {
+  await write(async (store) => {
+    await Promise.all(
+      answers.map(({ scan, remains }) => (remains ? store.put(remains) : store.delete(scan.scan_id))),
+    );
+  });
+  for (const { scan, result } of answers) {
+    notify({ scan, result });
+    channel.postMessage({ scan, result } satisfies Settled);
+  }
+}
+
+/** Removes a scan that a person has seen. */
+export async function dismiss(scanId: string): Promise<void> {
+  await write((store) => store.delete(scanId));
+  channel.postMessage('changed');
+}
+
+/** Calls back for every scan that the service answers, in whichever tab it was sent. */
+export function onSettled(listener: (settled: Settled) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function notify(settled: Settled): void {
+  for (const listener of listeners) listener(settled);
+}
+
+type Store = {
+  put(scan: QueuedScan): Promise<unknown>;
+  delete(scanId: string): Promise<void>;
+};
+
+async function write(change: (store: Store) => Promise<unknown>): Promise<void> {
+  const transaction = (await database()).transaction('scans', 'readwrite', STRICT);
+  await Promise.all([change(transaction.store), transaction.done]);
+  await refresh();
+}

@@ -1,0 +1,59 @@
+// What a person at a station sees and hears for the answer to a scan.
+import type { Tone } from '../ui/tone.js';
+import type { ScanResult, StationScan } from './scans.js';
+
+export type Word =
+  | 'received'
+  | 'checkOwner'
+  | 'noOwner'
+  | 'alreadyReceived'
+  | 'loaded'
+  | 'unloaded'
+  | 'wrongFlight'
+  | 'hold'
+  | 'wrongCourier'
+  | 'notOnFlight'
+  | 'notReceived'
+  | 'flightClosed'
+  | 'notLoaded'
+  | 'stored'
+  | 'delivered'
+  | 'notPossible'
+  | 'refused'
+  | 'clockWrong';
+
+export type Verdict = { tone: Tone; word: Word };
+
+const DONE: Record<Exclude<StationScan['kind'], 'receive'>, Word> = {
+  load: 'loaded',
+  unload: 'unloaded',
+  locate: 'stored',
+  hold: 'hold',
+  deliver: 'delivered',
+};
+
+const CONFLICTS: Record<string, Verdict> = {
+  already_received: { tone: 'warn', word: 'alreadyReceived' },
+  not_received: { tone: 'warn', word: 'notReceived' },
+  other_manifest: { tone: 'bad', word: 'wrongFlight' },
+  on_hold: { tone: 'bad', word: 'hold' },
+  other_courier: { tone: 'bad', word: 'wrongCourier' },
+  not_assigned: { tone: 'bad', word: 'notOnFlight' },
+  manifest_not_ready: { tone: 'bad', word: 'flightClosed' },
+  not_loaded: { tone: 'warn', word: 'notLoaded' },
+  clock_ahead: { tone: 'bad', word: 'clockWrong' },
+};
+
+export function verdictOf(
+  kind: StationScan['kind'],
+  { result, outcome, reason, parcel }: ScanResult,
+): Verdict {
+  if (outcome !== 'done') {
+    const known = CONFLICTS[reason ?? ''];
+    if (known) return known;
+    return { tone: 'bad', word: result === 'refused' ? 'refused' : 'notPossible' };
+  }
+  if (kind !== 'receive') return { tone: 'good', word: DONE[kind] };
+  if (parcel?.flagged) return { tone: 'warn', word: 'checkOwner' };
+  return parcel?.user_code ? { tone: 'good', word: 'received' } : { tone: 'warn', word: 'noOwner' };
+}

@@ -1,0 +1,123 @@
+import { useRef, useState } from 'preact/hooks';
+import { ApiError } from '../../../sdk/typescript/src/index.js';
+import { change, settings, type Language } from '../device/settings.js';
+import { t, textOf } from '../texts/texts.js';
+import { useAction } from '../ui/load.js';
+import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
+import { acceptGrant, isOffline, loginClient, logOut, messageOf, session } from './session.js';
+
+export function LoginPage() {
+  return (
+    <main class="entrance">
+      <div class="entrance-card">
+        <p class="brand brand-large">Crossdock</p>
+        <h1>{t('login.title')}</h1>
+        <LoginForm />
+        <LanguageChoice />
+      </div>
+    </main>
+  );
+}
+
+export const LanguageChoice = () => (
+  <Choice
+    label={t('settings.language')}
+    value={settings.value.language}
+    // The options are these two values.
+    onValue={(value) => change({ language: value as Language })}
+    options={[
+      ['en', 'English'],
+      ['es', 'Español'],
+    ]}
+  />
+);
+
+/** Over the page of an expired session, which stays as it is. */
+export function ExpiredDialog() {
+  return (
+    <Dialog title={t('login.expired')}>
+      <p>{t('login.expiredHint')}</p>
+      <LoginForm username={session.value?.user.username ?? ''} />
+      <button type="button" class="quiet" onClick={logOut}>
+        {t('login.somebodyElse')}
+      </button>
+    </Dialog>
+  );
+}
+
+/** @param username the user of an expired session, who cannot be changed */
+function LoginForm({ username: expired }: { username?: string }) {
+  const [username, setUsername] = useState(expired ?? '');
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [needsCode, setNeedsCode] = useState(false);
+  const giveCode = useRef<(code: string) => void>(() => undefined);
+
+  const askCode = () =>
+    new Promise<string>((resolve) => {
+      giveCode.current = resolve;
+      setCode('');
+      setNeedsCode(true);
+    });
+  const login = useAction(async () => {
+    try {
+      acceptGrant(await loginClient(username, password, askCode).login());
+    } catch (error) {
+      setNeedsCode(false);
+      throw new Error(failureText(error), { cause: error });
+    }
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (needsCode) giveCode.current(code.trim());
+    else login.run();
+  };
+  return (
+    <form class="stack" onSubmit={submit}>
+      {needsCode ? (
+        <Field
+          // A new field for each step takes the focus.
+          key="code"
+          label={t('login.code')}
+          hint={t('login.codeHint')}
+          value={code}
+          onValue={setCode}
+          autocomplete="one-time-code"
+          ref={focus}
+        />
+      ) : (
+        <>
+          <Field
+            label={t('login.username')}
+            value={username}
+            onValue={setUsername}
+            autocomplete="username"
+            disabled={expired !== undefined}
+            ref={expired === undefined ? focus : undefined}
+          />
+          <Field
+            label={t('login.password')}
+            type="password"
+            value={password}
+            onValue={setPassword}
+            autocomplete="current-password"
+            ref={expired === undefined ? undefined : focus}
+          />
+        </>
+      )}
+      <Problem text={login.error} />
+      <button type="submit" class="primary" disabled={login.isBusy && !needsCode}>
+        {t(needsCode ? 'login.confirm' : 'login.submit')}
+      </button>
+    </form>
+  );
+}
+
+/** Takes the focus when the field appears. */
+const focus = (element: HTMLInputElement | null) => element?.focus();
+
+function failureText(error: unknown): string {
+  if (error instanceof ApiError)
+    return textOf('failure', error.code) === error.code ? error.message : textOf('failure', error.code);
+  return isOffline(error) ? t('common.offline') : messageOf(error);
+}

@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks';
+import type { Prealert } from '../../../sdk/typescript/src/index.js';
+import { api } from '../session/session.js';
+import { dateTime, t } from '../texts/texts.js';
+import { useAction, useLoad } from '../ui/load.js';
+import { Content, Dialog, Empty, Field, Heading, Problem, Tag } from '../ui/parts.js';
+
+const SHOWN = 200;
+
+export function FlaggedPage() {
+  const flagged = useLoad(
+    (signal) =>
+      api().prealerts.list(
+        { status: 'flagged', limit: SHOWN, sort_by: 'tracking_number', sort_dir: 'ASC' },
+        { signal },
+      ),
+    [],
+  );
+  const [reviewed, setReviewed] = useState<Prealert>();
+  return (
+    <>
+      <Heading title={t('flagged.title')} />
+      <p class="lead">{t('flagged.lead')}</p>
+      <Content of={flagged}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title={t('flagged.none')}>{t('flagged.noneHint')}</Empty>
+          ) : (
+            <ul class="groups">
+              {claimsByNumber(data).map(([number, claims]) => (
+                <Claims key={number} number={number} claims={claims} onReview={setReviewed} />
+              ))}
+            </ul>
+          )
+        }
+      </Content>
+      {reviewed && (
+        <ReviewDialog
+          prealert={reviewed}
+          onClose={() => setReviewed(undefined)}
+          onDone={() => {
+            setReviewed(undefined);
+            flagged.reload();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function claimsByNumber(prealerts: Prealert[]): [number: string, claims: Prealert[]][] {
+  const claims = new Map<string, Prealert[]>();
+  for (const prealert of prealerts) {
+    const { tracking_number } = prealert;
+    claims.set(tracking_number, [...(claims.get(tracking_number) ?? []), prealert]);
+  }
+  return [...claims];
+}
+
+/** All claims to one parcel. */
+function Claims({
+  number,
+  claims,
+  onReview,
+}: {
+  number: string;
+  claims: Prealert[];
+  onReview: (prealert: Prealert) => void;
+}) {
+  return (
+    <li class="card">
+      <div class="heading">
+        <h2 class="mono">{number}</h2>
+        <Tag tint="warn">{t('flagged.claims', { count: claims.length })}</Tag>
+      </div>
+      <ul class="claims">
+        {claims.map((claim) => (
+          <li key={claim.prealert_id}>
+            <span class="strong">
+              {[claim.user_code, claim.first_name, claim.last_name].filter(Boolean).join(' ')}
+            </span>
+            <span>{claim.courier_name}</span>
+            <span class="muted">
+              {[claim.vendor, claim.reference, dateTime(claim.created_at)].filter(Boolean).join(' · ')}
+            </span>
+            <button type="button" onClick={() => onReview(claim)}>
+              {t('flagged.review')}
+              <span class="unseen"> {claim.user_code}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+function ReviewDialog({
+  prealert,
+  onClose,
+  onDone,
+}: {
+  prealert: Prealert;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const [reason, setReason] = useState('');
+  const [isOwner, setIsOwner] = useState(false);
+  const review = useAction(async () => {
+    await api().prealerts.review({
+      prealert_id: prealert.prealert_id,
+      reason: reason.trim(),
+      ...(isOwner ? { assign: true } : {}),
+    });
+    onDone();
+  });
+  return (
+    <Dialog title={`${prealert.user_code} · ${prealert.tracking_number}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          review.run();
+        }}
+      >
+        <p>{t('flagged.reviewHint')}</p>
+        <Field label={t('flagged.reason')} value={reason} required maxLength={500} onValue={setReason} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isOwner}
+            onChange={(event) => setIsOwner(event.currentTarget.checked)}
+          />
+          {t('flagged.assign')}
+        </label>
+        <Problem text={review.error} />
+        <div class="actions">
+          <button type="submit" class="primary" disabled={review.isBusy}>
+            {t('flagged.clear')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,164 @@
+import { useState } from 'preact/hooks';
+import type { ManifestSummary } from '../../../sdk/typescript/src/index.js';
+import { api } from '../session/session.js';
+import { date, dateTime, number, pounds, t, textOf } from '../texts/texts.js';
+import { useAction, useLoad } from '../ui/load.js';
+import { Choice, Content, Dialog, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
+import { goTo, linkTo, route } from '../ui/router.js';
+import { ManifestDetail } from './manifest-detail.js';
+
+export function ManifestsPage() {
+  const { argument } = route.value;
+  return argument ? <ManifestDetail key={argument} manifestId={argument} /> : <ManifestList />;
+}
+
+type Filter = '' | 'draft' | 'ready' | 'shipped' | 'completed';
+
+const PER_PAGE = 50;
+
+function ManifestList() {
+  const [status, setStatus] = useState<Filter>('');
+  const [before, setBefore] = useState<string>();
+  const [isCreating, setIsCreating] = useState(false);
+  const manifests = useLoad(
+    (signal) =>
+      api().manifests.list(
+        { limit: PER_PAGE, ...(status ? { status } : {}), ...(before ? { before } : {}) },
+        { signal },
+      ),
+    [status, before],
+  );
+  return (
+    <>
+      <Heading title={t('manifests.title')}>
+        <button type="button" class="primary" onClick={() => setIsCreating(true)}>
+          {t('manifests.create')}
+        </button>
+      </Heading>
+      <div class="filters">
+        <Choice
+          label={t('common.status')}
+          value={status}
+          onValue={(value) => {
+            // The options are these values.
+            setStatus(value as Filter);
+            setBefore(undefined);
+          }}
+          options={[
+            ['', t('common.all')],
+            ...(['draft', 'ready', 'shipped', 'completed'] as const).map((each): [string, string] => [
+              each,
+              t(`manifest.${each}`),
+            ]),
+          ]}
+        />
+      </div>
+      <Content of={manifests}>
+        {({ data, meta }) =>
+          data.length === 0 ? (
+            <Empty title={t('manifests.none')}>{t('manifests.noneHint')}</Empty>
+          ) : (
+            <>
+              <ManifestTable rows={data} />
+              <div class="actions">
+                {before && (
+                  <button type="button" onClick={() => setBefore(undefined)}>
+                    {t('common.newest')}
+                  </button>
+                )}
+                {meta.next_before && (
+                  <button type="button" onClick={() => setBefore(meta.next_before ?? undefined)}>
+                    {t('common.older')}
+                  </button>
+                )}
+              </div>
+            </>
+          )
+        }
+      </Content>
+      {isCreating && <CreateDialog onClose={() => setIsCreating(false)} />}
+    </>
+  );
+}
+
+function ManifestTable({ rows }: { rows: ManifestSummary[] }) {
+  return (
+    <Table
+      caption={t('manifests.title')}
+      rows={rows}
+      keyOf={({ manifest_id }) => manifest_id}
+      columns={[
+        {
+          title: t('common.number'),
+          cell: ({ manifest_id, manifest_number }) => (
+            <a class="mono strong" href={linkTo('manifests', manifest_id)}>
+              {manifest_number}
+            </a>
+          ),
+        },
+        { title: t('common.status'), cell: ({ status }) => <ManifestTag status={status} /> },
+        {
+          title: t('manifests.flight'),
+          cell: ({ flight_number, awb_number }) => [flight_number, awb_number].filter(Boolean).join(' · '),
+        },
+        {
+          title: t('manifests.flightDate'),
+          isExtra: true,
+          cell: ({ flight_date }) => flight_date && date(flight_date),
+        },
+        { title: t('common.packages'), isNumber: true, cell: ({ packages }) => number(packages) },
+        { title: t('common.weight'), isNumber: true, cell: ({ weight_lb }) => pounds(weight_lb) },
+        { title: t('manifests.created'), isExtra: true, cell: ({ created_at }) => dateTime(created_at) },
+      ]}
+    />
+  );
+}
+
+export const ManifestTag = ({ status }: { status: string }) => (
+  <Tag tint={status === 'ready' ? 'warn' : status === 'completed' ? 'good' : 'plain'}>
+    {textOf('manifest', status)}
+  </Tag>
+);
+
+function CreateDialog({ onClose }: { onClose: () => void }) {
+  const [awb, setAwb] = useState('');
+  const [flightDate, setFlightDate] = useState('');
+  const [notes, setNotes] = useState('');
+  const create = useAction(async () => {
+    const { data } = await api().manifests.manage({
+      action: 'create_manifest',
+      ...(awb.trim() ? { awb_number: awb.trim() } : {}),
+      ...(flightDate ? { flight_date: flightDate } : {}),
+      ...(notes.trim() ? { notes: notes.trim() } : {}),
+    });
+    onClose();
+    goTo('manifests', data.manifest_id);
+  });
+  return (
+    <Dialog title={t('manifests.create')} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.run();
+        }}
+      >
+        <Field
+          label={t('manifests.awb')}
+          hint={t('manifests.awbHint')}
+          value={awb}
+          maxLength={20}
+          onValue={setAwb}
+        />
+        <Field label={t('manifests.flightDate')} type="date" value={flightDate} onValue={setFlightDate} />
+        <Field label={t('manifests.notes')} value={notes} maxLength={2000} onValue={setNotes} />
+        <Problem text={create.error} />
+        <div class="actions">
+          <button type="submit" class="primary" disabled={create.isBusy}>
+            {t('manifests.create')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,262 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
+import { addScan } from '../queue/add.js';
+import { expectAnswer, printOrSay } from '../queue/answers.js';
+import { RecentScans } from '../queue/recent.js';
+import type { Scan } from '../scanner/scanner.js';
+import { api, isOffline, messageOf } from '../session/session.js';
+import type { TextKey } from '../texts/en.js';
+import { t, textOf } from '../texts/texts.js';
+import type { Tone } from '../ui/tone.js';
+import { useScans } from '../ui/keys.js';
+import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
+import { Field, Heading } from '../ui/parts.js';
+import { CustomerSearch, type Customer } from './customer-search.js';
+import { NO_MEASURES, readMeasures, type Measures } from './parcel.js';
+
+/** The parcel on the scale. Without a resolution, the service has not answered yet, or cannot be reached. */
+type Parcel = { scan: string; resolution?: ScanResolution; customer?: Customer };
+
+const RESOLVE_MS = 4_000;
+
+export function ReceivePage() {
+  const [parcel, setParcel] = useState<Parcel>();
+  const [measures, setMeasures] = useState(NO_MEASURES);
+  const [wrong, setWrong] = useState<(keyof Measures)[]>([]);
+  const form = useRef<HTMLFormElement>(null);
+  const isReceived = (parcel?.resolution?.matches.packages.length ?? 0) > 0;
+
+  /** The scan of the parcel on the scale, for answers that arrive late. */
+  const opened = useRef<string | undefined>(undefined);
+  /** The scan that came before the weight of the parcel on the scale. Scanning it again at once is no repetition. */
+  const postponed = useRef<string | undefined>(undefined);
+
+  const open = async (scan: string) => {
+    opened.current = scan;
+    setParcel({ scan });
+    setMeasures(NO_MEASURES);
+    setWrong([]);
+    show('wait', t('word.reading'), scan, scan);
+    try {
+      const { data } = await api().packages.resolveScan({ scan }, { timeoutMs: RESOLVE_MS, maxRetries: 0 });
+      // The person may have gone on to the next parcel.
+      if (opened.current !== scan) return;
+      setParcel({ scan, resolution: data });
+      showOwner(scan, data);
+    } catch (error) {
+      if (opened.current !== scan) return;
+      if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
+      else show('bad', t('word.refused'), messageOf(error));
+    }
+  };
+  const close = () => {
+    opened.current = undefined;
+    setParcel(undefined);
+    setMeasures(NO_MEASURES);
+    setWrong([]);
+  };
+  const save = async (): Promise<boolean> => {
+    if (!parcel || isReceived) return true;
+    const read = readMeasures(measures);
+    if ('wrong' in read) {
+      setWrong(read.wrong);
+      show('warn', t('word.weighFirst'), t('receive.weighFirst', { scan: parcel.scan }));
+      form.current?.querySelector<HTMLInputElement>(`[name=${read.wrong[0]}]`)?.focus();
+      return false;
+    }
+    const { customer, scan } = parcel;
+    const owner = customer ? { user_code: customer.user_code, courier_id: customer.courier_id } : {};
+    try {
+      const queued = await addScan({ kind: 'receive', scan, ...read.measures, ...owner });
+      expectAnswer(queued.scan_id);
+      show('wait', t('word.saved'), scan, scan);
+    } catch (error) {
+      show('bad', t('word.notSaved'), messageOf(error));
+      return false;
+    }
+    close();
+    return true;
+  };
+  const onScan = async ({ text, isAgain }: Scan) => {
+    const isTwice = text === parcel?.scan || (isAgain && text !== postponed.current);
+    if (isTwice) {
+      show('wait', t('word.again'), text, text);
+      return;
+    }
+    const isFree = await save();
+    postponed.current = isFree ? undefined : text;
+    if (isFree) await open(text);
+  };
+
+  useScans((scan) => void onScan(scan));
+  useEffect(() => form.current?.querySelector<HTMLInputElement>('input')?.focus(), [parcel?.scan]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !parcel) return;
+    close();
+    clearOutcome();
+  };
+
+  return (
+    <div class="station" onKeyDown={onKeyDown}>
+      <Heading title={t('receive.title')} />
+      <OutcomeBanner idle={t('receive.idle')} />
+      <form
+        ref={form}
+        class="card stack"
+        data-search={parcel ? undefined : true}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (parcel) void save();
+        }}
+      >
+        {parcel ? (
+          <>
+            <ParcelOwner parcel={parcel} />
+            {isReceived ? (
+              <ReceivedParcel parcel={parcel} onClose={close} />
+            ) : (
+              <>
+                <MeasureFields measures={measures} wrong={wrong} onChange={setMeasures} />
+                {!parcel.customer && parcel.resolution && needsOwner(parcel.resolution) && (
+                  <CustomerSearch
+                    label={t('receive.customer')}
+                    onChoose={(customer) => setParcel({ ...parcel, customer })}
+                  />
+                )}
+                <div class="actions">
+                  <button type="submit" class="primary">
+                    {t('receive.save')} <kbd>Enter</kbd>
+                  </button>
+                  <button type="button" class="quiet" onClick={close}>
+                    {t('receive.drop')} <kbd>Esc</kbd>
+                  </button>
+                </div>
+              </>
+            )}
+          </>
+        ) : (
+          <NumberField onNumber={(text) => void onScan({ text, isAgain: false })} />
+        )}
+      </form>
+      <section class="section">
+        <h2>{t('recent.title')}</h2>
+        <RecentScans kinds={['receive']} caption={t('recent.title')} />
+      </section>
+    </div>
+  );
+}
+
+const needsOwner = ({ matches, next }: ScanResolution) =>
+  matches.prealerts.length === 0 || next === 'unknown';
+
+/** For a barcode that cannot be scanned. */
+export function NumberField({ onNumber }: { onNumber: (text: string) => void }) {
+  const [text, setText] = useState('');
+  const submit = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || text.trim() === '') return;
+    event.preventDefault();
+    setText('');
+    onNumber(text.trim());
+  };
+  return (
+    <Field
+      label={t('receive.number')}
+      hint={t('receive.numberHint')}
+      value={text}
+      onValue={setText}
+      onKeyDown={submit}
+    />
+  );
+}
+
+function MeasureFields({
+  measures,
+  wrong,
+  onChange,
+}: {
+  measures: Measures;
+  wrong: (keyof Measures)[];
+  onChange: (measures: Measures) => void;
+}) {
+  return (
+    <div class="measures">
+      {(['weight', 'length', 'width', 'height'] as const).map((name) => (
+        <Field
+          key={name}
+          name={name}
+          label={t(`receive.${name}`)}
+          value={measures[name]}
+          inputMode="decimal"
+          error={wrong.includes(name) ? t(`receive.${name}Wrong`) : undefined}
+          onValue={(value) => onChange({ ...measures, [name]: value })}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** Whose parcel it is, as far as that is known. */
+function ParcelOwner({ parcel: { scan, resolution, customer } }: { parcel: Parcel }) {
+  const [prealert] = resolution?.matches.prealerts ?? [];
+  const [candidate] = resolution?.candidates ?? [];
+  return (
+    <dl class="facts">
+      <div>
+        <dt>{t('common.number')}</dt>
+        <dd class="mono strong">{candidate?.tracking_number ?? resolution?.text ?? scan}</dd>
+      </div>
+      {candidate && (
+        <div>
+          <dt>{t('common.carrier')}</dt>
+          <dd>{candidate.carrier_name}</dd>
+        </div>
+      )}
+      <div>
+        <dt>{t('common.owner')}</dt>
+        <dd class="strong">
+          {customer
+            ? `${customer.user_code} · ${customer.first_name} ${customer.last_name} · ${customer.courier_name}`
+            : prealert
+              ? `${prealert.user_code} · ${prealert.courier_name}`
+              : t(resolution ? 'receive.noOwner' : 'receive.ownerLater')}
+        </dd>
+      </div>
+      {prealert?.vendor && (
+        <div>
+          <dt>{t('common.vendor')}</dt>
+          <dd>{prealert.vendor}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function ReceivedParcel({ parcel, onClose }: { parcel: Parcel; onClose: () => void }) {
+  const [found] = parcel.resolution?.matches.packages ?? [];
+  if (!found) return null;
+  return (
+    <div class="actions">
+      <button type="button" class="primary" onClick={() => void printOrSay(found.package_id)}>
+        {t('label.again')}
+      </button>
+      <button type="button" class="quiet" onClick={onClose}>
+        {t('receive.next')} <kbd>Esc</kbd>
+      </button>
+    </div>
+  );
+}
+
+/** Says what was scanned: whose it is, or why a person must look. */
+function showOwner(scan: string, { matches, next }: ScanResolution): void {
+  const [found] = matches.packages;
+  const [prealert] = matches.prealerts;
+  const say = (tone: Tone, word: TextKey, detail: string) => show(tone, t(word), detail, scan);
+  if (found) {
+    const facts = [found.house_number, found.user_code, textOf('status', found.status)];
+    say('warn', 'word.alreadyReceived', facts.filter(Boolean).join(' · '));
+  } else if (next === 'review') say('warn', 'word.checkOwner', t('receive.review'));
+  else if (next === 'unknown') say('warn', 'word.unknown', `${scan}: ${t('receive.unknown')}`);
+  else if (prealert) say('wait', 'word.weigh', `${prealert.user_code} · ${prealert.courier_name}`);
+  else say('warn', 'word.noOwner', t('receive.notAnnounced'));
+}

@@ -1,0 +1,56 @@
+import { settings, type Language } from '../device/settings.js';
+import { en, type TextKey, type Texts } from './en.js';
+import { es } from './es.js';
+
+const CATALOGUES: Record<Language, Texts> = { en, es };
+
+export type Values = Record<string, string | number>;
+
+/** Returns the text in the language of this device, with its placeholders filled. */
+export function t(key: TextKey, values: Values = {}): string {
+  return fill(CATALOGUES[settings.value.language][key], values);
+}
+
+const fill = (text: string, values: Values) =>
+  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    return typeof value === 'number' ? number(value) : (value ?? '');
+  });
+
+/** Returns the text of a value that a later version of the service may extend, or `otherwise` if it is unknown. */
+export function textOf(prefix: string, value: string, otherwise = value, values: Values = {}): string {
+  const key = `${prefix}.${value}`;
+  return key in en ? t(key as TextKey, values) : otherwise;
+}
+
+export const number = (value: number, options?: Intl.NumberFormatOptions) =>
+  new Intl.NumberFormat(settings.value.language, options).format(value);
+
+export const money = (value: number) => number(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+export const pounds = (value: number) => `${number(value, { maximumFractionDigits: 2 })} lb`;
+
+/** Returns a date and time of the service, which are in UTC, as a moment. */
+export const momentOf = (utc: string) => new Date(`${utc.replace(' ', 'T')}Z`);
+
+/** Without the year if it is the present one, so that tables stay narrow. */
+export function dateTime(utc: string, now = new Date()): string {
+  const moment = momentOf(utc);
+  const isThisYear = moment.getFullYear() === now.getFullYear();
+  return new Intl.DateTimeFormat(settings.value.language, {
+    ...(isThisYear ? {} : { year: 'numeric' }),
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+  }).format(moment);
+}
+
+export const time = (moment: Date) =>
+  new Intl.DateTimeFormat(settings.value.language, { timeStyle: 'medium' }).format(moment);
+
+/** Returns a calendar date of the service, which has no time zone. */
+export const date = (day: string) =>
+  new Intl.DateTimeFormat(settings.value.language, { dateStyle: 'medium', timeZone: 'UTC' }).format(
+    new Date(`${day}T00:00:00Z`),
+  );

@@ -1,0 +1,100 @@
+import { useState } from 'preact/hooks';
+import type { LoggedInUser } from '../../../sdk/typescript/src/index.js';
+import { change, settings, type LabelMode } from '../device/settings.js';
+import { countQueue } from '../queue/scans.js';
+import { queue } from '../queue/store.js';
+import { LanguageChoice } from '../session/login.js';
+import { logOut } from '../session/session.js';
+import { t } from '../texts/texts.js';
+import { Choice, Dialog, Field } from './parts.js';
+
+type Props = { user: LoggedInUser; onHelp: () => void };
+
+/** The user, the settings of this device, help and logging out. */
+export function AccountMenu({ user, onHelp }: Props) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { waiting } = countQueue(queue.value, user.id);
+  return (
+    <>
+      <button type="button" class="account" onClick={() => setIsOpen(true)} aria-haspopup="dialog">
+        <span class="unseen">{t('menu.account')} </span>
+        {user.full_name}
+      </button>
+      {isOpen && (
+        <Dialog title={user.full_name} onClose={() => setIsOpen(false)}>
+          <p class="muted">
+            {t('menu.role', { role: t(`role.${user.role as 'admin'}`), username: user.username })}
+          </p>
+          <div class="stack">
+            <LanguageChoice />
+            {user.role !== 'courier' && <StationSettings />}
+            {waiting > 0 && <p class="notice">{t('queue.logoutHint', { count: waiting })}</p>}
+            <div class="actions">
+              <button
+                type="button"
+                onClick={() => {
+                  setIsOpen(false);
+                  onHelp();
+                }}
+              >
+                {t('help.title')} <kbd>?</kbd>
+              </button>
+              <button type="button" onClick={logOut}>
+                {t('menu.logout')}
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function StationSettings() {
+  const { station, hasSound, labels, prefix, suffix } = settings.value;
+  return (
+    <>
+      <Field
+        label={t('settings.station')}
+        hint={t('settings.stationHint')}
+        value={station}
+        maxLength={40}
+        onValue={(value) => change({ station: value })}
+      />
+      <Choice
+        label={t('settings.labels')}
+        value={labels}
+        // The options are these values.
+        onValue={(value) => change({ labels: value as LabelMode })}
+        options={[
+          ['pdf', t('settings.labelsPdf')],
+          ['zpl', t('settings.labelsZpl')],
+          ['off', t('settings.labelsOff')],
+        ]}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={hasSound}
+          onChange={(event) => change({ hasSound: event.currentTarget.checked })}
+        />
+        {t('settings.sound')}
+      </label>
+      <div class="pair">
+        <Field
+          label={t('settings.prefix')}
+          value={prefix}
+          maxLength={8}
+          onValue={(value) => change({ prefix: value })}
+        />
+        <Field
+          label={t('settings.suffix')}
+          value={suffix}
+          maxLength={8}
+          onValue={(value) => change({ suffix: value })}
+        />
+      </div>
+      <p class="field-hint">{t('settings.affixHint')}</p>
+    </>
+  );
+}

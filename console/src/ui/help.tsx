@@ -1,0 +1,30 @@
+import type { PageInfo } from '../pages.js';
+import { t } from '../texts/texts.js';
+import { Dialog } from './parts.js';
+
+type Props = { pages: PageInfo[]; onClose: () => void };
+
+export function HelpDialog({ pages, onClose }: Props) {
+  const keys: [keys: string, text: string][] = [
+    ...pages.map(({ title }, index): [string, string] => [`Alt ${index + 1}`, t(title)]),
+    ['/', t('help.search')],
+    ['Enter', t('help.enter')],
+    ['Esc', t('help.escape')],
+    ['?', t('help.help')],
+  ];
+  return (
+    <Dialog title={t('help.title')} onClose={onClose}>
+      <dl class="keys">
+        {keys.map(([key, text]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>{t('help.scanner')}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,207 @@
+import type { ComponentChildren, PartialInputHTMLAttributes } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { t } from '../texts/texts.js';
+import type { Loaded } from './load.js';
+
+export function Heading({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="heading">
+      <h1>{title}</h1>
+      {children && <div class="heading-actions">{children}</div>}
+    </div>
+  );
+}
+
+type FieldProps = {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  hint?: string | undefined;
+  error?: string | undefined;
+  type?: 'text' | 'password' | 'date';
+} & Pick<
+  PartialInputHTMLAttributes<HTMLInputElement>,
+  'autocomplete' | 'disabled' | 'inputMode' | 'maxLength' | 'name' | 'onKeyDown' | 'ref' | 'required'
+>;
+
+/** A text field with its label. Numbers use it too, so that every field can be restored after a scan. */
+export function Field({ label, value, onValue, hint, error, type = 'text', ...input }: FieldProps) {
+  const id = useId();
+  const note = error ?? hint;
+  // The elements of all these types have the attributes of a text field.
+  const textType: 'text' = type as 'text';
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type={textType}
+        autocomplete="off"
+        spellcheck={false}
+        {...input}
+        value={value}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={note ? `${id}-note` : undefined}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+      {note && (
+        <span id={`${id}-note`} class={error ? 'field-error' : 'field-hint'}>
+          {note}
+        </span>
+      )}
+    </div>
+  );
+}
+
+type ChoiceProps = {
+  label: string;
+  value: string;
+  onValue: (value: string) => void;
+  options: [value: string, text: string][];
+};
+
+export function Choice({ label, value, onValue, options }: ChoiceProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+export function Problem({ text }: { text: string | undefined }) {
+  return text ? (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  ) : null;
+}
+
+/** What to do if there is nothing to show. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** A bar that appears after a moment, so that short waits do not flicker. */
+export function Progress({ isOn }: { isOn: boolean }) {
+  return isOn ? <div class="progress" role="progressbar" aria-label={t('common.loading')} /> : null;
+}
+
+/** Shows loaded data, the progress, or why they could not be loaded. */
+export function Content<Data>({
+  of,
+  children,
+}: {
+  of: Loaded<Data>;
+  children: (data: Data) => ComponentChildren;
+}) {
+  return (
+    <>
+      <Progress isOn={of.isLoading} />
+      {of.error && (
+        <div class="problem" role="alert">
+          {of.error}{' '}
+          <button type="button" class="quiet" onClick={of.reload}>
+            {t('common.retry')}
+          </button>
+        </div>
+      )}
+      {of.data !== undefined && children(of.data)}
+    </>
+  );
+}
+
+export type Column<Row> = {
+  title: string;
+  cell: (row: Row) => ComponentChildren;
+  isNumber?: boolean;
+  /** Hidden on narrow screens. */
+  isExtra?: boolean;
+};
+
+type TableProps<Row> = {
+  caption: string;
+  rows: Row[];
+  keyOf: (row: Row) => string;
+  columns: Column<Row>[];
+};
+
+export function Table<Row>({ caption, rows, keyOf, columns }: TableProps<Row>) {
+  const classOf = ({ isNumber, isExtra }: Column<Row>) =>
+    [isNumber ? 'number' : '', isExtra ? 'extra' : ''].join(' ').trim() || undefined;
+  return (
+    // Focusable, so that a keyboard can scroll it.
+    <div class="table" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <td key={column.title} class={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+type Tint = 'good' | 'warn' | 'bad' | 'plain';
+
+export const Tag = ({ tint = 'plain', children }: { tint?: Tint; children: ComponentChildren }) => (
+  <span class={`tag tag-${tint}`}>{children}</span>
+);
+
+type DialogProps = { title: string; onClose?: () => void; children: ComponentChildren };
+
+/** A modal dialog. Without `onClose` it stays until its task is done. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose?.();
+      }}
+    >
+      <div class="heading">
+        <h2 id={id}>{title}</h2>
+        {onClose && (
+          <button type="button" class="quiet" onClick={onClose}>
+            {t('common.close')}
+          </button>
+        )}
+      </div>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,2 @@
+/** How a scan went. */
+export type Tone = 'good' | 'warn' | 'bad' | 'wait';

@@ -1,0 +1,46 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { projectRoot } from '../src/config/project-root.js';
+import { generateTypescript } from './sdk/typescript/build.js';
+
+// Bundles console/ with the SDK to dist/console: one page, and files with a hash in their names. scripts/build-console.mjs
+// runs it if a source changed.
+const source = join(projectRoot, 'console');
+const output = join(projectRoot, 'dist', 'console');
+
+await generateTypescript();
+await rm(output, { recursive: true, force: true });
+await mkdir(output, { recursive: true });
+const { metafile } = await build({
+  absWorkingDir: projectRoot,
+  entryPoints: [join(source, 'src', 'main.tsx'), join(source, 'src', 'styles', 'console.css')],
+  outbase: join(source, 'src'),
+  outdir: join(output, 'assets'),
+  entryNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  metafile: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.woff2': 'file' },
+  logLevel: 'warning',
+});
+const page = await readFile(join(source, 'index.html'), 'utf8');
+await writeFile(
+  join(output, 'index.html'),
+  page
+    .replace('{{script}}', assetOf(metafile, '.js'))
+    .replace('{{style}}', assetOf(metafile, '.css'))
+    .replace('{{font}}', assetOf(metafile, '.woff2')),
+);
+
+function assetOf({ outputs }: Metafile, ending: string): string {
+  const path = Object.keys(outputs).find((name) => name.endsWith(ending));
+  if (!path) throw new Error(`The console has no file that ends with ${ending}.`);
+  return `/console/assets/${basename(path)}`;
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { DEMO } from '../../src/development/demo/seed.js';
+import {
+  chromiumPath,
+  findingsOf,
+  launchChromium,
+  logIn,
+  openConsole,
+  outcomeOf,
+  scan,
+  type,
+  type Window,
+} from '../support/console/browser.js';
+import { titleWith } from '../support/harness/programs.js';
+import { startService, type Service } from '../support/service/service.js';
+
+const LIMIT_MS = 180_000;
+const missing = [chromiumPath ? undefined : 'chromium'];
+const runs = chromiumPath ? test : test.skip;
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!chromiumPath) return;
+  service = await startService();
+  browser = await launchChromium();
+}, LIMIT_MS);
+
+afterAll(async () => {
+  if (!chromiumPath) return;
+  await browser.close();
+  await service.stop();
+});
+
+const password = DEMO.password;
+
+/** Waits for the big word. */
+const expectWord = async (page: Page, word: string) => {
+  await outcomeOf(page)
+    .filter({ hasText: new RegExp(`^${word}$`) })
+    .waitFor({ timeout: 10_000 });
+};
+
+const noScrollSideways = async ({ page }: Window, width: number) =>
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+
+/** Opens a page with the keyboard. */
+const openPage = async (page: Page, digit: number, heading: string) => {
+  await page.keyboard.press(`Alt+${digit}`);
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+};
+
+/** The numbers of pre-alerts that nobody has received. */
+async function announcedNumbers(from: number, count: number): Promise<string[]> {
+  const { body } = await service.call('listPrealerts', {
+    as: 'iex',
+    query: { status: 'pending', limit: 50 },
+  });
+  return body['data']
+    .slice(from, from + count)
+    .map(({ tracking_number }: { tracking_number: string }) => tracking_number);
+}
+
+const statusesOf = async (numbers: string[]) => {
+  const { rows } = await service.owner.query<{ status: string }>(
+    'select status from packages where tenant_id = $1 and tracking_number = any($2) order by tracking_number',
+    [DEMO.tenants.demo, numbers],
+  );
+  return rows.map(({ status }) => status);
+};
+
+describe('a day at the warehouse, with a scanner and a keyboard only', () => {
+  runs.each([
+    [1280, 0, 'en-US'],
+    [390, 3, 'en-US'],
+  ])(
+    titleWith('%i pixels wide: parcels are received, loaded and shipped, and the courier sees it', missing),
+    async (width, from, locale) => {
+      const [first = '', second = '', third = ''] = await announcedNumbers(from, 3);
+      const window = await openConsole(browser, service.url, { width, locale });
+      const { page } = window;
+      await logIn(page, 'warehouse', password);
+      await page.getByRole('heading', { level: 1, name: 'Receive' }).waitFor();
+
+      // A label is printed for the first parcel.
+      const label = page.waitForRequest(/PackageLabel\.php/);
+      await scan(page, first);
+      await expectWord(page, 'WEIGH');
+      await type(page, '3.25');
+      await page.keyboard.press('Enter');
+      await expectWord(page, 'RECEIVED');
+      expect((await label).url()).toContain('format=pdf');
+
+      // The same code at once is one scan; the next parcel saves this one.
+      await scan(page, second);
+      await expectWord(page, 'WEIGH');
+      await scan(page, second);
+      await expectWord(page, 'SAME CODE');
+      await scan(page, third);
+      await expectWord(page, 'WEIGH FIRST');
+      await type(page, '1,5');
+      await scan(page, third);
+      await expectWord(page, 'WEIGH');
+      await type(page, '2');
+      await page.keyboard.press('Enter');
+      await expectWord(page, 'RECEIVED');
+      // The fields that had the focus contain nothing of the scans.
+      expect(await page.locator('#content input').first().inputValue()).toBe('');
+      await noScrollSideways(window, width);
+      expect(await statusesOf([first, second, third])).toEqual(['received', 'received', 'received']);
+
+      // A manifest with two of them.
+      await openPage(page, 4, 'Manifests');
+      await page.getByRole('button', { name: 'New manifest' }).press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'New manifest' }).press('Enter');
+      await page.getByRole('heading', { level: 1, name: /^MAN-/ }).waitFor();
+      for (const number of [first, second]) {
+        await scan(page, number);
+        await page.getByTestId('outcome').filter({ hasText: 'ADDED' }).waitFor();
+        await page.getByRole('cell', { name: number, exact: true }).waitFor();
+      }
+      await noScrollSideways(window, width);
+      await page.getByRole('button', { name: 'Make ready' }).press('Enter');
+      await page.getByRole('link', { name: 'Load this flight' }).press('Enter');
+
+      // The load: one parcel of the flight, one that is not on it.
+      await page.getByTestId('count-expected').filter({ hasText: '2' }).waitFor();
+      await scan(page, first);
+      await expectWord(page, 'LOADED');
+      await scan(page, third);
+      await expectWord(page, 'NOT ON FLIGHT');
+      await page.getByTestId('attention').getByText(third).first().waitFor();
+      await page.getByTestId('count-extra').filter({ hasText: '1' }).waitFor();
+      await page.getByRole('checkbox', { name: 'Take parcels off' }).press('Space');
+      await scan(page, third);
+      await expectWord(page, 'TAKEN OFF');
+      await page.getByRole('checkbox', { name: 'Take parcels off' }).press('Space');
+      await scan(page, second);
+      await expectWord(page, 'LOADED');
+      await page.getByText('Complete. Everything is on').waitFor();
+      await page.getByRole('button', { name: `Dismiss ${third}` }).press('Enter');
+      await page.getByTestId('attention').waitFor({ state: 'detached' });
+      await noScrollSideways(window, width);
+
+      await page.getByRole('link', { name: 'Manifest', exact: true }).press('Enter');
+      await page.getByRole('button', { name: 'Ship', exact: true }).press('Enter');
+      await page.getByRole('button', { name: 'Complete', exact: true }).waitFor();
+      expect((await statusesOf([first, second, third])).sort()).toEqual(['received', 'shipped', 'shipped']);
+      await openPage(page, 6, 'Today');
+      await page.locator('.figure', { hasText: 'Received today' }).waitFor();
+      await noScrollSideways(window, width);
+      await page.getByRole('button', { name: /Account/ }).press('Enter');
+      await page.getByRole('button', { name: 'Log out' }).press('Enter');
+
+      await logIn(page, 'iex', password);
+      await page.getByRole('heading', { level: 1, name: 'My parcels' }).waitFor();
+      await page.getByLabel('Tracking number').focus();
+      await type(page, first);
+      await page.keyboard.press('Enter');
+      await page.getByRole('row', { name: first }).getByText('Shipped').waitFor();
+      expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+        'My parcels',
+        'Announce',
+        'Webhooks',
+        'Bills',
+      ]);
+      await noScrollSideways(window, width);
+      await window.context.close();
+      expect(window.faults).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('every page', () => {
+  const PAGES = {
+    warehouse: [
+      'receive',
+      'load',
+      'find',
+      'manifests',
+      `manifests/${DEMO.manifests.draft}`,
+      'flagged',
+      'today',
+    ],
+    iex: ['parcels', 'announce', 'webhooks', 'bills'],
+  };
+
+  runs.each([
+    ['warehouse', 1280, 'light', 'en-US'],
+    ['iex', 390, 'dark', 'es-ES'],
+  ] as const)(
+    titleWith('of %s has no serious finding of axe (%i pixels, %s, %s)', missing),
+    async (user, width, colorScheme, locale) => {
+      const window = await openConsole(browser, service.url, { width, colorScheme, locale });
+      const { page } = window;
+      const isSpanish = locale === 'es-ES';
+      await page.getByLabel(isSpanish ? 'Usuario' : 'User name').waitFor();
+      const findings: Record<string, string[]> = { login: await findingsOf(page) };
+      await page.keyboard.type(user);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(password);
+      await page.keyboard.press('Enter');
+      await page.locator('.workplace').waitFor();
+      for (const path of PAGES[user]) {
+        await page.evaluate(`location.hash = '#/${path}'`);
+        await page.waitForLoadState('networkidle');
+        await noScrollSideways(window, width);
+        findings[path] = await findingsOf(page);
+      }
+      expect(await page.evaluate('document.documentElement.lang')).toBe(isSpanish ? 'es' : 'en');
+      expect(findings).toEqual(Object.fromEntries(Object.keys(findings).map((path) => [path, []])));
+      await window.context.close();
+      expect(window.faults).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});

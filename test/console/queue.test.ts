@@ -1,0 +1,129 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  BATCH_SIZE,
+  countQueue,
+  delayAfter,
+  nextBatch,
+  settle,
+  stampOf,
+  type QueuedScan,
+  type ScanResult,
+} from '../../console/src/queue/scans.js';
+import { verdictOf } from '../../console/src/queue/verdict.js';
+
+const scanAt = (second: number, changes: Partial<QueuedScan> = {}): QueuedScan => ({
+  scan_id: `scan-${second}`,
+  owner: 'wanda',
+  ownerName: 'Wanda',
+  station: 'Dock 1',
+  state: 'waiting',
+  request: {
+    scan_id: `scan-${second}`,
+    scanned_at: stampOf(new Date(Date.UTC(2026, 10, 21, 8, 0, second))),
+    kind: 'load',
+    scan: `NUMBER${second}`,
+  },
+  ...changes,
+});
+
+const answer = (changes: Partial<ScanResult>): ScanResult => ({
+  scan_id: 'scan-1',
+  result: 'done',
+  outcome: 'done',
+  reason: null,
+  message: 'Text.',
+  errors: [],
+  parcel: null,
+  ...changes,
+});
+
+const idsOf = (queue: QueuedScan[], owner = 'wanda') =>
+  nextBatch(queue, owner)?.scans.map(({ scan_id }) => scan_id);
+
+describe('the next batch', () => {
+  test('has the oldest scans first, at most as many as the service takes', () => {
+    const queue = Array.from({ length: BATCH_SIZE + 20 }, (_, index) => scanAt(BATCH_SIZE + 20 - index));
+    expect(idsOf(queue)).toHaveLength(BATCH_SIZE);
+    expect(idsOf(queue)?.slice(0, 3)).toEqual(['scan-1', 'scan-2', 'scan-3']);
+  });
+
+  test('never has the scans of another user, nor those that a person must see', () => {
+    const queue = [scanAt(1, { owner: 'bo' }), scanAt(2, { state: 'attention' }), scanAt(3)];
+    expect(idsOf(queue)).toEqual(['scan-3']);
+    expect(idsOf(queue, 'bo')).toEqual(['scan-1']);
+    expect(nextBatch(queue, 'nobody')).toBeUndefined();
+  });
+
+  test('is of one station, because the service stores the station with the batch', () => {
+    const queue = [scanAt(1), scanAt(2, { station: 'Dock 2' }), scanAt(3)];
+    expect(idsOf(queue)).toEqual(['scan-1', 'scan-3']);
+  });
+});
+
+describe('an answered scan', () => {
+  test.each([{ result: 'done' as const }, { result: 'repeated' as const }])(
+    'that was executed ($result) leaves the queue',
+    (each) => expect(settle(scanAt(1), answer(each))).toBeUndefined(),
+  );
+
+  test.each([
+    { result: 'conflict' as const, outcome: 'conflict' as const, reason: 'on_hold' as const },
+    { result: 'repeated' as const, outcome: 'conflict' as const, reason: 'not_received' as const },
+    { result: 'refused' as const, outcome: null, reason: 'invalid' as const },
+  ])('that was not executed ($result, $reason) stays with its answer until a person has seen it', (each) => {
+    const result = answer(each);
+    expect(settle(scanAt(1), result)).toEqual(scanAt(1, { state: 'attention', result }));
+  });
+});
+
+test('attempts follow with growing pauses, at most 30 s, never none', () => {
+  const [least, most] = [0, 0.999].map((random) =>
+    [1, 2, 3, 6, 50].map((failures) => Math.round(delayAfter(failures, random))),
+  );
+  expect(least).toEqual([500, 1_000, 2_000, 15_000, 15_000]);
+  expect(most).toEqual([1_000, 1_999, 3_998, 29_985, 29_985]);
+});
+
+test('the counts tell own scans from those of others, which are named once', () => {
+  const queue = [
+    scanAt(1),
+    scanAt(2, { state: 'attention' }),
+    scanAt(3, { owner: 'bo', ownerName: 'Bo' }),
+    scanAt(4, { owner: 'bo', ownerName: 'Bo' }),
+  ];
+  expect(countQueue(queue, 'wanda')).toEqual({ waiting: 1, attention: 1, ofOthers: 2, others: ['Bo'] });
+});
+
+describe('the big word', () => {
+  const parcel = {
+    package_id: null,
+    tracking_number: 'N',
+    house_number: null,
+    status: null,
+    courier_id: null,
+    courier_name: null,
+  };
+  const state = {
+    ...parcel,
+    user_code: 'IEX-1',
+    flagged: false,
+    manifest_id: null,
+    manifest_number: null,
+    loaded_manifest_id: null,
+    location: null,
+  };
+
+  test.each([
+    ['receive', { parcel: state }, 'good', 'received'],
+    ['receive', { parcel: { ...state, user_code: null } }, 'warn', 'noOwner'],
+    ['receive', { parcel: { ...state, flagged: true } }, 'warn', 'checkOwner'],
+    ['load', {}, 'good', 'loaded'],
+    ['load', { result: 'conflict', outcome: 'conflict', reason: 'other_manifest' }, 'bad', 'wrongFlight'],
+    ['load', { result: 'conflict', outcome: 'conflict', reason: 'on_hold' }, 'bad', 'hold'],
+    ['load', { result: 'conflict', outcome: 'conflict', reason: 'not_received' }, 'warn', 'notReceived'],
+    ['load', { result: 'conflict', outcome: 'conflict', reason: 'a_later_reason' }, 'bad', 'notPossible'],
+    ['load', { result: 'refused', outcome: null, reason: 'invalid' }, 'bad', 'refused'],
+  ] as const)('of %s with %j is %s: %s', (kind, changes, tone, word) => {
+    expect(verdictOf(kind, answer(changes))).toEqual({ tone, word });
+  });
+});

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../src/config/project-root.js';
+import { startService, type Service } from '../support/service/service.js';
+
+const LARGEST_FIRST_LOAD = 150_000;
+
+let service: Service;
+let assets: string[];
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(service.url + path, { headers: { 'accept-encoding': 'br', ...headers } });
+
+beforeAll(async () => {
+  service = await startService();
+  const page = await (await get('/console')).text();
+  assets = [...page.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path = '']) => path);
+});
+
+afterAll(() => service.stop());
+
+/** The bytes on the wire. `fetch` would decompress them. */
+async function sizeOf(path: string): Promise<number> {
+  const { headers } = await get(path);
+  const reply = await service.request('GET', path, { headers: { 'accept-encoding': 'br' } });
+  expect([path, reply.status]).toEqual([path, 200]);
+  return Number(headers.get('content-length') ?? reply.bytes.length);
+}
+
+describe('the console', () => {
+  test('loads at most 150 kB compressed before the login', async () => {
+    const sizes = await Promise.all(
+      ['/console', ...assets].map(async (path) => [path, await sizeOf(path)] as const),
+    );
+    const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+    expect(sizes.every(([, size]) => size > 0)).toBe(true);
+    expect(total).toBeLessThanOrEqual(LARGEST_FIRST_LOAD);
+  });
+
+  test('loads only from this host, and its page has no inline script or style', async () => {
+    const { headers } = await get('/console');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).not.toContain('unsafe');
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      "frame-ancestors 'none'",
+    ])
+      expect(policy.split('; ')).toContain(rule);
+    const page = readFileSync(join(projectRoot, 'dist/console/index.html'), 'utf8');
+    expect(page).not.toMatch(/<style|style=|<script(?![^>]* src=)|https?:/);
+    expect(
+      assets.every((path) => path.startsWith('/console/assets/') || path === '/docs/static/favicon.svg'),
+    ).toBe(true);
+  });
+
+  test('revalidates its page and keeps files with a hash for a year', async () => {
+    const first = await get('/console');
+    const etag = first.headers.get('etag') ?? '';
+    expect(first.headers.get('cache-control')).toBe('no-cache');
+    expect((await get('/console', { 'if-none-match': etag })).status).toBe(304);
+    for (const path of assets.filter((each) => each.startsWith('/console/')))
+      expect((await get(path)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  });
+
+  test('answers 404 to unknown files and 405 to other methods', async () => {
+    expect((await get('/console/assets/main.js')).status).toBe(404);
+    expect((await get('/console/../package.json')).status).toBe(404);
+    expect((await fetch(`${service.url}/console`, { method: 'POST' })).status).toBe(405);
+  });
+});

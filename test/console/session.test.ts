@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import speakeasy from 'speakeasy';
+import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';
+import {
+  chromiumPath,
+  launchChromium,
+  logIn,
+  openConsole,
+  outcomeOf,
+  scan,
+  type,
+} from '../support/console/browser.js';
+import { titleWith } from '../support/harness/programs.js';
+import { startService, type Service } from '../support/service/service.js';
+
+const LIMIT_MS = 120_000;
+const missing = [chromiumPath ? undefined : 'chromium'];
+const runs = chromiumPath ? test : test.skip;
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!chromiumPath) return;
+  service = await startService();
+  browser = await launchChromium();
+}, LIMIT_MS);
+
+afterAll(async () => {
+  if (!chromiumPath) return;
+  await browser.close();
+  await service.stop();
+});
+
+const WIDTH = 1280;
+const receivePage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Receive' });
+
+/** Creates a warehouse user, who gets a one-time password. */
+async function newUser(username: string): Promise<string> {
+  const user = { username, full_name: 'New Person', email: `${username}@example.com`, role: 'warehouse' };
+  const { body } = await service.call('manageUsers', { as: 'admin', body: { action: 'create', ...user } });
+  return String(body['data'].one_time_password);
+}
+
+describe('the session', () => {
+  runs(
+    titleWith('ends in the middle of work: nothing on the screen or in the queue is lost', missing),
+    async () => {
+      const { page, context, faults } = await openConsole(browser, service.url, { width: WIDTH });
+      await logIn(page, 'warehouse', DEMO.password);
+      await receivePage(page).waitFor();
+      await scan(page, 'EXPIRY000001');
+      await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
+      await type(page, '4.5');
+      await service.owner.query(
+        "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
+        [DEMO.users.warehouse],
+      );
+      await page.keyboard.press('Enter');
+
+      // The scan is stored and waits. The user logs in over the page.
+      const dialog = page.getByRole('dialog', { name: 'Log in again' });
+      await dialog.waitFor();
+      expect(await outcomeOf(page).textContent()).toBe('SAVED');
+      await page.getByTestId('queue').getByText('1 waiting').waitFor();
+      await dialog.getByLabel('Password').focus();
+      await type(page, DEMO.password);
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await page
+        .getByTestId('queue')
+        .filter({ hasText: /^Sent$/ })
+        .waitFor();
+      const { rows } = await service.owner.query(
+        "select weight_lb from packages where tracking_number = 'EXPIRY000001'",
+      );
+      expect(rows).toEqual([{ weight_lb: '4.500' }]);
+
+      // The token is in this tab only, and a reload keeps the session.
+      const stored = await page.evaluate<string>('JSON.stringify({ ...localStorage })');
+      expect(stored).not.toContain('eyJ');
+      expect(page.url()).not.toContain('eyJ');
+      await page.reload();
+      await receivePage(page).waitFor();
+      await context.close();
+      expect(faults).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('of another user does not send the scans of the first, and says that they wait', missing),
+    async () => {
+      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      await logIn(page, 'warehouse', DEMO.password);
+      await receivePage(page).waitFor();
+      await context.setOffline(true);
+      await scan(page, 'OTHERS000001');
+      await outcomeOf(page).filter({ hasText: 'WEIGH' }).waitFor();
+      await type(page, '1');
+      await page.keyboard.press('Enter');
+      await page.getByTestId('queue').getByText('1 waiting').waitFor();
+      await page.getByRole('button', { name: /Account/ }).press('Enter');
+      await page.getByRole('button', { name: 'Log out' }).press('Enter');
+      await context.setOffline(false);
+      await logIn(page, 'manager', DEMO.password);
+      await page.getByText('Scans of Demo Warehouse wait on this device: 1').waitFor();
+      const received = () =>
+        service.owner
+          .query("select from packages where tracking_number = 'OTHERS000001'")
+          .then(({ rowCount }) => rowCount);
+      expect(await received()).toBe(0);
+
+      await page.getByRole('button', { name: /Account/ }).press('Enter');
+      await page.getByRole('button', { name: 'Log out' }).press('Enter');
+      await logIn(page, 'warehouse', DEMO.password);
+      await page
+        .getByTestId('queue')
+        .filter({ hasText: /^Sent$/ })
+        .waitFor();
+      expect(await received()).toBe(1);
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('begins with a second factor, after a wrong password and a wrong code', missing),
+    async () => {
+      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      await logIn(page, 'guarded', 'not-the-password');
+      await page.getByText('User name or password does not match').waitFor();
+      await page.getByLabel('Password').fill(DEMO.password);
+      await page.keyboard.press('Enter');
+      await page.getByLabel('Code').waitFor();
+      await page.keyboard.type('ZZZZ-ZZZZ');
+      await page.keyboard.press('Enter');
+      await page.getByText('The code does not match').waitFor();
+      await page.getByLabel('Password').press('Enter');
+      await page.getByLabel('Code').waitFor();
+      await page.keyboard.type(DEMO_BACKUP_CODES[0] ?? '');
+      await page.keyboard.press('Enter');
+      await receivePage(page).waitFor();
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith(
+      'of a new user begins with a password of its own and, if the role needs it, a second factor',
+      missing,
+    ),
+    async () => {
+      const oneTime = await newUser('newcomer');
+      await service.call('updateSecuritySettings', {
+        as: 'admin',
+        body: { require_two_factor: ['warehouse'] },
+      });
+      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      await logIn(page, 'newcomer', oneTime);
+      await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
+      const own = 'seven parcels on a wet quay';
+      await page.getByLabel('Password that you logged in with').fill(oneTime);
+      await page.getByLabel('New password', { exact: true }).fill(own);
+      await page.getByLabel('New password again').fill(own);
+      await page.keyboard.press('Enter');
+
+      await page.getByRole('heading', { name: 'Set up the second factor' }).waitFor();
+      await page.getByLabel('Password').fill(own);
+      await page.keyboard.press('Enter');
+      const secret = await page.locator('p.mono').textContent();
+      await page
+        .getByLabel('Code', { exact: true })
+        .fill(speakeasy.totp({ secret: secret ?? '', encoding: 'base32' }));
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'I have stored the codes' }).press('Enter');
+      await receivePage(page).waitFor();
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+});

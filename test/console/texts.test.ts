@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { PAGES } from '../../console/src/pages.js';
+import { readMeasures } from '../../console/src/staff/parcel.js';
+import { countDay } from '../../console/src/staff/day.js';
+import { en } from '../../console/src/texts/en.js';
+import { es } from '../../console/src/texts/es.js';
+import { operations } from '../../generated/operations.js';
+import { projectRoot } from '../../src/config/project-root.js';
+import { hasPermission, type Permission } from '../../src/platform/access/permissions.js';
+
+const folder = join(projectRoot, 'console/src');
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('texts'))
+  .map((path) => readFileSync(join(folder, path), 'utf8'))
+  .join('\n');
+
+describe('the texts', () => {
+  test('have the same keys in English and Spanish', () => {
+    expect(Object.keys(es).sort()).toEqual(Object.keys(en).sort());
+  });
+
+  test('have the same placeholders in both languages, and none is empty', () => {
+    const placeholders = (texts: Record<string, string>) =>
+      Object.entries(texts).map(([key, text]) => [
+        key,
+        text.length > 0,
+        [...new Set(text.match(/\{\w+\}/g))].sort(),
+      ]);
+    expect(placeholders(es).sort()).toEqual(placeholders(en).sort());
+  });
+
+  test('are all used', () => {
+    // `word.received` is also used as t(`word.${word}`) or textOf('word', word).
+    const prefixes = new Set(
+      [...sources.matchAll(/[`'](\w+)\.(?:to\.)?\$\{|(?:textOf\()'(\w+)'/g)].map(
+        ([, inText, asArgument]) => inText ?? asArgument,
+      ),
+    );
+    const unused = Object.keys(en).filter(
+      (key) => !sources.includes(`'${key}'`) && !prefixes.has(key.split('.')[0]),
+    );
+    expect(unused).toEqual([]);
+  });
+});
+
+describe('the menu', () => {
+  const pairs = PAGES.flatMap(({ id, roles, operations: names }) =>
+    roles.flatMap((role) => names.map((name) => [id, role, name] as const)),
+  );
+
+  test.each(pairs)('shows %s to %s, who may %s', (_, role, name) => {
+    const operation = (operations as Record<string, { permission: Permission | null } | undefined>)[name];
+    expect(operation?.permission && hasPermission(role, operation.permission)).toBe(true);
+  });
+});
+
+describe('the measures of a parcel', () => {
+  const typed = { weight: '', length: '', width: '', height: '' };
+
+  test('are read with a decimal point or comma, and lengths may be missing', () => {
+    expect(readMeasures({ ...typed, weight: ' 3,25 ', height: '12.5' })).toEqual({
+      measures: { weight: 3.25, height: 12.5 },
+    });
+  });
+
+  test.each(['', '0', '-1', '1e3', '3.1234', 'abc', '100000'])(
+    'are refused with the weight "%s", as the service would',
+    (weight) => {
+      expect(readMeasures({ ...typed, weight })).toEqual({ wrong: ['weight'] });
+    },
+  );
+
+  test('name every field that is not acceptable', () => {
+    expect(readMeasures({ weight: '1', length: 'x', width: '', height: '0.005' })).toEqual({
+      wrong: ['length', 'height'],
+    });
+  });
+});
+
+test('a day is counted from midnight here, per hour and per courier', () => {
+  const at = (hour: number, courier: string | null, day = 21) => ({
+    entry_date_time: new Date(2026, 10, day, hour, 30).toISOString().slice(0, 19).replace('T', ' '),
+    courier_name: courier,
+    user_code: courier && 'CODE',
+    weight: 1.5,
+    status: 'received' as const,
+  });
+  const packages = [at(8, 'Island'), at(8, 'Harbour'), at(17, 'Island'), at(23, null), at(23, 'Island', 20)];
+  const day = countDay(packages, new Date(2026, 10, 21));
+  expect([day.received, day.weight, day.withoutOwner]).toEqual([4, 6, 1]);
+  expect(Object.fromEntries(day.hours.entries())).toMatchObject({ 7: 0, 8: 2, 17: 1, 23: 1 });
+  expect(day.couriers).toEqual([
+    { name: 'Island', count: 2, share: 0.5 },
+    { name: 'Harbour', count: 1, share: 0.25 },
+    { name: null, count: 1, share: 0.25 },
+  ]);
+});

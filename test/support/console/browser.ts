@@ -1,0 +1,175 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { findProgram } from '../harness/programs.js';
+
+const require = createRequire(join(projectRoot, 'package.json'));
+
+export const chromiumPath = findProgram('chromium', 'chromium-browser', 'google-chrome');
+
+// Loaded only where there is a browser.
+const playwright = () => require('playwright-core') as typeof import('playwright-core');
+
+/** Chromium 156 without a window crashes if a frame with a PDF opens the preview of a print. */
+const NO_PREVIEW = '--disable-print-preview';
+
+export function launchChromium(): Promise<Browser> {
+  return playwright().chromium.launch({
+    executablePath: chromiumPath ?? '',
+    args: ['--no-sandbox', NO_PREVIEW],
+  });
+}
+
+export type Window = { context: BrowserContext; page: Page; faults: string[] };
+
+/** Opens a window that records errors of scripts and policies, and requests to other hosts. */
+export async function openConsole(
+  browser: Browser,
+  url: string,
+  options: { width: number; locale?: string; colorScheme?: 'light' | 'dark' },
+): Promise<Window> {
+  const { width, locale = 'en-US', colorScheme = 'light' } = options;
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    locale,
+    colorScheme,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => {
+    // Refused and unanswered requests are part of the tests.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    // The browser's own viewer of PDF files loads its parts from chrome:// and chrome-extension://.
+    if (protocol.startsWith('http') && origin !== url) faults.push(`requests ${request.url()}`);
+  });
+  await page.goto(`${url}/console`);
+  return { context, page, faults };
+}
+
+const PERSON_MS = 90;
+const SCANNER_MS = 5;
+
+/** Types as a person does. */
+export const type = (page: Page, text: string) => pressKeys(page, [...text], PERSON_MS);
+
+/** Sends the keys of a scanner, wherever the focus is. */
+export const scan = (page: Page, code: string) => pressKeys(page, [...code, 'Enter'], SCANNER_MS);
+
+/** The time of the last key of all. */
+let lastMs = 0;
+
+/** Presses keys with their own times, because a busy machine would make a scanner as slow as a person. */
+async function pressKeys(page: Page, keys: string[], gapMs: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const startMs = Math.max(Date.now(), lastMs + PERSON_MS);
+  lastMs = startMs + (keys.length - 1) * gapMs;
+  const sent = keys.flatMap((key, index) => {
+    const timestamp = (startMs + index * gapMs) / 1000;
+    const text = key === 'Enter' ? '\r' : key;
+    // Only letters and digits have the code of their character: that of a full stop is the key Delete.
+    const windowsVirtualKeyCode =
+      key === 'Enter' ? 13 : /[a-z0-9]/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0;
+    const event = { key, windowsVirtualKeyCode, timestamp };
+    return [
+      session.send('Input.dispatchKeyEvent', { type: 'keyDown', text, unmodifiedText: text, ...event }),
+      session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event }),
+    ];
+  });
+  await Promise.all(sent);
+  await session.detach();
+}
+
+/** Logs in with the keyboard. */
+export async function logIn(page: Page, username: string, password: string): Promise<void> {
+  await page.getByLabel('User name').waitFor();
+  await page.keyboard.type(username);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+}
+
+export const outcomeOf = (page: Page) => page.getByTestId('outcome').locator('.outcome-word');
+
+const axe = () => readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+type Violation = { id: string; impact: string; nodes: { html: string }[] };
+type Axe = { run(options: object): Promise<{ violations: Violation[] }> };
+
+/** Returns the serious findings of axe: the rule and the first element of each. */
+export async function findingsOf(page: Page): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe());
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as Record<'axe', Axe>;
+    // Findings of other kinds are not described, which saves most of the time.
+    const { violations } = await axe.run({ resultTypes: ['violations'] });
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+  });
+}
+
+/** A browser with a profile on the disk, which can be killed and started again. */
+export type Killable = { page: Page; kill(): Promise<void> };
+
+export function makeProfile(): { folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'crossdock-browser-'));
+  return {
+    folder,
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
+  };
+}
+
+/** Starts chromium as a process of ours, so that SIGKILL reaches all of its processes at once. */
+export async function startKillable(profile: string, address: string): Promise<Killable> {
+  const child = spawn(
+    chromiumPath ?? '',
+    [
+      ...[
+        '--headless=new',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--no-first-run',
+        '--disable-extensions',
+        NO_PREVIEW,
+      ],
+      ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
+    ],
+    { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const browser = await playwright().chromium.connectOverCDP(await endpointOf(child));
+  const [context] = browser.contexts();
+  const page = context?.pages()[0] ?? (await context?.newPage());
+  if (!page) throw new Error('The browser has no page.');
+  await page.goto(`${address}/console`);
+  return {
+    page,
+    async kill() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      // The group of the process: its renderers too.
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function endpointOf(child: ChildProcess): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+      const [, endpoint] = /DevTools listening on (ws:\S+)/.exec(text) ?? [];
+      if (endpoint) resolve(endpoint);
+    });
+    child.once('exit', () => reject(new Error(`chromium ended: ${text}`)));
+  });
+}
