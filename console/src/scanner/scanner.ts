@@ -3,7 +3,7 @@
 /** A person who types fast leaves 60 ms and more between keys. Scanners leave 2 to 30 ms. */
 const FAST_MS = 35;
 /** A scan that has begun may hesitate, for example over Bluetooth. A longer pause ends it. */
-export const PAUSE_MS = 120;
+export const PAUSE_MS = 250;
 /** So many fast keys in a row are a scan. A person rolls two or three keys at most. */
 const RECOGNISED_AT = 4;
 /** The trigger of a scanner that is held down sends the same code again. */
