@@ -63,8 +63,9 @@ async function runNode(...args) {
   return code === 0 ? '' : output || `${args[0]} ended with ${code}.`;
 }
 
-const checkTypes = (project) =>
-  runNode('node_modules/typescript-7/bin/tsc', '-p', project, '--singleThreaded');
+function checkTypes(project) {
+  return runNode('node_modules/typescript-7/bin/tsc', '-p', project, '--singleThreaded');
+}
 
 /** The rules need the types of the SDK's generated core, so the SDK is built first. That also checks the SDK's types. */
 async function lint() {

@@ -26,9 +26,11 @@ export function textOf(prefix: string, value: string, otherwise = value, values:
 export const number = (value: number, options?: Intl.NumberFormatOptions) =>
   new Intl.NumberFormat(settings.value.language, options).format(value);
 
-export const money = (value: number) => number(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const HUNDREDTHS = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
 
-export const pounds = (value: number) => `${number(value, { maximumFractionDigits: 2 })} lb`;
+export const money = (value: number) => number(value, HUNDREDTHS);
+
+export const pounds = (value: number) => `${number(value, HUNDREDTHS)} lb`;
 
 /** Returns a date and time of the service, which are in UTC, as a moment. */
 export const momentOf = (utc: string) => new Date(`${utc.replace(' ', 'T')}Z`);
