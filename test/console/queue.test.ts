@@ -6,6 +6,7 @@ import {
   nextBatch,
   settle,
   stampOf,
+  storable,
   type QueuedScan,
   type ScanResult,
 } from '../../console/src/queue/scans.js';
@@ -39,6 +40,10 @@ const answer = (changes: Partial<ScanResult>): ScanResult => ({
 
 const idsOf = (queue: QueuedScan[], owner = 'wanda') =>
   nextBatch(queue, owner)?.scans.map(({ scan_id }) => scan_id);
+
+test('a scan has no character that the service would refuse with the whole batch', () => {
+  expect(storable('1Z\0\ud83d 9\u001dñ📦')).toBe('1Z 9\u001dñ📦');
+});
 
 describe('the next batch', () => {
   test('has the oldest scans first, at most as many as the service takes', () => {

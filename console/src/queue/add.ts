@@ -1,6 +1,6 @@
 import { settings } from '../device/settings.js';
 import { session } from '../session/session.js';
-import { stampOf, type QueuedScan, type StationScan } from './scans.js';
+import { stampOf, storable, type QueuedScan, type StationScan } from './scans.js';
 import { enqueue } from './store.js';
 
 type Made = 'scan_id' | 'scanned_at';
@@ -21,7 +21,7 @@ export async function addScan(scan: NewScan): Promise<QueuedScan> {
     owner: user.id,
     ownerName: user.full_name,
     station: settings.value.station.trim() || 'Console',
-    request: { ...scan, ...made },
+    request: { ...scan, ...made, scan: storable(scan.scan) },
     state: 'waiting',
   };
   await enqueue(queued);

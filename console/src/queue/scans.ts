@@ -29,6 +29,9 @@ export function delayAfter(failures: number, random: number): number {
   return longestMs / 2 + (random * longestMs) / 2;
 }
 
+/** Returns the text without the characters that the service refuses with the whole batch: NUL, and halves of a character. */
+export const storable = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '');
+
 export type Batch = { station: string; scans: QueuedScan[] };
 
 /** Returns the next batch of a user: the oldest scans, of one station. */
