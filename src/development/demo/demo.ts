@@ -34,8 +34,7 @@ export const DEMO = {
     second: demoId('demo', 'warehouse', 2),
     two: demoId('two', 'warehouse', 1),
   },
-  /** In the order of their creation, as new ids are. */
-  manifests: { draft: demoId('demo', 'manifest', 2), shipped: demoId('demo', 'manifest', 1) },
+  manifests: { draft: demoId('demo', 'manifest', 1), shipped: demoId('demo', 'manifest', 2) },
   /** All of them belong to courier IEX. */
   bills: {
     paid: demoId('demo', 'bill', 1),
