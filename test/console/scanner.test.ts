@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createScanner, PAUSE_MS, type Decision, type Scan } from '../../console/src/scanner/scanner.js';
+import { createScanner, type Decision, type Scan } from '../../console/src/scanner/scanner.js';
 import { rounds } from '../support/harness/effort.js';
 
 const PLAIN = { prefix: '', suffix: '' };
@@ -21,7 +21,7 @@ function press(
     return scanner.key({ key, timeMs });
   });
   const scans = decisions.flatMap(({ scan }) => (scan ? [scan] : []));
-  const last = scanner.pause(timeMs + PAUSE_MS);
+  const last = scanner.pause(timeMs + scanner.pauseMs());
   return { decisions, scans: last ? [...scans, last] : scans, endMs: timeMs };
 }
 
@@ -55,7 +55,7 @@ describe('a scanner', () => {
     [...'0100'].forEach((key, index) => scanner.key({ key, timeMs: index * 4 }));
     scanner.key({ key: ']', timeMs: 16, hasControl: true });
     scanner.key({ key: '7', timeMs: 20 });
-    expect(scanner.pause(20 + PAUSE_MS)?.text).toBe('0100\u001d7');
+    expect(scanner.pause(20 + scanner.pauseMs())?.text).toBe('0100\u001d7');
   });
 
   test('may send Shift between the characters', () => {
@@ -102,6 +102,15 @@ describe('a code that is sent again', () => {
     });
     expect([...scans, scanner.pause(1_200)?.text]).toEqual(['ABCDE', 'VWXYZ']);
   });
+});
+
+test('a scanner that ends its scans with a key may hesitate for up to a second', () => {
+  const scanner = createScanner(() => PLAIN);
+  press([...'ABCDE', 'Enter'], USB, PLAIN, scanner);
+  for (const [index, key] of [...'1Z99'].entries()) scanner.key({ key, timeMs: 2_000 + index * 4 });
+  expect(scanner.pause(2_012 + 600)).toBeUndefined();
+  const rest = press([...'9AA1', 'Enter'], USB, PLAIN, scanner, 2_712);
+  expect(rest.scans.map(({ text }) => text)).toEqual(['1Z999AA1']);
 });
 
 describe('a person', () => {

@@ -1,4 +1,4 @@
-import { createScanner, PAUSE_MS, type Decision, type Scan, type ScannerSettings } from './scanner.js';
+import { createScanner, type Decision, type Scan, type ScannerSettings } from './scanner.js';
 
 /** What a field contained before the first key of a burst. */
 type Snapshot = { field: HTMLInputElement | HTMLTextAreaElement; value: string; start: number | null };
@@ -29,10 +29,11 @@ export function listenForScans(listener: Listener, settingsOf: () => ScannerSett
     });
     apply(decision, event);
     clearTimeout(pauseTimer);
+    const pauseMs = scanner.pauseMs();
     pauseTimer = window.setTimeout(() => {
-      const scan = scanner.pause(event.timeStamp + PAUSE_MS);
+      const scan = scanner.pause(event.timeStamp + pauseMs);
       if (scan) listener.onScan(scan);
-    }, PAUSE_MS + 5);
+    }, pauseMs + 5);
   };
 
   function apply(decision: Decision, event: KeyboardEvent): void {

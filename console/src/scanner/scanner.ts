@@ -3,7 +3,9 @@
 /** A person who types fast leaves 60 ms and more between keys. Scanners leave 2 to 30 ms. */
 const FAST_MS = 35;
 /** A scan that has begun may hesitate, for example over Bluetooth. A longer pause ends it. */
-export const PAUSE_MS = 250;
+const PAUSE_MS = 250;
+/** The same for a scanner that has ended a scan with Enter or Tab before: it does so always, and busy devices deliver keys late. */
+const PAUSE_BEFORE_END_MS = 1_000;
 /** So many fast keys in a row are a scan. A person rolls two or three keys at most. */
 const RECOGNISED_AT = 4;
 /** The trigger of a scanner that is held down sends the same code again. */
@@ -36,7 +38,9 @@ export type ScannerSettings = { prefix: string; suffix: string };
 
 export type Scanner = {
   key(key: Key): Decision;
-  /** Returns the scan that a pause has ended. Call it when PAUSE_MS have passed since the last key. */
+  /** How long no key may come before the scan has ended. */
+  pauseMs(): number;
+  /** Returns the scan that a pause has ended. Call it when `pauseMs()` has passed since the last key. */
   pause(timeMs: number): Scan | undefined;
 };
 
@@ -47,6 +51,8 @@ const NOTHING: Burst = { text: '', keys: 0, lastMs: -Infinity, isScan: false };
 export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   let burst = NOTHING;
   let last = { text: '', endMs: -Infinity };
+  let endsWithKey = false;
+  const pauseMs = () => (endsWithKey ? PAUSE_BEFORE_END_MS : PAUSE_MS);
 
   function end(): Scan | undefined {
     const { text, isScan, lastMs } = burst;
@@ -63,15 +69,17 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
       const character = characterOf(key);
       if (character === undefined) return { action: 'pass' };
       const gapMs = key.timeMs - burst.lastMs;
-      const ended = burst.isScan && gapMs > PAUSE_MS ? end() : undefined;
+      const ended = burst.isScan && gapMs > pauseMs() ? end() : undefined;
       const decision = isEnd(character) ? endByKey(key.timeMs) : add(character, key);
       return ended && !decision.scan ? { ...decision, scan: ended } : decision;
     },
-    pause: (timeMs) => (burst.isScan && timeMs - burst.lastMs >= PAUSE_MS ? end() : undefined),
+    pauseMs,
+    pause: (timeMs) => (burst.isScan && timeMs - burst.lastMs >= pauseMs() ? end() : undefined),
   };
 
   function endByKey(timeMs: number): Decision {
     const wasScan = burst.isScan;
+    endsWithKey ||= wasScan;
     burst = wasScan ? { ...burst, lastMs: timeMs } : NOTHING;
     const scan = end();
     if (!wasScan) return { action: 'pass' };

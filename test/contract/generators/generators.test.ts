@@ -51,7 +51,7 @@ const VERBS = [
   ...['change', 'claim', 'create', 'delete', 'download', 'export', 'get', 'list', 'login', 'manage'],
   ...['preview', 'queue', 'receive', 'record', 'regenerate', 'replace', 'report', 'reprint', 'reset'],
   ...['resolve', 'review', 'rotate'],
-  ...['search', 'submit', 'sync', 'update', 'upload', 'verify'],
+  ...['search', 'send', 'submit', 'sync', 'update', 'upload', 'verify'],
 ];
 
 describe.each([
