@@ -9418,10 +9418,9 @@ export interface components {
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
          */
-        "ResolveScan.400.Replayable": {
+        "ResolveScan.400": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
-                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
@@ -11596,13 +11595,7 @@ export interface operations {
     resolveScan: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
-                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11616,7 +11609,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
-                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -11625,12 +11617,11 @@ export interface operations {
                     "application/json": components["schemas"]["ResolveScanResult"];
                 };
             };
-            400: components["responses"]["ResolveScan.400.Replayable"];
+            400: components["responses"]["ResolveScan.400"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed.POST"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
             429: components["responses"]["RateLimited"];

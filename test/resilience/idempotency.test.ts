@@ -70,7 +70,7 @@ describe('the contract', () => {
     expect(new Set(posts.filter(reasonOf))).toEqual(
       new Set([
         ...['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'],
-        ...['previewCourierInvoice', 'verifyAuditLog'],
+        ...['previewCourierInvoice', 'verifyAuditLog', 'resolveScan'],
       ]),
     );
   });

@@ -45,6 +45,14 @@ async function newPackages(count: number): Promise<{ ids: string[]; houses: stri
   return { ids: column('package_id'), houses: column('house_number') };
 }
 
+/** Adds labels that wait. */
+const fillStation = (station: string, packageId: string | undefined, count: number) =>
+  service.owner.query(
+    `insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, requested_by)
+     select $1, new_id(), new_id(), $2, $3, 1, new_id() from generate_series(1, $4::int)`,
+    [DEMO.tenants.demo, station, packageId, count],
+  );
+
 describe('requesting labels', () => {
   test('creates one job per package, which bridges get in the order of the request, with the ZPL of the label', async () => {
     const station = newStation();
@@ -103,11 +111,7 @@ describe('requesting labels', () => {
   test('a station has at most 1,000 waiting labels, also if requests arrive at once', async () => {
     const station = newStation();
     const { ids } = await newPackages(1);
-    await service.owner.query(
-      `insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, requested_by)
-       select $1, new_id(), new_id(), $2, $3, 1, new_id() from generate_series(1, 998)`,
-      [DEMO.tenants.demo, station, ids[0]],
-    );
+    await fillStation(station, ids[0], 998);
     const replies = await Promise.all(Array.from({ length: 5 }, () => create({ station, package_ids: ids })));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 409, 409, 409]);
     expect(replies.find(({ status }) => status === 409)?.body['code']).toBe('label_queue_full');
@@ -240,6 +244,19 @@ describe('printing again', () => {
     expect(await reprint(jobId)).toMatchObject(refused);
     await report(claimId, jobId, 'sending');
     expect(await reprint(jobId)).toMatchObject(refused);
+  });
+
+  test('is rejected with 409 for a print_id of another request, and while too many labels wait', async () => {
+    const station = newStation();
+    const { ids } = await newPackages(1);
+    const printId = randomUUID();
+    await create({ print_id: printId, station, package_ids: ids });
+    const { claimId, jobs } = await claim(station);
+    const jobId = jobs[0]?.job_id;
+    for (const status of ['sending', 'printed'] as const) await report(claimId, jobId, status);
+    expect(await reprint(jobId, printId)).toMatchObject({ status: 409, body: { code: 'print_id_reused' } });
+    await fillStation(station, ids[0], 1_000);
+    expect(await reprint(jobId)).toMatchObject({ status: 409, body: { code: 'label_queue_full' } });
   });
 
   test('creates one new job per print_id, and the bridge may no longer begin to send the first', async () => {
