@@ -30,6 +30,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   // Few of their valid requests name a row in the state that the action needs.
   manageUsers: 20,
   recordPackageEvent: 20,
+  uploadPrealerts: 20,
   reportLabelJob: 34,
   reprintLabelJob: 20,
   manageCourierBills: 34,
