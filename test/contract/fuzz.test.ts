@@ -31,6 +31,7 @@ const SHARES: Partial<Record<OperationId, number>> = {
   manageUsers: 20,
   recordPackageEvent: 20,
   uploadPrealerts: 20,
+  uploadCustomers: 20,
   reportLabelJob: 34,
   reprintLabelJob: 20,
   manageCourierBills: 34,
