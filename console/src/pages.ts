@@ -36,7 +36,7 @@ export const PAGES: PageInfo[] = [
   { id: 'today', title: 'today.title', roles: STAFF, operations: ['listPackages', 'listPrealerts'] },
   { id: 'parcels', title: 'parcels.title', roles: COURIER, operations: ['listPackages', 'listPackageEvents'] },
   { id: 'announce', title: 'announce.title', roles: COURIER, operations: ['createPrealert', 'listPrealerts', 'searchCustomers'] },
-  { id: 'webhooks', title: 'webhooks.title', roles: COURIER, operations: ['getCourierSettings', 'listWebhookDeliveries', 'manageWebhookDeliveries'] },
+  { id: 'webhooks', title: 'webhooks.title', roles: COURIER, operations: ['getCourierSettings', 'updateCourierSettings', 'listWebhookDeliveries', 'manageWebhookDeliveries'] },
   { id: 'bills', title: 'bills.title', roles: COURIER, operations: ['listCourierBills', 'downloadCourierBill'] },
 ];
 

@@ -14,6 +14,9 @@ export type Step = {
 /** Each package has four package events and four audit entries. */
 const PER_PACKAGE = 4;
 
+/** Each package was received, put on a shelf and loaded by scans. */
+const SCANS = ['receive', 'locate', 'load'];
+
 /** One event, delivery and pre-alert for ten audit entries, because retention limits the first two. */
 const PER_EVENT = 10;
 
@@ -30,6 +33,9 @@ export const TABLES = [
   'events',
   'webhook_deliveries',
   'webhook_attempts',
+  'scans',
+  'parcel_positions',
+  'label_jobs',
 ] as const;
 
 // A UUIDv7 that ends with the row's kind and number. Times span 20 days, so that rows stay within their retention.
@@ -41,7 +47,7 @@ const FUNCTIONS = `
   language sql stable return now() - interval '20 days' * (1 - n::double precision / total)`;
 
 /** A digit in the ids of each kind of row. */
-const KINDS = { package: 1, history: 2, audit: 3, request: 4, prealert: 5, event: 6, delivery: 7 };
+const KINDS = { package: 1, history: 2, audit: 3, request: 4, prealert: 5, event: 6, delivery: 7, label: 8 };
 
 /**
  * Adds rows with set-based statements: without triggers and foreign keys, and into tables without secondary indexes, which are
@@ -84,6 +90,7 @@ function statementsOf({ from, to, total, expired }: Step): string[] {
     packageOf,
     `pg_temp.capacity_time(${packageOf} * ${PER_PACKAGE}::bigint, ${total})`,
   );
+  const manifest = `md5('m' || n / 500)::uuid`;
   // Leaves room for the rows that a measurement of the previous step has added.
   const firstSequence = 1_000_000 + from;
   const number = (kind: string) => `upper(substr(md5('${kind}' || n), 1, 16))`;
@@ -125,6 +132,21 @@ function statementsOf({ from, to, total, expired }: Step): string[] {
        response_start)
      select ${tenant}, ${id('delivery')}, 1, ${courier}, at, 35, 'delivered', 200, '{"ok":true}'
      from ${few}`,
+    // Devices make random ids.
+    `insert into scans (tenant_id, id, station, kind, scanned_at, arrived_at, user_id, scan, parcel_key, details, content_hash,
+       manifest_id, outcome)
+     select ${tenant}, md5('s' || n || kind)::uuid, 'Dock ' || n % 5, kind, at, at, '${DEMO.users.warehouse}', ${number('t')},
+       ${number('t')}, ${scanDetails}, encode(sha256(('s' || n || kind)::bytea), 'hex'),
+       case kind when 'load' then ${manifest} end, 'done'
+     from ${packages} cross join unnest(array['${SCANS.join("', '")}']) as kind`,
+    `insert into parcel_positions (tenant_id, parcel_key, scan, location, manifest_id, loaded_at, station, updated_at)
+     select ${tenant}, ${number('t')}, ${number('t')}, 'Shelf ' || n % 200, ${manifest}, at, 'Dock ' || n % 5, at
+     from ${packages}`,
+    `insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, status, claim_id, lease_until, requested_by,
+       created_at, expires_at, ended_at)
+     select ${tenant}, ${id('label')}, md5('l' || n)::uuid, 'Dock ' || n % 5, ${id('package')}, 1, 'printed',
+       md5('c' || n)::uuid, at, '${DEMO.users.warehouse}', at, at + interval '12 hours', at
+     from ${packages}`,
     `insert into event_counters (tenant_id, courier_id, last_sequence)
      select tenant_id, courier_id, max(sequence) from events where sequence is not null group by tenant_id, courier_id
      on conflict (tenant_id, courier_id) do update set last_sequence = excluded.last_sequence`,
@@ -138,6 +160,11 @@ const auditedValues = `case when n % 2 = 1 then '{"status": "shipped"}'::jsonb e
   'IEX-' || n % 5000, 'tracking_number', md5('t' || n), 'house_number', substr(md5('h' || n), 1, 12), 'weight_lb', '3.250',
   'shipper', 'Vendor ' || n % 500, 'first_name', 'First' || n % 1000, 'last_name', 'Last' || n % 20000, 'description', null,
   'package_type', null, 'carrier_id', null) end`;
+
+/** The fields that each kind of scan has of its own. */
+const scanDetails = `case kind when 'receive' then jsonb_build_object('weight', 3.25, 'user_code', 'IEX-' || n % 5000)
+  when 'locate' then jsonb_build_object('location', 'Shelf ' || n % 200)
+  else jsonb_build_object('manifest_number', 'MAN-' || n / 500) end`;
 
 /** As large as the data of package.created. */
 const eventData = `jsonb_build_object('package_id', md5('i' || n)::uuid, 'tracking_number', md5('t' || n), 'house_number',

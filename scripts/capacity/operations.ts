@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import type { Config } from '../../src/config/config.js';
 import { DEMO } from '../../src/development/demo/seed.js';
@@ -5,6 +6,8 @@ import { deleteExpired } from '../../src/jobs/retention.js';
 import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
 import { pageOfEntries, type AuditQuery } from '../../src/modules/audit-log/queries.js';
 import { findHistory } from '../../src/modules/packages/events/history-queries.js';
+import { executeBatch } from '../../src/modules/scans/batch/execute-batch.js';
+import { resolveScan } from '../../src/modules/scans/resolve-scan.js';
 import { insertReceivedPackage } from '../../src/modules/packages/intake/queries.js';
 import { listPackages, totalPackages } from '../../src/modules/packages/list/queries.js';
 import { insertEvents } from '../../src/modules/webhooks/events/event-queries.js';
@@ -35,6 +38,7 @@ export async function planOperations(measured: MeasuredDb, config: Config): Prom
   const targets = await findTargets(measured);
   return [
     ...writesOf(openContext, targets),
+    ...scansOf(openContext, targets),
     appendOf(measured, config),
     ...pagesOf(openContext, targets),
     retentionOf(measured),
@@ -44,6 +48,7 @@ export async function planOperations(measured: MeasuredDb, config: Config): Prom
 /** Rows to which the operations refer. */
 type Targets = {
   packageId: string;
+  trackingNumber: string;
   warehouseId: string;
   entryId: string;
   requestId: string;
@@ -55,11 +60,12 @@ type Targets = {
 async function findTargets({ owner }: MeasuredDb): Promise<Targets> {
   const since = `now() - interval '19 days'`;
   const { rows } = await owner.query<Targets>(
-    `select p.package_id as "packageId", w.id as "warehouseId", a.id as "entryId", a.request_id as "requestId",
+    `select p.package_id as "packageId", n.tracking_number as "trackingNumber", w.id as "warehouseId", a.id as "entryId", a.request_id as "requestId",
        d.id as "deliveryId", e.sequence::text as sequence
      from warehouses w,
        lateral (select package_id from package_events
          where tenant_id = $1 and occurred_at > ${since} and status = 'delivered' and place > 1000000 limit 1) p,
+       lateral (select tracking_number from packages where tenant_id = $1 and id = p.package_id) n,
        lateral (select id, request_id from audit_entries where tenant_id = $1 and at > ${since} order by at limit 1) a,
        lateral (select id from webhook_deliveries
          where tenant_id = $1 and created_at > ${since} order by created_at limit 1) d,
@@ -117,6 +123,19 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
           { ...event, package_id: packageId, data, sync_job_id: null, traceparent: undefined },
         ]),
       ]);
+    }),
+  ];
+}
+
+/** A parcel is looked up, and received by a scan: what a station waits for. */
+function scansOf(openContext: OpenContext, { trackingNumber }: Targets): Operation[] {
+  return [
+    request('resolve a scan', () => resolveScan(openContext(), trackingNumber)),
+    request('receive by scan', () => {
+      const scan = newId().replaceAll('-', '').toUpperCase().slice(8);
+      const scanned_at = new Date().toISOString().slice(0, 19).replace('T', ' ');
+      const value = { scan_id: randomUUID(), scanned_at, kind: 'receive', scan, weight: 3.25 } as const;
+      return executeBatch(openContext(), 'Dock 1', [{ value: { ...value, user_code: 'IEX-1001' } }]);
     }),
   ];
 }

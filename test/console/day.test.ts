@@ -167,6 +167,22 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
         'Bills',
       ]);
       await noScrollSideways(window, width);
+
+      // The courier sets the address of a webhook. The service refuses one that is not https.
+      await openPage(page, 3, 'Webhooks');
+      await page
+        .getByRole('button', { name: /the address Changes of packages/ })
+        .first()
+        .press('Enter');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Address').fill('http://api.island-express.example/status');
+      await page.keyboard.press('Enter');
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByLabel('Address').fill(`https://api.island-express.example/status-${width}`);
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText(`https://api.island-express.example/status-${width}`).waitFor();
+      await noScrollSideways(window, width);
       await window.context.close();
       expect(window.faults).toEqual([]);
     },

@@ -10,6 +10,7 @@ import {
   type QueuedScan,
   type ScanResult,
 } from '../../console/src/queue/scans.js';
+import { Batches, type Rejection } from '../../console/src/queue/batches.js';
 import { verdictOf } from '../../console/src/queue/verdict.js';
 
 const scanAt = (second: number, changes: Partial<QueuedScan> = {}): QueuedScan => ({
@@ -62,6 +63,79 @@ describe('the next batch', () => {
   test('is of one station, because the service stores the station with the batch', () => {
     const queue = [scanAt(1), scanAt(2, { station: 'Dock 2' }), scanAt(3)];
     expect(idsOf(queue)).toEqual(['scan-1', 'scan-3']);
+  });
+});
+
+describe('a scan with which the service cannot deal', () => {
+  const rejection = (status: number): Rejection => ({ status, message: 'Refused.', errors: [] });
+
+  /** Sends the queue to a service that deals with each batch as told. Returns the scans in the order of their ends. */
+  function sendAll(queue: QueuedScan[], statusOf: (scans: QueuedScan[]) => number | undefined) {
+    const batches = new Batches();
+    const done: string[] = [];
+    const aside: string[] = [];
+    let requests = 0;
+    let rest = queue;
+    for (
+      let batch = batches.next(rest, 'wanda');
+      batch && requests < 60;
+      batch = batches.next(rest, 'wanda')
+    ) {
+      requests += 1;
+      const status = statusOf(batch.scans);
+      const ids = batch.scans.map(({ scan_id }) => scan_id);
+      const failure = status === undefined ? undefined : batches.failed(batch, rejection(status));
+      if (!failure) {
+        batches.succeeded(batch);
+        done.push(...ids);
+      } else if (failure.action === 'setAside') aside.push(...ids);
+      if (!failure || failure.action === 'setAside')
+        rest = rest.filter(({ scan_id }) => !ids.includes(scan_id));
+    }
+    return { done, aside, requests, left: rest.map(({ scan_id }) => scan_id) };
+  }
+
+  const queue = Array.from({ length: BATCH_SIZE }, (_, index) => scanAt(index));
+  const hasAny = (scans: QueuedScan[], ...ids: string[]) =>
+    scans.some(({ scan_id }) => ids.includes(scan_id));
+
+  test.each([400, 413, 422])('is set aside after %d, and all others are sent', (status) => {
+    const sent = sendAll(queue, (scans) => (hasAny(scans, 'scan-7', 'scan-300') ? status : undefined));
+    expect(sent.aside).toEqual(['scan-7', 'scan-300']);
+    expect(new Set(sent.done).size).toBe(BATCH_SIZE - 2);
+    expect(sent.left).toEqual([]);
+    // Eleven requests find one of 500. The last sends the rest.
+    expect(sent.requests).toBeLessThanOrEqual(23);
+  });
+
+  test('has the reason of the service', () => {
+    const [first] = queue;
+    if (!first) throw new Error('The queue is empty.');
+    const errors = [
+      { field: 'scans[0].scan', code: 'invalid_encoding', message: 'scans[0].scan has a NUL.' },
+    ];
+    expect(
+      new Batches().failed({ station: 'Dock 1', scans: [first] }, { ...rejection(400), errors }),
+    ).toMatchObject({
+      action: 'setAside',
+      result: { scan_id: 'scan-0', result: 'refused', message: 'scans[0].scan has a NUL.' },
+    });
+  });
+
+  test('stays in the queue after 500, behind all others', () => {
+    const sent = sendAll(queue, (scans) => (hasAny(scans, 'scan-7') ? 500 : undefined));
+    expect(sent.aside).toEqual([]);
+    expect(new Set(sent.done).size).toBe(BATCH_SIZE - 1);
+    expect(sent.left).toEqual(['scan-7']);
+  });
+
+  test.each([401, 403, 408, 429, 502, 503, 504])('is not looked for after %d', (status) => {
+    const sent = sendAll(queue, () => status);
+    expect(sent).toMatchObject({ aside: [], done: [], left: queue.map(({ scan_id }) => scan_id) });
+  });
+
+  test('is not looked for without an answer', () => {
+    expect(new Batches().failed({ station: 'Dock 1', scans: queue }, undefined)).toEqual({ action: 'wait' });
   });
 });
 

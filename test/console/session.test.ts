@@ -43,6 +43,24 @@ async function newUser(username: string): Promise<string> {
   return String(body['data'].one_time_password);
 }
 
+/** A script of the page that adds a NUL character to a scan that waits, as a fault of the device would. */
+const addNul = (code: string) => `new Promise((resolve, reject) => {
+  const opening = indexedDB.open('crossdock-queue');
+  opening.onsuccess = () => {
+    const transaction = opening.result.transaction('scans', 'readwrite');
+    const store = transaction.objectStore('scans');
+    store.getAll().onsuccess = ({ target }) => {
+      const waiting = target.result.find(({ request }) => request.scan === '${code}');
+      store.put({ ...waiting, request: { ...waiting.request, scan: '${code}\\0' } });
+    };
+    transaction.oncomplete = () => {
+      new BroadcastChannel('crossdock-queue').postMessage('changed');
+      resolve();
+    };
+    transaction.onerror = () => reject(transaction.error);
+  };
+})`;
+
 describe('the session', () => {
   runs(
     titleWith('ends in the middle of work: nothing on the screen or in the queue is lost', missing),
@@ -120,6 +138,43 @@ describe('the session', () => {
         .filter({ hasText: /^Sent$/ })
         .waitFor();
       expect(await received()).toBe(1);
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('sends the other scans if the service cannot read one, which a person sees', missing),
+    async () => {
+      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      await logIn(page, 'warehouse', DEMO.password);
+      await receivePage(page).waitFor();
+      await context.setOffline(true);
+      const numbers = ['FAULTY000001', 'FAULTY000002', 'FAULTY000003'];
+      for (const [index, number] of numbers.entries()) {
+        await scan(page, number);
+        await outcomeOf(page).filter({ hasText: 'WEIGH' }).waitFor();
+        await type(page, '1');
+        await page.keyboard.press('Enter');
+        await page
+          .getByTestId('queue')
+          .getByText(`${index + 1} waiting`)
+          .waitFor();
+      }
+      // The service refuses a batch as a whole if a text of it contains this character.
+      await page.evaluate(addNul('FAULTY000002'));
+      await context.setOffline(false);
+      await page.getByTestId('attention').getByText('NOT READ').waitFor();
+      await page
+        .getByTestId('queue')
+        .filter({ hasText: /^Sent$/ })
+        .waitFor();
+      const { rows } = await service.owner.query<{ number: string }>(
+        "select tracking_number as number from packages where tracking_number like 'FAULTY%' order by 1",
+      );
+      expect(rows.map(({ number }) => number)).toEqual(['FAULTY000001', 'FAULTY000003']);
+      await page.getByRole('button', { name: /^Dismiss/ }).press('Enter');
+      await page.getByTestId('attention').waitFor({ state: 'detached' });
       await context.close();
     },
     LIMIT_MS,

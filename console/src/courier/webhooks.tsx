@@ -3,7 +3,7 @@ import type { WebhookDelivery, WebhookHealth } from '../../../sdk/typescript/src
 import { api, session } from '../session/session.js';
 import { dateTime, number, t, textOf } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
-import { Content, Empty, Heading, Problem, Table, Tag } from '../ui/parts.js';
+import { Content, Dialog, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
 
 const ENDPOINTS = ['add_package', 'update_package'] as const;
 type Endpoint = (typeof ENDPOINTS)[number];
@@ -25,17 +25,27 @@ export function WebhooksPage() {
       </Heading>
       <Content of={settings}>
         {(data) => (
-          <ul class="groups">
-            {ENDPOINTS.map((endpoint) => (
-              <EndpointCard
-                key={endpoint}
-                endpoint={endpoint}
-                url={data[`api_url_${endpoint}`]}
-                health={data.webhooks[endpoint]}
-                onTested={deliveries.reload}
-              />
-            ))}
-          </ul>
+          <>
+            <ul class="groups">
+              {ENDPOINTS.map((endpoint) => (
+                <EndpointCard
+                  key={endpoint}
+                  endpoint={endpoint}
+                  url={data[`api_url_${endpoint}`]}
+                  health={data.webhooks[endpoint]}
+                  onTested={deliveries.reload}
+                  onChanged={settings.reload}
+                />
+              ))}
+            </ul>
+            {data.webhook_secret && (
+              <details class="section">
+                <summary>{t('webhooks.secret')}</summary>
+                <p class="mono break">{data.webhook_secret}</p>
+                <p class="muted">{t('webhooks.secretHint')}</p>
+              </details>
+            )}
+          </>
         )}
       </Content>
       <section class="section">
@@ -63,9 +73,16 @@ export function WebhooksPage() {
   );
 }
 
-type CardProps = { endpoint: Endpoint; url: string | null; health: WebhookHealth; onTested: () => void };
+type CardProps = {
+  endpoint: Endpoint;
+  url: string | null;
+  health: WebhookHealth;
+  onTested: () => void;
+  onChanged: () => void;
+};
 
-function EndpointCard({ endpoint, url, health, onTested }: CardProps) {
+function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps) {
+  const [isChanging, setIsChanging] = useState(false);
   const send = useAction(async () => {
     const courierId = session.value?.user.courier_id;
     await api().webhooks.manageDeliveries({
@@ -89,14 +106,66 @@ function EndpointCard({ endpoint, url, health, onTested }: CardProps) {
         <p class="muted">{t('webhooks.lastSuccess', { at: dateTime(health.last_success_at) })}</p>
       )}
       <Problem text={send.error} />
-      {url && (
-        <div class="actions">
+      <div class="actions">
+        <button type="button" onClick={() => setIsChanging(true)}>
+          {t(url ? 'webhooks.change' : 'webhooks.set')}
+          <span class="unseen"> {t(`endpoint.${endpoint}`)}</span>
+        </button>
+        {url && (
           <button type="button" disabled={send.isBusy} onClick={() => send.run()}>
             {t('webhooks.test')}
           </button>
-        </div>
+        )}
+      </div>
+      {isChanging && (
+        <AddressDialog
+          endpoint={endpoint}
+          url={url ?? ''}
+          onClose={() => setIsChanging(false)}
+          onDone={() => {
+            setIsChanging(false);
+            onChanged();
+          }}
+        />
       )}
     </li>
+  );
+}
+
+type AddressProps = { endpoint: Endpoint; url: string; onClose: () => void; onDone: () => void };
+
+/** Changes the address of a webhook. The service checks it, and its message says what to change. */
+function AddressDialog({ endpoint, url, onClose, onDone }: AddressProps) {
+  const [address, setAddress] = useState(url);
+  const save = useAction(async () => {
+    await api().couriers.updateSettings({ [`api_url_${endpoint}`]: address.trim() });
+    onDone();
+  });
+  return (
+    <Dialog title={t(`endpoint.${endpoint}`)} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.run();
+        }}
+      >
+        <Field
+          label={t('webhooks.address')}
+          value={address}
+          onValue={setAddress}
+          hint={t('webhooks.addressHint')}
+          inputMode="url"
+          maxLength={2000}
+        />
+        <Problem text={save.error} />
+        <div class="actions">
+          <button type="submit" class="primary" disabled={save.isBusy || address.trim() === url}>
+            {t('webhooks.save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

@@ -5,7 +5,7 @@ import { Dialog, Table, Tag } from '../ui/parts.js';
 import { adviceOf } from './answers.js';
 import { countQueue, type QueuedScan } from './scans.js';
 import { sendError } from './sender.js';
-import { dismiss, isQueueRead, queue, storageError } from './store.js';
+import { dismiss, isQueueRead, queue, sendAgain, storageError } from './store.js';
 import { verdictOf } from './verdict.js';
 
 const ownScans = () => queue.value.filter(({ owner }) => owner === session.value?.user.id);
@@ -80,7 +80,14 @@ export function QueuePanel() {
       )}
       {attention.length > 0 && (
         <section class="attention" aria-label={t('queue.attention')} data-testid="attention">
-          <h2>{t('queue.attentionCount', { count: attention.length })}</h2>
+          <div class="heading">
+            <h2>{t('queue.attentionCount', { count: attention.length })}</h2>
+            {attention.length > 1 && (
+              <button type="button" class="quiet" onClick={() => void dismiss(attention)}>
+                {t('queue.dismissAll')}
+              </button>
+            )}
+          </div>
           <ul>
             {attention.map((scan) => (
               <Attention key={scan.scan_id} scan={scan} />
@@ -101,7 +108,13 @@ function Attention({ scan }: { scan: QueuedScan }) {
       <Tag tint={tone === 'bad' ? 'bad' : 'warn'}>{t(`word.${word}`)}</Tag>
       <span class="mono">{request.scan}</span>
       <span class="attention-text">{adviceOf(result)}</span>
-      <button type="button" class="quiet" onClick={() => void dismiss(scan.scan_id)}>
+      {result.result === 'refused' && (
+        <button type="button" class="quiet" onClick={() => void sendAgain(scan)}>
+          {t('queue.sendAgain')}
+          <span class="unseen"> {request.scan}</span>
+        </button>
+      )}
+      <button type="button" class="quiet" onClick={() => void dismiss([scan])}>
         {t('queue.dismiss')}
         <span class="unseen"> {request.scan}</span>
       </button>

@@ -35,14 +35,14 @@ export const storable = (text: string): string => text.replace(/\0|\p{Surrogate}
 export type Batch = { station: string; scans: QueuedScan[] };
 
 /** Returns the next batch of a user: the oldest scans, of one station. */
-export function nextBatch(queue: QueuedScan[], owner: string): Batch | undefined {
+export function nextBatch(queue: QueuedScan[], owner: string, limit = BATCH_SIZE): Batch | undefined {
   const waiting = queue
     .filter((scan) => scan.owner === owner && scan.state === 'waiting')
     .sort((a, b) => compareText(a.request.scanned_at, b.request.scanned_at));
   const [first] = waiting;
   if (!first) return undefined;
   const { station } = first;
-  return { station, scans: waiting.filter((scan) => scan.station === station).slice(0, BATCH_SIZE) };
+  return { station, scans: waiting.filter((scan) => scan.station === station).slice(0, limit) };
 }
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

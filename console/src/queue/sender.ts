@@ -1,7 +1,8 @@
 import { effect, signal } from '@preact/signals';
 import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { isExpired, type Session } from '../session/session.js';
-import { delayAfter, nextBatch, settle, type Batch, type QueuedScan } from './scans.js';
+import { Batches } from './batches.js';
+import { delayAfter, settle, type Batch, type QueuedScan, type ScanResult } from './scans.js';
 import { queue, refresh, storeSettled } from './store.js';
 
 /** Why the last batch was not sent. Null after a batch that was. */
@@ -29,16 +30,17 @@ export function startSender(session: Session): () => void {
 }
 
 async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> {
+  const batches = new Batches();
   let failures = 0;
   await refresh();
   while (!stopped.aborted) {
-    const batch = isExpired.value ? undefined : nextBatch(queue.value, session.user.id);
+    const batch = isExpired.value ? undefined : batches.next(queue.value, session.user.id);
     if (!batch) {
       await nextChange(stopped);
       continue;
     }
     try {
-      await send(session, batch, stopped);
+      await send(session, batches, batch, stopped);
       failures = 0;
       sendError.value = null;
     } catch (error) {
@@ -54,18 +56,38 @@ async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> 
 // A function, because the compiler thinks that the loop's condition still holds.
 const isAborted = (stopped: AbortSignal) => stopped.aborted;
 
-async function send({ client }: Session, { station, scans }: Batch, stopped: AbortSignal): Promise<void> {
-  const { data } = await client.packages.sendScans(
-    { station, scans: scans.map(({ request }) => request) },
-    { signal: stopped, maxRetries: 0 },
-  );
-  const byId = new Map<string | null, QueuedScan>(scans.map((scan) => [scan.scan_id, scan]));
-  const answers = data.results.flatMap((result) => {
+async function send(session: Session, batches: Batches, batch: Batch, stopped: AbortSignal): Promise<void> {
+  const results = await resultsOf(session, batches, batch, stopped);
+  if (!results) return;
+  const byId = new Map<string | null, QueuedScan>(batch.scans.map((scan) => [scan.scan_id, scan]));
+  const answers = results.flatMap((result) => {
     const scan = byId.get(result.scan_id);
     return scan ? [{ scan, result, remains: settle(scan, result) }] : [];
   });
   if (answers.length === 0) throw new Error('The response has no result for the scans that were sent.');
   await storeSettled(answers);
+}
+
+/** Returns the service's results, or undefined if the scans must go out in smaller batches. */
+async function resultsOf(
+  { client }: Session,
+  batches: Batches,
+  batch: Batch,
+  stopped: AbortSignal,
+): Promise<ScanResult[] | undefined> {
+  const { station, scans } = batch;
+  try {
+    const { data } = await client.packages.sendScans(
+      { station, scans: scans.map(({ request }) => request) },
+      { signal: stopped, maxRetries: 0 },
+    );
+    batches.succeeded(batch);
+    return data.results;
+  } catch (error) {
+    const failure = batches.failed(batch, error instanceof ApiError ? error : undefined);
+    if (failure.action === 'wait') throw error;
+    return failure.action === 'setAside' ? [failure.result] : undefined;
+  }
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -64,9 +64,15 @@ export async function storeSettled(
   }
 }
 
-/** Removes a scan that a person has seen. */
-export async function dismiss(scanId: string): Promise<void> {
-  await write((store) => store.delete(scanId));
+/** Removes scans that a person has seen. */
+export async function dismiss(scans: QueuedScan[]): Promise<void> {
+  await write((store) => Promise.all(scans.map(({ scan_id }) => store.delete(scan_id))));
+  channel.postMessage('changed');
+}
+
+/** Puts a refused scan back among those that wait, for example after the user got the permission. */
+export async function sendAgain({ result: _, ...scan }: QueuedScan): Promise<void> {
+  await write((store) => store.put({ ...scan, state: 'waiting' }));
   channel.postMessage('changed');
 }
 

@@ -7,7 +7,7 @@ import * as logs from './log-rows.js';
 import { addPackagesRow, getManifestRow, listManifestsRow } from './manifest-rows.js';
 import * as packages from './package-rows.js';
 import { listPrealertsRow, submitLinesRow, submitRow } from './prealert-rows.js';
-import { manifestLoadingRow, sendScansRow } from './scan-rows.js';
+import { manifestLoadingRow, resolveScanRow, sendScanRow, sendScansRow } from './scan-rows.js';
 import { deliverRow } from './webhook-rows.js';
 
 export type PlannedRow = { name: string; run: () => Promise<Row> };
@@ -22,6 +22,8 @@ export function planRows(config: Config, bench: Bench, print: (line: string) => 
     ['update', () => packages.updateRow(bench, large)],
     ['record an event', () => packages.recordEventRow(bench, large)],
     ['record events', () => packages.recordEventsRow(bench, large)],
+    ['resolve a scan', () => resolveScanRow(bench, large)],
+    ['receive by scan', () => sendScanRow(bench, large)],
     ['send scans', () => sendScansRow(bench, large)],
     ['add packages', () => addPackagesRow(bench, large)],
     ['list pre-alerts 10k', () => listPrealertsRow(bench, small)],

@@ -1,11 +1,54 @@
 import { randomUUID } from 'node:crypto';
 import { countLoad, findManifest, loadedParcels } from '../../../src/modules/scans/loading/queries.js';
 import type { BenchTenant } from '../database.js';
-import { administrator, callRow, contextOf, readRow, type Bench, type Row } from '../measure.js';
-import { digits } from '../scale.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
+import {
+  administrator,
+  callRow,
+  contextOf,
+  rateRow,
+  readRow,
+  templateOf,
+  type Bench,
+  type Row,
+} from '../measure.js';
+import { digits, rowCount } from '../scale.js';
 
 /** The most that a station sends in one call. */
 const SCANS = 500;
+
+/** The scans of single requests, one after another. */
+const SCANNED = 20_000;
+
+/** A scanned parcel is looked up: the first half of what a person at a station waits for. */
+export async function resolveScanRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const values = await withClient(bench.ownerUrl, async (client) => {
+    const { rows } = await client.query<{ number: string }>(
+      'select tracking_number as number from packages where tenant_id = $1 order by id limit $2',
+      [tenant.id, SCANNED],
+    );
+    return rows.map(({ number }) => number);
+  });
+  const call = { method: 'POST', path: '/api/ResolveScan.php', body: { scan: '{value}' }, values };
+  return rateRow(bench, {
+    name: `resolve a scan, ${rowCount(tenant.size)} rows`,
+    template: await templateOf(tenant, call),
+    bare: 'bareSelectMs',
+  });
+}
+
+/** A parcel is received by one scan: the second half. */
+export async function sendScanRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
+  const values = Array.from({ length: SCANNED }, () => randomUUID());
+  const scanned_at = now();
+  const scan = { scan_id: '{value}', scanned_at, kind: 'receive', scan: 'ONE-{n}', weight: 1.5 };
+  const body = { station: 'Dock 1', scans: [{ ...scan, user_code: 'C1-11' }] };
+  return rateRow(bench, {
+    name: `receive by scan, ${rowCount(tenant.size)} rows`,
+    template: await templateOf(tenant, { method: 'POST', path: '/api/ScanBatch.php', body, values }),
+    bare: 'bareInsertMs',
+  });
+}
 
 /** A batch of an offline station: each parcel is received, put on a shelf and loaded, every tenth is put on hold. */
 export async function sendScansRow(bench: Bench, tenant: BenchTenant): Promise<Row> {
@@ -24,7 +67,7 @@ export async function sendScansRow(bench: Bench, tenant: BenchTenant): Promise<R
 }
 
 function scansOf(prefix: string, manifest_id: string): object[] {
-  const scanned_at = new Date().toISOString().slice(0, 19).replace('T', ' ');
+  const scanned_at = now();
   const scans = Array.from({ length: SCANS / 3 }, (_, n) => [
     { kind: 'receive', weight: 1.5, user_code: 'C1-11', n },
     { kind: 'locate', location: 'Shelf 1', n },
@@ -35,6 +78,8 @@ function scansOf(prefix: string, manifest_id: string): object[] {
     .slice(0, SCANS)
     .map(({ n, ...scan }) => ({ scan_id: randomUUID(), scanned_at, scan: `${prefix}-${n}`, ...scan }));
 }
+
+const now = () => new Date().toISOString().slice(0, 19).replace('T', ' ');
 
 export const manifestLoadingRow = (bench: Bench, tenant: BenchTenant): Promise<Row> =>
   readRow(bench, tenant, {
