@@ -203,7 +203,7 @@ function pagesOf(openContext: OpenContext, targets: Targets): Operation[] {
   ];
 }
 
-/** The hourly job: the expired deliveries with their attempts, then the expired events. Counts both. */
+/** The hourly job: the expired deliveries with their attempts, then the expired events. Counts both; no other rows are expired. */
 const retentionOf = ({ db, owner }: MeasuredDb): Operation => ({
   name: 'delete an expired event or delivery',
   isRepeatable: false,
