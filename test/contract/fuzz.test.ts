@@ -18,6 +18,10 @@ const DEFAULT_REQUESTS = rounds(1_500, 20_000);
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? DEFAULT_REQUESTS);
 /** Every operation must accept a request, whatever its share. */
 const MIN_REQUESTS_EACH = 10;
+/** How often an operation without an accepted request sends so many more. */
+const MORE_ATTEMPTS = 20;
+/** An administrator's settings could lock the other callers out, so only callers without the permission are used. */
+const ACCEPTS_NONE: OperationId[] = ['updateSecuritySettings'];
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
 const TIMEOUT_MS = 240_000 + REQUESTS * 20;
 
@@ -127,6 +131,9 @@ async function fuzz(id: OperationId, numRuns: number, courierScopes: CourierScop
   // new operation does not change the requests of the others.
   const seed = SEED + createHash('sha256').update(id).digest().readUInt16BE();
   await fc.assert(property, { seed, numRuns, interruptAfterTimeLimit: TIMEOUT_MS });
+  // Other operations change or delete the rows of these requests at the same time, so that chance may refuse all of the first ones.
+  for (let more = 1; tally.accepted === 0 && !ACCEPTS_NONE.includes(id) && more <= MORE_ATTEMPTS; more += 1)
+    await fc.assert(property, { seed: seed + more, numRuns: MIN_REQUESTS_EACH });
 }
 
 /** A repair can deadlock with a request of another operation, which then fails or waits. */
@@ -153,9 +160,7 @@ test.each(operationIds)(
   '%s: every response is declared by the contract, and no request that the contract allows is rejected as invalid',
   async (id) => {
     await runs.get(id);
-    // An administrator's settings could lock the other callers out, so only callers without the permission
-    // are used.
-    if (id === 'updateSecuritySettings') expect(tallies.get(id)?.rejected).toBeGreaterThan(0);
+    if (ACCEPTS_NONE.includes(id)) expect(tallies.get(id)?.rejected).toBeGreaterThan(0);
     else expect(tallies.get(id)?.accepted).toBeGreaterThan(0);
   },
   TIMEOUT_MS,

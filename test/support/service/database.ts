@@ -22,9 +22,27 @@ async function cloneDatabase(template: string): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   return {
     ownerUrl: url.href,
-    drop: () => asAdmin((admin) => admin.query(`drop database if exists "${name}" with (force)`)),
+    drop: () =>
+      asAdmin(async (admin) => {
+        await admin.query(waitUntilUnused(name));
+        await admin.query(`drop database if exists "${name}" with (force)`);
+      }),
   };
 }
+
+/**
+ * Returns a statement that waits for up to half a second until no client is connected. Connections that were just closed may
+ * still be open at the server. If the server ended them, their clients would report an error that no test awaits.
+ */
+const waitUntilUnused = (name: string) => `do $$
+  begin
+    for n in 1..50 loop
+      exit when not exists (
+        select from pg_stat_activity where datname = '${name}' and backend_type = 'client backend');
+      perform pg_sleep(0.01);
+      perform pg_stat_clear_snapshot();
+    end loop;
+  end $$`;
 
 async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
   const admin = new pg.Client({ connectionString: adminUrl() });
