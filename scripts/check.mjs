@@ -70,7 +70,7 @@ function checkTypes(project) {
 /** The rules need the types of the SDK's generated core, so the SDK is built first. That also checks the SDK's types. */
 async function lint() {
   const fault = await runNode('dist/scripts/sdk.js', 'ts');
-  return fault || runNode('node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0');
+  return fault || runNode('node_modules/oxlint/bin/oxlint', '--deny-warnings');
 }
 
 /** Fails on warnings too; redocly itself exits with 0. */

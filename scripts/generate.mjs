@@ -88,7 +88,7 @@ async function contractTypes(bundle) {
     defaultNonNullable: true,
     emptyObjectsUnknown: true,
   });
-  return `${HEADER}/* eslint-disable */\n${astToString(ast)}`;
+  return `${HEADER}/* oxlint-disable */\n${astToString(ast)}`;
 }
 
 /** Returns the table of operations: the properties that the service needs before a handler runs. */

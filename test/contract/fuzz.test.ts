@@ -130,7 +130,7 @@ async function fuzz(id: OperationId, numRuns: number, courierScopes: CourierScop
   // Each operation has its own seed, because equal seeds would send similar requests. It depends on the name only, so that a
   // new operation does not change the requests of the others.
   const seed = SEED + createHash('sha256').update(id).digest().readUInt16BE();
-  await fc.assert(property, { seed, numRuns, interruptAfterTimeLimit: TIMEOUT_MS });
+  await fc.assert(property, { seed, numRuns, plugins: [fc.interruptAfterTimeLimit(TIMEOUT_MS)] });
   // Other operations change or delete the rows of these requests at the same time, so that chance may refuse all of the first ones.
   for (let more = 1; tally.accepted === 0 && !ACCEPTS_NONE.includes(id) && more <= MORE_ATTEMPTS; more += 1)
     await fc.assert(property, { seed: seed + more, numRuns: MIN_REQUESTS_EACH });

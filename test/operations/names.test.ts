@@ -53,7 +53,7 @@ const prose = files
   // These files contain strings that look like the start of a comment.
   .filter(
     (path) =>
-      !/^(generated\/|CHANGELOG\.md$|eslint\.config\.js$|test\/contract\/fuzz\/mutations\.ts$)/.test(path),
+      !/^(generated\/|CHANGELOG\.md$|\.oxlintrc\.json$|test\/contract\/fuzz\/mutations\.ts$)/.test(path),
   )
   .map((path) => ({ path, text: proseOf(path) }));
 

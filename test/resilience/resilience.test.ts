@@ -107,7 +107,11 @@ test(
       answered.push({ outcome, tookMs: performance.now() - startMs });
       return outcome;
     });
-    await until(async () => answered.length >= 492, 10_000).finally(() => owner.end());
+    try {
+      await until(async () => answered.length >= 492, 10_000);
+    } finally {
+      await owner.end();
+    }
     const refused = answered.slice(0, 492);
     expect(refused.filter(({ outcome }) => !isUnavailable(outcome))).toEqual([]);
     const times = refused.map(({ tookMs }) => tookMs);

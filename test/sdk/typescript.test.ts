@@ -21,7 +21,7 @@ import { startService, type Service } from '../support/service/service.js';
 const folder = join(projectRoot, 'sdk', 'typescript');
 
 // The package is imported as it is built. A separate test checks its types as a consumer does.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any
 type Untyped = any;
 
 let sdk: Untyped;

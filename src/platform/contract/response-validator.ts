@@ -84,8 +84,7 @@ function describeRequest({ headers, body, query }: FastifyRequest) {
 }
 
 function actionIn(part: unknown): string | undefined {
-  // Any object may have the key; the next line checks the value's type.
-  const action = typeof part === 'object' ? (part as { action?: unknown } | null)?.action : undefined;
+  const action = typeof part === 'object' && part !== null && 'action' in part ? part.action : undefined;
   return typeof action === 'string' ? action : undefined;
 }
 

@@ -30,6 +30,16 @@ beforeEach(async () => {
 const setUrls = (url: string | null) =>
   service.owner.query('update couriers set api_url_add_package = $1, api_url_update_package = $1', [url]);
 
+/** Runs a call while no courier has a URL. */
+async function withoutUrls(call: () => Promise<Reply>): Promise<Reply> {
+  await setUrls(null);
+  try {
+    return await call();
+  } finally {
+    await setUrls('https://partner.example/hooks');
+  }
+}
+
 const select = async <Row>(statement: string, values: unknown[] = []) =>
   (await service.owner.query(statement, values)).rows as Row[];
 
@@ -423,8 +433,7 @@ describe('recover_since', () => {
         },
       },
     });
-    await setUrls(null);
-    const missing = await recover('iex').finally(() => setUrls('https://partner.example/hooks'));
+    const missing = await withoutUrls(() => recover('iex'));
     expect(missing.body['data'].endpoints).toEqual({
       add_package: { selected: 1, queued: 0, skipped: 'missing' },
       update_package: { selected: 1, queued: 0, skipped: 'missing' },
@@ -507,8 +516,7 @@ describe('send_test', () => {
   test('sends to a paused URL, but not to a missing one', async () => {
     await pause(IEX, 'update_package');
     expect((await sendTest('admin', { courier_id: IEX })).status).toBe(200);
-    await setUrls(null);
-    const reply = await sendTest('iex').finally(() => setUrls('https://partner.example/hooks'));
+    const reply = await withoutUrls(() => sendTest('iex'));
     expect(reply).toMatchObject({ status: 400, body: { code: 'endpoint_missing' } });
   });
 

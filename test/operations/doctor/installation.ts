@@ -107,7 +107,11 @@ async function copyDatabase(template: string, env: Env): Promise<Copy> {
 async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
   const admin = new pg.Client({ connectionString: process.env['TEST_ADMIN_URL'] });
   await admin.connect();
-  await work(admin).finally(() => admin.end());
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
 }
 
 export type Stated = Partial<Omit<Subject, 'config' | 'faults'>>;

@@ -39,7 +39,7 @@ type Node = { path: string; name?: string; attributes: Record<string, string>; t
 
 /** Yields the start tags and texts of a document in order. @throws unless the document is well-formed */
 function* parse(xml: string): Generator<Node> {
-  // eslint-disable-next-line no-control-regex -- characters that XML 1.0 forbids
+  // oxlint-disable-next-line no-control-regex -- characters that XML 1.0 forbids
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(xml))
     throw new Error('The XML contains a forbidden character.');
   const open: string[] = [];

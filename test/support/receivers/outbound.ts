@@ -8,7 +8,7 @@ export type EventRow = {
   type: string;
   package_id: string;
   // The value is validated against the contract when it is read.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any
   data: Record<string, any>;
   occurred_at: Date;
   /** The deliveries of the event. */

@@ -21,7 +21,7 @@ export type Reply = {
   status: number;
   headers: Headers;
   // Tests read fields of replies whose shape the response validator has checked.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any
   body: Record<string, any>;
   /** The body as received. */
   bytes: Buffer;

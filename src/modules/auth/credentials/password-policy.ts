@@ -26,7 +26,7 @@ export async function validatePassword(
 
 /** Quadratic in at most `MAX_PASSWORD_BYTES`. Matches whole code points; otherwise half of a surrogate pair could match. */
 function isRepetition(password: string): boolean {
-  // eslint-disable-next-line regexp/no-super-linear-backtracking -- a password is short
+  // oxlint-disable-next-line regexp/no-super-linear-backtracking -- a password is short
   const [, unit] = /^(.+?)\1+$/su.exec(password) ?? [];
   return unit !== undefined && [...unit].length < MIN_PASSWORD_LENGTH;
 }
@@ -39,7 +39,7 @@ const MIN_CORE_LENGTH = 4;
  * enough.
  */
 function withoutPadding(password: string): string {
-  // eslint-disable-next-line regexp/no-super-linear-move -- a password is short
+  // oxlint-disable-next-line regexp/no-super-linear-move -- a password is short
   const core = password.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
   return core.length < MIN_CORE_LENGTH ? password : core;
 }

@@ -43,7 +43,7 @@ function tooLargeError(bytes: Buffer): PictureError {
 function decode(bytes: Buffer): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // eslint-disable-next-line no-control-regex -- what XML cannot hold
+    // oxlint-disable-next-line no-control-regex -- what XML cannot hold
     if (!/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) return text;
   } catch {
     // The error is thrown below.

@@ -68,7 +68,7 @@ const NEEDS_ESCAPE = /[&<>\p{Cc}\ufffe\uffff]|_x[0-9A-Fa-f]{4}_/u;
 // An underscore that readers would take for the start of an escape must be escaped itself.
 const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
 // XML 1.0 allows neither these control characters nor the last two, which have no escape and make readers reject the file.
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const CONTROL = /[\0-\x08\x0b-\x1f]/g;
 const NOT_IN_XML = /[\ufffe\uffff]/g;
 

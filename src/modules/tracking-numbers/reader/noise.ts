@@ -1,7 +1,7 @@
 // What a scanner sends besides the number (docs/site: scanning).
 
 /** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const READ_ENDS = /[\u0002\u0003\t\n\v\f\r\u0085\u2028\u2029]/;
 
 /** An AIM identifier: `]`, the symbology, a modifier. Not after `^`, because `^]` stands for GS. */
@@ -11,15 +11,15 @@ const AIM_IDENTIFIER = /(?<!\^)\][A-Za-z][0-9A-Za-z]/g;
 const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d029/gi;
 
 /** GS, its neighbours FS, RS and US, and their visible symbols. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const ELEMENT_ENDS = /\^\]|[\u001c-\u001f\u241c-\u241f]/;
 
 /** Other control characters, byte order marks and characters without width. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const INVISIBLE = /[\u0000-\u0008\u000e-\u001b\u007f-\u009f\u00ad\u200b-\u200f\u2060\ufeff]/g;
 
 /** A control character, white space or a byte order mark: what is removed around a text. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const SURROUNDING = /[\u0000-\u0020\u007f-\u00a0\ufeff]/;
 
 /** What some labels and scanners put between the characters of a number. */

@@ -83,7 +83,6 @@ export function createPool(options: PoolOptions): pg.Pool {
 
 /** The pool awaits the promise, and passes a client of the pool. Its types say neither. */
 const checkServer = (client: pg.ClientBase): unknown =>
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- see above
   refuseReadOnly(client as pg.PoolClient, CONNECT_TIMEOUT_MS);
 
 /** The largest chunk that Node reads from a socket at once. Only large results fill it. */

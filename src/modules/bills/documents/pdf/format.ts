@@ -3,7 +3,7 @@ import type { Invoice } from './invoice.js';
 
 /** Formats an amount exactly, for example `1,234.50`. */
 export const money = (decimal: string): string =>
-  // eslint-disable-next-line regexp/no-super-linear-move -- an amount is short
+  // oxlint-disable-next-line regexp/no-super-linear-move -- an amount is short
   new Decimal(decimal).toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
 
 /** Formats a quantity without trailing zeros, for example `4.25`. */
