@@ -351,7 +351,9 @@ const HARMLESS: Row[] = [
     edit: ({ body, output, input }) => {
       (body(MANIFEST)['oneOf'] as Schema[]).reverse();
       output(LIST, '200', 'data.vendor').required?.reverse();
-      (input(SEARCH, 'export_format').properties['export_format']?.['enum'] as string[] | undefined)?.reverse();
+      (
+        input(SEARCH, 'export_format').properties['export_format']?.['enum'] as string[] | undefined
+      )?.reverse();
     },
     bump: 'patch',
   },
