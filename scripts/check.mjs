@@ -11,7 +11,7 @@ const STEPS = [
   ['lint', lint],
   // Runs every row once on little data, from the build that prepare() has made.
   ['bench', () => runNode('dist/scripts/bench.js', '--smoke')],
-  ['format', () => runNode('node_modules/prettier/bin/prettier.cjs', '--check', '.')],
+  ['format', () => runNode('node_modules/oxfmt/bin/oxfmt', '--check')],
   // With several threads it uses twice the CPU time, and the other steps need the cores.
   ['types', () => checkTypes('tsconfig.json')],
   // prepare() has generated the types of the SDK.

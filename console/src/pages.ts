@@ -25,7 +25,7 @@ export type PageInfo = {
 const STAFF = ['admin', 'manager', 'warehouse'] as const;
 const COURIER = ['courier'] as const;
 
-// prettier-ignore
+// oxfmt-ignore
 /** The menu, in its order. The service enforces the permissions. */
 export const PAGES: PageInfo[] = [
   { id: 'receive', title: 'receive.title', roles: STAFF, operations: ['resolveScan', 'sendScans', 'getPackageLabel', 'searchCustomers'] },

@@ -1,6 +1,10 @@
 /** A file to upload. A stream can be read once, so that its upload is not retried; the others are. */
 export type Uploadable =
-  Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | FileSource;
+  | Blob
+  | Uint8Array
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | FileSource;
 
 /** A file that can be opened again for each attempt, for example `fileAt(path)` of `@crossdock/sdk/node`. */
 export type FileSource = {

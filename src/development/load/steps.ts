@@ -3,7 +3,14 @@ import type { TenantPlan } from './tenant-plan.js';
 import { HOUR_MS } from './values/time.js';
 
 export type Status =
-  'received' | 'shipped' | 'in_transit' | 'delivered' | 'on_hold' | 'customs_hold' | 'returned' | 'lost';
+  | 'received'
+  | 'shipped'
+  | 'in_transit'
+  | 'delivered'
+  | 'on_hold'
+  | 'customs_hold'
+  | 'returned'
+  | 'lost';
 
 /** A change of a package's status. */
 export type Step = {

@@ -1,6 +1,10 @@
 /** The login events in the log. Their names are stable; docs/operations.md lists them. */
 export type SecurityEvent =
-  'login.succeeded' | 'login.code_required' | 'password.refused' | 'code.refused' | 'account.locked';
+  | 'login.succeeded'
+  | 'login.code_required'
+  | 'password.refused'
+  | 'code.refused'
+  | 'account.locked';
 
 export type SecurityEventFields = {
   reqId: string;

@@ -2,7 +2,8 @@ const MAX_CHARS = 100;
 
 /** Why a text of a bulk request is rejected. */
 export type TextProblem =
-  [problem: 'blank' | 'control_characters'] | [problem: 'maxLength', args: { limit: number }];
+  | [problem: 'blank' | 'control_characters']
+  | [problem: 'maxLength', args: { limit: number }];
 
 /** Returns why a trimmed code, name or branch of an upload or a synchronisation is rejected, or undefined. */
 export function validateText(

@@ -63,7 +63,7 @@ const OWN_ACCOUNT: Row = ['400', '400', '400', { disabled: '403', keys: '401', u
  * The status of each operation for each group and kind of id. An operation has one case for each place that
  * accepts an id.
  */
-// prettier-ignore
+// oxfmt-ignore
 export const MATRIX = {
   //                                     managers               warehouse              couriers
   submitPrealert: {

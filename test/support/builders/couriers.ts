@@ -94,7 +94,14 @@ export const malformed = (): Belongings => {
 export async function clone(
   owner: pg.Pool,
   table:
-    'couriers' | 'customers' | 'prealerts' | 'packages' | 'manifests' | 'bills' | 'warehouses' | 'carriers',
+    | 'couriers'
+    | 'customers'
+    | 'prealerts'
+    | 'packages'
+    | 'manifests'
+    | 'bills'
+    | 'warehouses'
+    | 'carriers',
   sourceId: string,
   changes: Record<string, unknown>,
 ): Promise<string> {

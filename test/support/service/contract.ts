@@ -89,7 +89,8 @@ export function formShapes(): FormShape[] {
         // Forms in this contract are flat objects.
         const shape = schema as ObjectSchema;
         const [example = {}] = [...Object.values(examples).map(({ value }) => value), single] as (
-          Body | undefined
+          | Body
+          | undefined
         )[];
         const action = shape.properties['action']?.['const'] as string | undefined;
         return { id, action, schema: shape, example: withFiles(id, shape, example), mediaType };

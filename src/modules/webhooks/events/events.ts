@@ -8,7 +8,9 @@ import { insertEvents, selectEventPackages, type EventPackageRow, type NewEvent 
 
 type Schemas = components['schemas'];
 export type EventType = Schemas[
-  'PackageCreatedEvent' | 'PackageUpdatedEvent' | 'PackageStatusChangedEvent']['type'];
+  | 'PackageCreatedEvent'
+  | 'PackageUpdatedEvent'
+  | 'PackageStatusChangedEvent']['type'];
 
 /** A change of a package to report to its courier. */
 export type PackageChange = {

@@ -1,6 +1,7 @@
 /** A result of a check. Warnings and problems have a remedy. No text contains a secret. */
 export type Finding =
-  { level: 'ok'; message: string } | { level: 'warning' | 'problem'; message: string; remedy: string };
+  | { level: 'ok'; message: string }
+  | { level: 'warning' | 'problem'; message: string; remedy: string };
 
 export const ok = (message: string): Finding => ({ level: 'ok', message });
 
