@@ -3,12 +3,13 @@ import { formatDateTime } from '../../platform/values/time.js';
 import type { AuditPage } from './audit-log.js';
 import type { AuditRow } from './queries.js';
 import type { Verification } from './verify-chain.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 type Listed = ReplyOf<'listAuditEntries'>;
 
 export const viewEntries = ({ rows, limit, nextBefore }: AuditPage): Listed => ({
   statusCode: 200,
-  message: `${rows.length === 1 ? '1 entry' : `${rows.length} entries`} on this page.`,
+  message: `${countOf(rows.length, 'entry', 'entries')} on this page.`,
   data: rows.map(viewEntry),
   meta: { limit, next_before: nextBefore },
 });
@@ -32,7 +33,7 @@ const viewEntry = (row: AuditRow): Listed['data'][number] => ({
 
 export function viewVerification(found: Verification): ReplyOf<'verifyAuditLog'> {
   const { verified, after, to, maxEntries, flaw, nextAfter, head, unsealed, inserted } = found;
-  const entries = verified === 1 ? '1 entry is' : `${verified} entries are`;
+  const entries = countOf(verified, 'entry is', 'entries are');
   const message = flaw
     ? `The log was altered. See first_altered. ${entries} unaltered.`
     : `${entries} unaltered.`;

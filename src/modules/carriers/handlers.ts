@@ -1,6 +1,7 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type DataOf, type ReplyOf } from '../../platform/contract/types.js';
 import { createCarrier, deleteCarrier, listCarriers, renameCarrier } from './carrier.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 type Managed = Promise<ReplyOf<'manageCarriers'>>;
 
@@ -10,7 +11,7 @@ export function carrierHandlers() {
       const { rows, total } = await listCarriers(ctx, query);
       return {
         statusCode: 200,
-        message: total === 1 ? '1 carrier found.' : `${total} carriers found.`,
+        message: `${countOf(total, 'carrier')} found.`,
         data: rows.map(viewCarrier),
         meta: {
           current_page: query.page,

@@ -2,6 +2,7 @@ import type { Handlers } from '../../../generated/handlers.js';
 import type { Deps } from '../dependencies.js';
 import { previewInvoice } from './invoices.js';
 import { viewPreview } from './view.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 export function invoiceHandlers({ bulk }: Deps) {
   return {
@@ -10,7 +11,7 @@ export function invoiceHandlers({ bulk }: Deps) {
       const total = data.summary.total_packages;
       return {
         statusCode: 200,
-        message: total === 1 ? 'Preview of 1 package.' : `Preview of ${total} packages.`,
+        message: `Preview of ${countOf(total, 'package')}.`,
         data,
       };
     },

@@ -9,6 +9,7 @@ import {
   updateManifest,
   type CreatedManifest,
 } from './lifecycle/manifest.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 export function manifestHandlers() {
   return {
@@ -41,11 +42,11 @@ function manage(ctx: UserContext, body: BodyOf<'manageManifest'>): Promise<Reply
     },
     add_packages: async ({ manifest_id, package_ids }) => {
       const added = await addPackages(ctx, manifest_id, package_ids);
-      return respond(`${packagesOf(added)} added.`, { manifest_id, added });
+      return respond(`${countOf(added, 'package')} added.`, { manifest_id, added });
     },
     remove_packages: async ({ manifest_id, package_ids }) => {
       const removed = await removePackages(ctx, manifest_id, package_ids);
-      return respond(`${packagesOf(removed)} removed.`, { manifest_id, removed });
+      return respond(`${countOf(removed, 'package')} removed.`, { manifest_id, removed });
     },
     delete_manifest: async ({ manifest_id }) => {
       await deleteManifest(ctx, manifest_id);
@@ -59,5 +60,3 @@ const respond = <Data>(message: string, data: Data) => ({ statusCode: 200 as con
 function toCreated({ id, manifestNumber, awbCheck }: CreatedManifest) {
   return { manifest_id: id, manifest_number: manifestNumber, status: 'draft' as const, awb_check: awbCheck };
 }
-
-const packagesOf = (count: number) => (count === 1 ? '1 package' : `${count} packages`);

@@ -10,11 +10,11 @@ import { viewDispatches, viewQueued } from './dispatch/view.js';
 import { exportPage, type ExportFormat, type ExportQuery } from './export/export.js';
 import { makeWorkbookWriter } from './export/spreadsheet.js';
 import { receivePackage, type ExecuteWaitingScans } from './intake/intake.js';
-import { nPackages } from './shared/wording.js';
 import type { PackageQuery } from './list/filters.js';
 import { findPackages } from './list/find-packages.js';
 import { updatePackage } from './update/update.js';
 import { viewMeta, viewPackage, viewReceipt } from './view.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWaitingScans) {
   const writeWorkbook = makeWorkbookWriter();
@@ -44,7 +44,7 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
       const found = await findPackages(ctx, body);
       return {
         statusCode: 200,
-        message: `${nPackages(found.totals.totalCount)} found.`,
+        message: `${countOf(found.totals.totalCount, 'package')} found.`,
         data: await jsonRows(found.rows, (row) => viewPackage(ctx.caller, row)),
         meta: viewMeta(found),
       };
@@ -66,7 +66,7 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
 
     async updatePackage({ ctx, body }) {
       const fields = await updatePackage(ctx, body);
-      const changed = fields === 1 ? '1 field updated.' : `${fields} fields updated.`;
+      const changed = `${countOf(fields, 'field')} updated.`;
       return {
         statusCode: 200,
         message: fields === 0 ? 'No changes. The package already has these values.' : changed,

@@ -2,6 +2,7 @@ import type { Handlers } from '../../../generated/handlers.js';
 import { listPrealerts } from './list-prealerts.js';
 import { createPrealert, deletePrealert, replacePrealert } from './prealert.js';
 import { viewPrealert } from './view.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 type Operations = 'listPrealerts' | 'createPrealert' | 'replacePrealert' | 'deletePrealert';
 
@@ -11,7 +12,7 @@ export function prealertHandlers() {
       const { rows, stats } = await listPrealerts(ctx, query);
       return {
         statusCode: 200,
-        message: `${stats.total} pre-alerts found.`,
+        message: `${countOf(stats.total, 'pre-alert')} found.`,
         data: rows.map(viewPrealert),
         meta: {
           current_page: query.page,

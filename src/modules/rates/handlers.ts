@@ -4,6 +4,7 @@ import { updateAirFreight } from './air-freight.js';
 import { copyDefaultRates, deleteRate, readRates, saveRates } from './rate-table.js';
 import type { SavedTable } from './stored-table.js';
 import { viewAirFreight, viewSaved, viewTables } from './view.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 type Managed = Promise<ReplyOf<'manageCourierRates'>>;
 
@@ -14,7 +15,7 @@ export function rateHandlers() {
       const isOne = query.courier_id !== undefined;
       const [first] = tables.couriers;
       const { length } = tables.couriers;
-      const whose = isOne && first ? first.name : length === 1 ? '1 courier' : `${length} couriers`;
+      const whose = isOne && first ? first.name : countOf(length, 'courier');
       return { statusCode: 200, message: `Rates of ${whose}.`, data: viewTables(tables, isOne) };
     },
 

@@ -1,6 +1,7 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
 import { tenantRows, type FilterScope } from '../../platform/db/filters.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 // Parts of statements. A weight band is a range of weights: one tier, or the gap below a tier or above the last one.
 // Bands are numbered by weight: tier n is band 2n - 1, the gap below it is band 2n - 2.
@@ -77,7 +78,7 @@ export function gapWarning({ aboveLb, belowLb, packages }: Gap): string {
   const gap =
     aboveLb === null ? 'There is no rate table' : `No tier covers weights ${span(aboveLb, belowLb)}`;
   if (packages === 0) return `${gap}.`;
-  return `${gap}; ${packages === 1 ? '1 package has' : `${packages} packages have`} no fee.`;
+  return `${gap}; ${countOf(packages, 'package has', 'packages have')} no fee.`;
 }
 
 function span(aboveLb: string, belowLb: string | null): string {

@@ -2,6 +2,7 @@ import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
 import { endAll, endOne, listSessions, logOut } from './manage.js';
 import { viewSession } from './view.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 type Ended = ReplyOf<'manageSessions'>;
 
@@ -11,7 +12,7 @@ export function sessionHandlers() {
       const { rows, total } = await listSessions(ctx, query);
       return {
         statusCode: 200,
-        message: total === 1 ? '1 session found.' : `${total} sessions found.`,
+        message: `${countOf(total, 'session')} found.`,
         data: rows.map((row) => viewSession(row, ctx.caller.sessionId)),
         meta: {
           current_page: query.page,
@@ -34,7 +35,6 @@ export function sessionHandlers() {
   } satisfies Pick<Handlers, 'listSessions' | 'manageSessions'>;
 }
 
-const replyWithCount = (ended: number): Ended =>
-  reply(ended === 1 ? '1 session ended.' : `${ended} sessions ended.`, ended);
+const replyWithCount = (ended: number): Ended => reply(`${countOf(ended, 'session')} ended.`, ended);
 
 const reply = (message: string, ended: number): Ended => ({ statusCode: 200, message, data: { ended } });

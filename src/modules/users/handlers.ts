@@ -6,6 +6,7 @@ import type { IssuedCredential } from './issued-credential.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
 import { createUser, listUsers } from './user.js';
 import { viewIssuedCredential, viewUser } from './view.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 type Managed = ReplyOf<'manageUsers'>;
 
@@ -15,7 +16,7 @@ export function userHandlers(deps: Deps) {
       const { rows, total } = await listUsers(ctx, query);
       return {
         statusCode: 200,
-        message: total === 1 ? '1 user found.' : `${total} users found.`,
+        message: `${countOf(total, 'user')} found.`,
         data: rows.map(viewUser),
         meta: {
           current_page: query.page,

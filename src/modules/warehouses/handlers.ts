@@ -8,6 +8,7 @@ import {
   makePrimary,
   updateWarehouse,
 } from './warehouse.js';
+import { countOf } from '../../platform/values/count-of.js';
 
 type Managed = Promise<ReplyOf<'manageWarehouses'>>;
 
@@ -17,7 +18,7 @@ export function warehouseHandlers() {
       const { rows, total } = await listWarehouses(ctx, query);
       return {
         statusCode: 200,
-        message: total === 1 ? '1 warehouse found.' : `${total} warehouses found.`,
+        message: `${countOf(total, 'warehouse')} found.`,
         data: rows.map(viewWarehouse),
         meta: {
           current_page: query.page,

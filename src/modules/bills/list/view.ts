@@ -2,11 +2,12 @@ import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { BillRow } from '../shared/bill-row.js';
 import type { BillPage } from './list-bills.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export function viewBills({ query, rows, total }: BillPage): ReplyOf<'listCourierBills'> {
   return {
     statusCode: 200,
-    message: total === 1 ? '1 bill found.' : `${total} bills found.`,
+    message: `${countOf(total, 'bill')} found.`,
     count: rows.length,
     data: rows.map(viewBill),
     meta: {

@@ -5,12 +5,13 @@ import type { Adjusted } from '../payments/adjustment.js';
 import type { Settled } from '../payments/payment.js';
 import type { Published } from '../publication/publish.js';
 import type { TotalsRow } from '../shared/totals.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 type Reply = ReplyOf<'manageCourierBills'>;
 
 export function viewCreated({ billId, invoiceNumber, row, warnings }: CreatedDraft): Reply {
   const total = row.totalPackages;
-  return done(`Bill of ${total === 1 ? '1 package' : `${total} packages`} drafted.`, {
+  return done(`Bill of ${countOf(total, 'package')} drafted.`, {
     bill_id: billId,
     invoice_number: invoiceNumber,
     status: 'draft',

@@ -4,6 +4,7 @@ import type { CheckRow } from './check-queries.js';
 import type { ExceptionRow } from './exception-queries.js';
 import type { FiguresRow } from './figures-queries.js';
 import type { Reconciliation } from './reconciliation.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 type Data = DataOf<'getBillingReconciliation'>;
 type WeightChange = NonNullable<Data['exceptions'][number]['weight_change']>;
@@ -36,10 +37,8 @@ export function viewReconciliation(found: Reconciliation): ReplyOf<'getBillingRe
 function outcomeMessage({ packages, exceptions }: FiguresRow, checks: Data['checks']): string {
   const failed = checks.filter(({ ties }) => !ties).length;
   const outcome =
-    failed === 0
-      ? 'Everything ties.'
-      : `${failed === 1 ? '1 check does' : `${failed} checks do`} not tie. See checks.`;
-  return `${packages === 1 ? '1 package' : `${packages} packages`}, ${exceptions} with a reason to look at ${exceptions === 1 ? 'it' : 'them'}. ${outcome}`;
+    failed === 0 ? 'Everything ties.' : `${countOf(failed, 'check does', 'checks do')} not tie. See checks.`;
+  return `${countOf(packages, 'package')}, ${exceptions} with a reason to look at ${exceptions === 1 ? 'it' : 'them'}. ${outcome}`;
 }
 
 // In the order of the contract.

@@ -2,6 +2,7 @@ import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { MovementRow } from './queries.js';
 import type { Statement } from './statement.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 type CourierStatement = DataOf<'getCourierStatement'>;
 
@@ -10,7 +11,7 @@ export function viewStatement({ query, account, movements }: Statement): ReplyOf
   const total = account.movements;
   return {
     statusCode: 200,
-    message: `${total === 1 ? '1 movement' : `${total} movements`} from ${from} to ${to}.`,
+    message: `${countOf(total, 'movement')} from ${from} to ${to}.`,
     data: {
       courier_id: account.courier_id,
       courier_name: account.courier_name,

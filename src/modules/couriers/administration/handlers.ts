@@ -5,6 +5,7 @@ import { setActivity, updateCourier } from './change-courier.js';
 import { createCourier } from './new-courier.js';
 import { listCouriers } from './records.js';
 import { viewCredentials, viewRecord } from './view.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 type Managed = Promise<ReplyOf<'manageCouriers'>>;
 
@@ -14,7 +15,7 @@ export function courierAdministrationHandlers(deps: Deps) {
       const { rows, total } = await listCouriers(ctx, query);
       return {
         statusCode: 200,
-        message: total === 1 ? '1 courier found.' : `${total} couriers found.`,
+        message: `${countOf(total, 'courier')} found.`,
         data: rows.map(viewRecord),
         meta: {
           current_page: query.page,

@@ -3,6 +3,7 @@ import type { Deps } from '../../dependencies.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
 import { viewCustomer } from './view.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export function customerHandlers({ customerChangesPerDay }: Deps) {
   const quota = customerChanges(customerChangesPerDay);
@@ -12,14 +13,14 @@ export function customerHandlers({ customerChangesPerDay }: Deps) {
         const names = await listBranches(ctx, query.courier_id);
         return {
           statusCode: 200,
-          message: names.length === 1 ? '1 branch found.' : `${names.length} branches found.`,
+          message: `${countOf(names.length, 'branch', 'branches')} found.`,
           data: names,
         };
       }
       const { rows, total } = await listCustomers(ctx, query);
       return {
         statusCode: 200,
-        message: total === 1 ? '1 customer found.' : `${total} customers found.`,
+        message: `${countOf(total, 'customer')} found.`,
         data: rows.map(viewCustomer),
         total,
       };

@@ -2,6 +2,7 @@ import type { Handlers } from '../../../../generated/handlers.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { searchCustomers } from './search.js';
 import type { MatchRow } from './queries.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export function customerSearchHandlers() {
   return {
@@ -19,7 +20,7 @@ export function customerSearchHandlers() {
 
 function messageFor(count: number): string {
   if (count === 0) return 'No customers found.';
-  return count === 1 ? '1 customer found.' : `${count} customers found.`;
+  return `${countOf(count, 'customer')} found.`;
 }
 
 function viewMatch(row: MatchRow): DataOf<'searchCustomers'>[number] {

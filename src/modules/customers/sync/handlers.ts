@@ -1,6 +1,7 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { listSyncs, requestSync } from './sync-run.js';
 import { viewSync } from './view.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export function customerSyncHandlers() {
   return {
@@ -16,7 +17,7 @@ export function customerSyncHandlers() {
       const { rows, nextBefore } = await listSyncs(ctx, query);
       return {
         statusCode: 200,
-        message: rows.length === 1 ? '1 synchronisation.' : `${rows.length} synchronisations.`,
+        message: `${countOf(rows.length, 'synchronisation')}.`,
         data: rows.map(viewSync),
         meta: { limit: query.limit, next_before: nextBefore },
       };

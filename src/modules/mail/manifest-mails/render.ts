@@ -1,5 +1,6 @@
 import type { Letter, LetterPackage } from './letter.js';
 import { markup, type Markup } from '../../../platform/mail/markup.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export type Rendered = { subject: string; text: string; html: string };
 
@@ -7,7 +8,7 @@ export type Rendered = { subject: string; text: string; html: string };
 export function render(letter: Letter): Rendered {
   const { headline, packageCount } = letter;
   return {
-    subject: `${headline}: ${packageCount} ${packageCount === 1 ? 'package' : 'packages'}`,
+    subject: `${headline}: ${countOf(packageCount, 'package')}`,
     text: renderText(letter),
     html: renderHtml(letter).html,
   };

@@ -1,10 +1,11 @@
 import type { ReplyOf } from '../../../platform/contract/types.js';
 import { toInfo } from '../detail/view.js';
 import type { ManifestPage } from './list-manifests.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export const viewManifests = ({ rows, limit, nextBefore }: ManifestPage): ReplyOf<'listManifests'> => ({
   statusCode: 200,
-  message: `${rows.length === 1 ? '1 manifest' : `${rows.length} manifests`} on this page.`,
+  message: `${countOf(rows.length, 'manifest')} on this page.`,
   data: rows.map(({ packages, weight_lb, ...info }) => ({
     ...toInfo(info),
     packages,

@@ -3,20 +3,20 @@ import { formatDateTime } from '../../../platform/values/time.js';
 import type { DispatchRow } from './queries.js';
 import type { DispatchPage } from './list-dispatches.js';
 import type { Dispatch } from './queue-dispatch.js';
-import { nPackages } from '../shared/wording.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 type Listed = ReplyOf<'listDispatches'>;
 
 export const viewDispatches = ({ rows, limit, nextBefore }: DispatchPage): Listed => ({
   statusCode: 200,
-  message: `${rows.length === 1 ? '1 dispatch' : `${rows.length} dispatches`} on this page.`,
+  message: `${countOf(rows.length, 'dispatch', 'dispatches')} on this page.`,
   data: rows.map(viewDispatch),
   meta: { limit, next_before: nextBefore },
 });
 
 export const viewQueued = ({ dispatchId, selected, queued }: Dispatch): ReplyOf<'queueDispatch'> => ({
   statusCode: 200,
-  message: `A live sync was triggered for ${nPackages(selected)}.`,
+  message: `A live sync was triggered for ${countOf(selected, 'package')}.`,
   data: { dispatch_id: dispatchId, total_selected: selected, total_queued: queued },
 });
 

@@ -3,6 +3,7 @@ import { viewHistory, viewRecorded } from './view.js';
 import { readHistory } from './history.js';
 import { readLabel } from '../labels/label.js';
 import { recordPackageEvent } from './record.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export function packageEventHandlers() {
   return {
@@ -10,7 +11,7 @@ export function packageEventHandlers() {
       const history = await readHistory(ctx, query.package_id);
       const data = viewHistory(history);
       const count = data.events.length;
-      return { statusCode: 200, message: count === 1 ? '1 event.' : `${count} events.`, data };
+      return { statusCode: 200, message: `${countOf(count, 'event')}.`, data };
     },
 
     async recordPackageEvent({ ctx, body }) {
@@ -41,5 +42,5 @@ export function packageEventHandlers() {
 
 function describeChanges(changed: number): string {
   if (changed === 0) return 'No package changed. All packages already have this status.';
-  return changed === 1 ? '1 package changed.' : `${changed} packages changed.`;
+  return `${countOf(changed, 'package')} changed.`;
 }

@@ -4,6 +4,7 @@ import { createLabelJobs, reprintLabelJob } from './create.js';
 import { listLabelJobs } from './list.js';
 import { reportLabelJob } from './report.js';
 import { viewJobPage, viewRequested } from './view.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 export function labelJobHandlers() {
   return {
@@ -16,7 +17,7 @@ export function labelJobHandlers() {
     async claimLabelJobs({ ctx, body }) {
       const data = await claimLabelJobs(ctx, body);
       const count = data.jobs.length;
-      return { statusCode: 200, message: `${count === 1 ? '1 label' : `${count} labels`} claimed.`, data };
+      return { statusCode: 200, message: `${countOf(count, 'label')} claimed.`, data };
     },
 
     async reportLabelJob({ ctx, body }) {

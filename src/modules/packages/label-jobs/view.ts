@@ -3,12 +3,13 @@ import { formatDateTime } from '../../../platform/values/time.js';
 import type { Requested } from './create.js';
 import type { JobPage } from './list.js';
 import type { JobRow } from './queries.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 type Listed = DataOf<'listLabelJobs'>[number];
 
 export const viewJobPage = ({ rows, limit, nextBefore }: JobPage): ReplyOf<'listLabelJobs'> => ({
   statusCode: 200,
-  message: `${rows.length === 1 ? '1 label job' : `${rows.length} label jobs`} on this page.`,
+  message: `${countOf(rows.length, 'label job')} on this page.`,
   data: rows.map(viewJob),
   meta: { limit, next_before: nextBefore },
 });
@@ -21,7 +22,7 @@ export const viewRequested = ({ printId, created, jobs }: Requested) => ({
 
 function describeRequested(created: number): string {
   if (created === 0) return 'These labels were already requested.';
-  return created === 1 ? '1 label waits for the printer.' : `${created} labels wait for the printer.`;
+  return `${countOf(created, 'label waits', 'labels wait')} for the printer.`;
 }
 
 const viewJob = (job: JobRow): Listed => ({

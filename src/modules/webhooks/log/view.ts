@@ -7,13 +7,14 @@ import type { FeedPage } from '../events/feed.js';
 import type { Recovery } from './recover.js';
 import type { Resent } from './resend.js';
 import type { Obstacle } from './resend-queries.js';
+import { countOf } from '../../../platform/values/count-of.js';
 
 type Deliveries = ReplyOf<'listWebhookDeliveries'>;
 
 export function viewDeliveries({ rows, limit, nextBefore }: DeliveryPage): Deliveries {
   return {
     statusCode: 200,
-    message: `${rows.length === 1 ? '1 delivery' : `${rows.length} deliveries`} on this page.`,
+    message: `${countOf(rows.length, 'delivery', 'deliveries')} on this page.`,
     data: rows.map(viewDelivery),
     meta: { limit, next_before: nextBefore },
   };
@@ -44,7 +45,7 @@ export function viewFeed({ rows, range, query, hasMore }: FeedPage): ReplyOf<'li
   const data = rows.map(viewFeedEvent);
   return {
     statusCode: 200,
-    message: `${data.length === 1 ? '1 event' : `${data.length} events`} on this page.`,
+    message: `${countOf(data.length, 'event')} on this page.`,
     data,
     meta: {
       limit: query.limit,
@@ -74,7 +75,7 @@ export function viewRecovery({ since, endpoints, hasMore }: Recovery): Managed {
   const skipped = Object.entries(endpoints).flatMap(([name, { skipped: obstacle }]) =>
     obstacle ? [` ${name} ${OBSTACLES[obstacle]}.`] : [],
   );
-  const sent = total === 1 ? '1 event was queued again.' : `${total} events were queued again.`;
+  const sent = `${countOf(total, 'event was', 'events were')} queued again.`;
   const rest = hasMore ? ' There are more events: repeat the request.' : '';
   return {
     statusCode: 200,

@@ -3,6 +3,7 @@ import type { Line } from './invoice.js';
 import { spaceLeft, STYLES, startPage, type Sheet } from './sheet.js';
 import { putTable, type Cell, type Column, type Row } from './table.js';
 import { day, money, sum } from './format.js';
+import { countOf } from '../../../../platform/values/count-of.js';
 
 const COLUMNS: Column[] = [
   { title: 'No.', width: 25, isRight: true },
@@ -23,7 +24,7 @@ export function putLineTable(sheet: Sheet, lines: Line[]): void {
   // The same number of decimals in all rows aligns the decimal points.
   const decimals = Math.max(...lines.map(({ weightLb: weight }) => decimalsOf(weight)));
   const rows = lines.map((line) => toRow(line, decimals));
-  const label = lines.length === 1 ? 'Sum of 1 line' : `Sum of ${lines.length} lines`;
+  const label = `Sum of ${countOf(lines.length, 'line')}`;
   const total = money(sum(lines.map(({ amountUsd: amount }) => amount)));
   const last: Row = [
     { column: 1, span: 6, text: label, style: STYLES.strongCell },

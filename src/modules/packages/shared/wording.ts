@@ -1,1 +1,0 @@
-export const nPackages = (count: number): string => (count === 1 ? '1 package' : `${count} packages`);
