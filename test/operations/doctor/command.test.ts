@@ -91,22 +91,6 @@ test('exits with 2 for unknown options and for a report that is none', async () 
 });
 
 test(
-  'examines the embedded server of a development machine, before and after its first start',
-  async () => {
-    const DATA_DIR = await makeFolder();
-    const before = await doctor({ DATA_DIR });
-    expect([before.code, before.output]).toEqual([0, expect.stringMatching(/has no data yet/)]);
-    const replica = await startReplica({ DATA_DIR });
-    const meanwhile = await doctor({ DATA_DIR });
-    await replica.stop();
-    const after = await doctor({ DATA_DIR });
-    expect([meanwhile.code, after.code]).toEqual([0, 0]);
-    expect(after.output).toMatch(/^ok +rights +The login has the rights that it needs/m);
-  },
-  LIMIT_MS,
-);
-
-test(
   'finds a standby, and a server without autovacuum',
   async () => {
     const server = await startOwnServer();
