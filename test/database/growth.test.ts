@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { measureStep, type Measured } from '../../scripts/capacity/step.js';
 import { readConfig } from '../../src/config/config.js';
+import { rounds } from '../support/harness/effort.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 
 const SMALL = 10_000;
-const LARGE = 100_000;
+const TIMES = rounds(4, 10);
+const LARGE = TIMES * SMALL;
 
 let database: TestDatabase;
 let small: Measured[];
@@ -23,9 +25,9 @@ beforeAll(async () => {
 
 afterAll(() => database.drop());
 
-// Ten times the entries give an index at most one level more. A page looks up each of its rows in an index, so that it may
+// These numbers of entries give an index at most one level more. A page looks up each of its rows in an index, so that it may
 // read half as much again, but not in proportion to the table.
-test('with ten times the rows, inserts, pages and retention read at most one more level of each index', () => {
+test(`with ${TIMES} times the rows, inserts, pages and retention read at most one more level of each index`, () => {
   const costs = small.map(({ name, buffers }, n) => ({
     name,
     small: buffers,

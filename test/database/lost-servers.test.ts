@@ -102,7 +102,7 @@ async function relay() {
   };
 }
 
-test(
+test.concurrent(
   'a request that stops waiting while a new connection is checked does not take the connection with it',
   async () => {
     const network = await relay();
@@ -124,7 +124,7 @@ test(
   LIMIT_MS,
 );
 
-test(
+test.concurrent(
   'a server that falls silent before a new connection is checked keeps no request and no place in the pool',
   async () => {
     const network = await relay();
@@ -142,7 +142,7 @@ test(
   LIMIT_MS,
 );
 
-test(
+test.concurrent(
   'a statement on a server that falls silent ends, and a connection that only listens stays open',
   async () => {
     const { hostname, port } = new URL(database.ownerUrl);

@@ -16,6 +16,14 @@ afterEach(endProcesses, LIMIT_MS);
 afterAll(removeFolders, LIMIT_MS);
 
 test(
+  'before the first start, npm run doctor says that there is no data yet',
+  async () => {
+    expect(await doctor()).toEqual({ code: 0, output: expect.stringMatching(/has no data yet/) });
+  },
+  LIMIT_MS,
+);
+
+test(
   'the first start migrates, loads the demo data, serves, and prints the next steps',
   async () => {
     const replica = await startHere();
@@ -38,14 +46,18 @@ test(
 );
 
 test(
-  'a second start keeps the stored data and loads nothing again',
+  'a second start keeps the stored data and loads nothing again, and npm run doctor examines the server then and afterwards',
   async () => {
     // The first start announced this parcel.
     const second = await startHere();
     expect(await countPrealerts(second.url, 'HELLO-1')).toBe(1);
     expect(second.output()).not.toMatch(/Applied|Loaded|Creating/);
+    const meanwhile = await doctor();
     await second.stop('SIGINT');
     expect(await isServerRunning()).toBe(false);
+    const afterwards = await doctor();
+    expect([meanwhile.code, afterwards.code]).toEqual([0, 0]);
+    expect(afterwards.output).toMatch(/^ok +rights +The login has the rights that it needs/m);
   },
   LIMIT_MS,
 );
@@ -109,6 +121,12 @@ test(
 async function settings(): Promise<Record<string, string>> {
   folder ??= await makeFolder();
   return { DATA_DIR: folder };
+}
+
+async function doctor() {
+  const program = run('scripts/doctor.js', await settings());
+  const { code } = await program.ended;
+  return { code, output: program.output() };
 }
 
 const startHere = async (): Promise<Replica> => startReplica(await settings());

@@ -92,7 +92,7 @@ function checkHistograms({ series, types, values }: Scrape): void {
 }
 
 /** Returns by how much each series of a name grew between two scrapes, without the unchanged ones. */
-export function growth(before: Scrape, after: Scrape, name: string): Record<string, number> {
+export function growth(before: Pick<Scrape, 'values'>, after: Scrape, name: string): Record<string, number> {
   const grown = after.series
     .filter((series) => series.name === name)
     .map(({ labels, value }): [string, number] => {

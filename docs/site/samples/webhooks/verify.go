@@ -4,14 +4,14 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// IsFromCrossdock returns whether a webhook came from Crossdock. body is the request's body as received.
-func IsFromCrossdock(secret string, header http.Header, body []byte) bool {
+// IsFromCrossdock returns whether a webhook came from Crossdock. header is the request's http.Header, and body its body
+// as received.
+func IsFromCrossdock(secret string, header interface{ Get(name string) string }, body []byte) bool {
 	timestamp := header.Get("webhook-timestamp")
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || time.Since(time.Unix(sent, 0)).Abs() > 5*time.Minute {
