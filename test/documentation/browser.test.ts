@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { Bundle } from '../../src/platform/contract/bundle.js';
-import type { Operation } from '../../src/platform/contract/types.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { rounds } from '../support/harness/effort.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
-import { operationIds, operationOf } from '../support/service/contract.js';
 import { startService, type Service } from '../support/service/service.js';
 
 const require = createRequire(join(projectRoot, 'package.json'));
@@ -66,32 +63,8 @@ async function openWindow(width: number, colorScheme: 'light' | 'dark'): Promise
     if (protocol !== 'data:' && protocol !== 'blob:' && origin !== service.url)
       faults.push(`${page.url()} requests ${request.url()}`);
   });
-  await shortenReference(context);
   return [context, page];
 }
-
-/**
- * Shortens the contract that the reference loads to one operation of each method and media types, because the page of all
- * operations takes many seconds. `npm run test:long` shows all.
- */
-async function shortenReference(context: BrowserContext): Promise<void> {
-  if (rounds(0, 1)) return;
-  const kinds = new Map(operationIds.map((id) => [kindOf(operationOf(id)), operationOf(id)]));
-  kinds.set(kindOf(operationOf('submitPrealert')), operationOf('submitPrealert'));
-  await context.route('**/docs/json', async (route) => {
-    const response = await route.fetch();
-    const contract = (await response.json()) as Bundle;
-    const paths: Bundle['paths'] = {};
-    for (const { path, method } of kinds.values()) {
-      const name = method.toLowerCase();
-      const operation = contract.paths[path]?.[name];
-      if (operation) paths[path] = { ...paths[path], [name]: operation };
-    }
-    await route.fulfill({ response, json: { ...contract, paths } });
-  });
-}
-
-const kindOf = ({ method, mediaTypes }: Operation): string => [method, ...mediaTypes].join();
 
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(service.url + path, { waitUntil: 'load' });
