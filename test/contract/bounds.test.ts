@@ -188,14 +188,16 @@ const summarize = (value: unknown): string => {
 
 const isFirstOfSchema = makeFirstOfSchema();
 
-/** Every bound of every input: all values for the first input of a schema, the first of each kind for other inputs. */
+/** Every bound of the first input of a schema. Another input with this schema proves with one value that it is validated. */
 const cases = inputs.flatMap((input) => {
-  const isFirst = isFirstOfSchema(input.schema);
-  return boundsOf(input.schema).map((bound) => ({ input, bound: isFirst ? bound : fewer(bound) }));
+  const bounds = boundsOf(input.schema);
+  const wanted = isFirstOfSchema(input.schema) ? bounds : bounds.flatMap(cheapest).slice(0, 1);
+  return wanted.map((bound) => ({ input, bound }));
 });
 
-function fewer({ keyword, accepted, rejected }: Bound): Bound {
-  return { keyword, accepted: accepted.slice(0, 1), rejected: rejected.slice(0, 1) };
+/** Returns a bound with one value that is rejected. A list of the maximum length takes longest. */
+function cheapest({ keyword, rejected: [value] }: Bound): Bound[] {
+  return value === undefined || keyword === 'maxItems' ? [] : [{ keyword, accepted: [], rejected: [value] }];
 }
 
 const title = ({ field, owner }: Input, { keyword, accepted, rejected }: Bound) =>

@@ -5,6 +5,7 @@ import { DEMO } from '../../src/development/demo/demo.js';
 import { NDJSON } from '../../src/platform/contract/types.js';
 import { operationOf } from '../support/service/contract.js';
 import { lastYear } from '../support/builders/bills.js';
+import { readExportedPackages } from '../support/readers/exported-packages.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { inputs, type Input } from '../support/builders/inputs.js';
 import { insertCouriers } from '../support/builders/register.js';
@@ -31,14 +32,15 @@ test.each(defaulted.map((input) => [title(input), input] as const))(
   '%s',
   async (_title, input) => {
     const defaultValue = input.schema['default'];
-    const [omitted, sentDefault, other] = [
-      await effectOf(input, undefined),
-      await effectOf(input, defaultValue),
-      await effectOf(input, otherThan(defaultValue, input.schema)),
-    ];
+    const omitted = await effectOf(input, undefined);
     expect(omitted.status).toBeLessThan(300);
-    expect(omitted).toEqual(sentDefault);
-    expect(omitted).not.toEqual(other);
+    const sentDefault = effectOf(input, defaultValue);
+    // Writes have services of their own, so they run in parallel.
+    if (!writes.has(input)) await sentDefault;
+    const other = effectOf(input, otherThan(defaultValue, input.schema));
+    const [same, different] = await Promise.all([sentDefault, other]);
+    expect(omitted).toEqual(same);
+    expect(omitted).not.toEqual(different);
   },
   60_000,
 );
@@ -104,7 +106,14 @@ async function effectOf(input: Input, value: unknown): Promise<Effect> {
   }
 }
 
-const masked = ({ status, body }: Reply) => ({ status, reply: maskVolatile(JSON.stringify(body)) });
+const masked = (reply: Reply) => ({
+  status: reply.status,
+  reply: maskVolatile(JSON.stringify(contentOf(reply))),
+});
+
+/** A spreadsheet contains the time at which it was made, so only its records are compared. */
+const contentOf = ({ headers, body, bytes }: Reply) =>
+  headers.get('content-type')?.includes('spreadsheet') ? readExportedPackages(bytes) : body;
 
 /** Masks ids, times and random numbers, which always differ. */
 const maskVolatile = (text: string) =>

@@ -158,16 +158,14 @@ function badLists(schema: Schema): BadValue[] {
 type Case = BadValue & { field: string };
 
 /**
- * Returns the forbidden values for the first field of a schema, and three of them for other fields of the same schema:
- * null, one in the middle and the last.
+ * Returns the forbidden values for the first field of a schema, and two of them for other fields of the same schema: the
+ * first, which has another type, and the last.
  */
 function makeBadValues(): (schema: Schema) => BadValue[] {
   const isFirst = makeFirstOfSchema();
   return (schema) => {
     const values = badValues(schema);
-    return isFirst(schema)
-      ? values
-      : [...new Set([0, values.length >> 1, values.length - 1])].flatMap((n) => values[n] ?? []);
+    return isFirst(schema) ? values : [...new Set([0, values.length - 1])].flatMap((n) => values[n] ?? []);
   };
 }
 
@@ -230,11 +228,12 @@ const send = (id: OperationId, body: unknown) =>
 describe('JSON bodies', () => {
   const shapes = bodyShapes();
   const badValuesOf = makeBadValues();
+  let unchanged: Record<string, string> | undefined;
 
   test.each(shapes.map((shape) => [nameOfShape(shape), shape] as const))(
     '%s: every forbidden value of every field is rejected by name, and nothing is stored',
     async (_name, shape) => {
-      const before = await fingerprint(service.owner);
+      const before = (unchanged ??= await fingerprint(service.owner));
       const cases = Object.entries(shape.schema.properties)
         .flatMap(([field, schema]) =>
           [...badValuesOf(schema), ...missing(shape, field)].map((bad) => ({ field, ...bad })),
@@ -251,7 +250,9 @@ describe('JSON bodies', () => {
         ...(await notRejected(ofFields ?? [], sendChanged, isNamed)),
       ];
       expect(wrong).toEqual([]);
-      expect(await fingerprint(service.owner)).toEqual(before);
+      // The next test starts with these rows.
+      unchanged = await fingerprint(service.owner);
+      expect(unchanged).toEqual(before);
     },
   );
 
@@ -453,6 +454,7 @@ describe('property names with a special meaning in JavaScript', () => {
   const QUICK_FORMATS: Partial<Record<OperationId, Call['query']>> = {
     downloadCourierBill: { format: 'csv' },
     getPackageLabel: { format: 'zpl' },
+    exportPackagesXlsx: { trackingNumber: 'none' },
   };
 
   // The service runs in this process, so pollution would be visible here.
@@ -461,7 +463,18 @@ describe('property names with a special meaning in JavaScript', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  test.each(operationIds)('%s ignores or rejects them in a query', async (id) => {
+  /** Operations without parameters share one validator, so the default run calls one per method. */
+  const isFirstQuery = (id: OperationId, index: number) =>
+    rounds(0, 1) === 1 ||
+    parametersOf(id, 'query').length > 0 ||
+    withoutQuery.get(operationOf(id).method) === index;
+  const withoutQuery = new Map(
+    operationIds.flatMap((id, index) =>
+      parametersOf(id, 'query').length > 0 ? [] : [[operationOf(id).method, index] as const],
+    ),
+  );
+
+  test.each(operationIds.filter(isFirstQuery))('%s ignores or rejects them in a query', async (id) => {
     const call = { ...callerOf(id), ...addressOf(id) };
     // The tests below need the record, so a random id is deleted.
     if (operationOf(id).method === 'DELETE') call.query = { id: randomUUID() };
@@ -1273,7 +1286,8 @@ describe('mass assignment', () => {
       const isPrivileged = (key: string) => !declared.includes(key) || (key === 'courier_id' && each.as);
       const keys = Object.entries(PRIVILEGED).filter(([key]) => isPrivileged(key));
       // The rows differ if any key is stored; the long run shows which one.
-      const size = each.isBatched ? keys.length : rounds(MANY, 1);
+      const isForm = 'form' in entityOf(each.id, {});
+      const size = each.isBatched ? keys.length : rounds(isForm ? MANY : keys.length, 1);
       const bodies = keys.flatMap((_, n) => (n % size === 0 ? [keys.slice(n, n + size)] : []));
       const own = [...VOLATILE, ...(each.secrets ?? [])];
       for (const entries of bodies) {

@@ -100,8 +100,8 @@ const CALLER_PER_SCOPE: Partial<Record<Principal, readonly Kind[]>> = {
 };
 /** For calls that staff may not make. */
 const CALLER_WITHOUT_STAFF: readonly Kind[] = ['sibling', 'other'];
-/** With a single layer, these read all lists. */
-const LIST_READERS: readonly Principal[] = ['admin', 'iex', 'two/two'];
+/** With a single layer, a principal of each scope reads all lists: staff, and a courier. */
+const LIST_READERS: readonly Principal[] = ['admin', 'iex'];
 const SINGLE_LAYER_CALLERS = PRINCIPALS.filter(
   (principal) => isWholeMatrix || CALLER_PER_SCOPE[principal] !== undefined,
 );
@@ -128,6 +128,11 @@ const SAME_WITH_ANY_LAYER = [
   'getContractYaml',
 ];
 
+/** Everybody gets the same large documents. */
+const CALLERS_OF_DOCUMENTS: readonly Principal[] = ['anonymous', 'iex'];
+/** The scopes of the PDF are those of the CSV file, whose case is another one. */
+const CALLERS_OF_PDF: readonly Principal[] = ['garbage token', 'expired token', 'admin', 'warehouse', 'iex'];
+
 const isRefused = (statuses: readonly number[]) =>
   statuses.every((status) => status === 401 || status === 403);
 
@@ -149,20 +154,35 @@ function kindsOfBothLayers(
   if (statuses.every((status) => status === 401)) return ['own'];
   // The permission is rejected before the id is read. Two kinds of one principal prove that the id has no effect.
   if (isRefused(statuses)) return principal === 'iex' ? ['own', 'unknown'] : ['own'];
-  if (!isRepeated) return KINDS;
+  if (!isRepeated) return principal === validatedCaller(expected) ? KINDS : WELL_FORMED;
   // The records that this principal must not reach although it has the role: of the sibling, or of the first tenant.
   return ownCourierOf(principal).startsWith('TW') ? ['other'] : ['sibling'];
 }
+
+const WELL_FORMED = KINDS.filter((kind) => kind !== 'malformed');
+
+/** Malformed ids are rejected before the caller's scope matters, so one caller sends them. */
+const validatedCaller = (expected: MatrixRow['expected']) =>
+  (['iex', 'admin', 'key IEX'] as const).find((principal) => !isRefused(expected[GROUPS[principal]]));
+
+/** Whether a principal's call of a case proves nothing that other calls do not prove. */
+function isRepetition({ operation, title, expected }: MatrixRow, principal: Principal): boolean {
+  const statuses = expected[GROUPS[principal]];
+  if (title === 'downloadCourierBill as a PDF') return !CALLERS_OF_PDF.includes(principal);
+  if (SAME_WITH_ANY_LAYER.includes(title)) return !CALLERS_OF_DOCUMENTS.includes(principal);
+  if (statuses.some((status) => status !== 401)) return false;
+  // Credentials are rejected before anything else is read, so one call of each operation proves it. statuses.test.ts
+  // sends all operations without a credential, and with a key instead of a token.
+  return firstRows.get(operation) !== title || SENT_BY_STATUSES.includes(principal);
+}
+
+const SENT_BY_STATUSES: readonly Principal[] = ['anonymous', 'key IEX', 'key TWO'];
 
 /** Staff who may do the same as an administrator read and write the same rows. */
 const isLikeAdmins = (principal: Principal, statuses: readonly number[], { admins }: MatrixRow['expected']) =>
   (principal === 'manager' || principal === 'warehouse') && statuses.join() === admins.join();
 
 const firstRows = new Map(rows.toReversed().map(({ operation, title }) => [operation, title]));
-
-/** The credential is rejected before anything else is read, so one call of each operation proves it. */
-const isAnotherCall = ({ operation, title }: MatrixRow, statuses: readonly number[]) =>
-  firstRows.get(operation) !== title && statuses.every((status) => status === 401);
 
 const EXTENT = isWholeMatrix
   ? ['13 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
@@ -201,7 +221,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
       const ownCourier = couriers[ownCourierOf(principal)];
       const statuses = expected[GROUPS[principal]];
       if (isSingleLayer && isRefused(statuses)) continue;
-      if (!isWholeMatrix && isAnotherCall(row, statuses)) continue;
+      if (!isWholeMatrix && isRepetition(row, principal)) continue;
       // A single status belongs to a call without an id.
       const kinds =
         statuses.length === 1
@@ -304,26 +324,29 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
     replies.push(await retrieve({ export: true }));
     for (const page of [1, 2, 3, 4]) replies.push(await customers({ page }));
-    for (const sort of ['user_code', 'last_name', 'branch', 'courier_name', 'created_at', 'updated_at'])
+    const sorts = ['user_code', 'courier_name', 'last_name', 'branch', 'created_at', 'updated_at'];
+    for (const sort of sorts.slice(0, rounds(2, 6)))
       replies.push(await customers({ sort_by: sort }), await customers({ sort_by: sort, sort_dir: 'DESC' }));
     for (const code of ['IEX', 'HRB', 'TWO'])
       replies.push(await customers({ branch: `Kingston canary:${code}` }));
     const search = (q: string, advanced: boolean) =>
       service.call('searchCustomers', { as: principal, query: { q, advanced, limit: 50 } });
-    for (const text of [
+    const found = [
       'canary:',
-      'canary:IEX',
       'canary:HRB',
       'canary:TW',
+      'Marcia Campbel',
+      'canary:IEX',
       'mail.example',
       '-OWN',
-      'Marcia Campbel',
-    ])
+    ];
+    for (const text of found.slice(0, rounds(4, 7)))
       replies.push(await search(text, false), await search(text, true));
     for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
       replies.push(await list({ sort_by: sort }));
     for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));
-    for (const text of ['canary:', 'canary:IEX', 'canary:HRB', 'canary:T', '-nobody', '%', '1']) {
+    const searches = ['canary:', 'canary:HRB', 'canary:T', '-nobody', '%', 'canary:IEX', '1'];
+    for (const text of searches.slice(0, rounds(5, 7))) {
       replies.push(await list({ search: text }), await retrieve({ shipper: text }));
       replies.push(await customers({ search: text }));
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
@@ -378,9 +401,9 @@ describe.each(LAYERS)('with %s', (name, options) => {
       expectReadable(principal, reply);
     }
     // Every permitted courier's text was found.
-    const found = new Set(replies.flatMap(({ body }) => canariesIn(body)));
+    const markers = new Set(replies.flatMap(({ body }) => canariesIn(body)));
     for (const marker of (READABLE[principal] ?? []).filter((each) => /^[A-Z]+$/.test(each)))
-      expect(found).toContain(marker);
+      expect(markers).toContain(marker);
   });
 
   /**

@@ -147,6 +147,8 @@ function comparable({ status, body, headers }: Reply): unknown {
 }
 
 describe('ids in upper case mean the same as ids in lower case', () => {
+  // Without an id, both requests would be the same.
+  const withIds = requests.filter((request) => JSON.stringify(upper(request)) !== JSON.stringify(request));
   let lowerCase: Service;
   let upperCase: Service;
 
@@ -159,13 +161,13 @@ describe('ids in upper case mean the same as ids in lower case', () => {
     await upperCase.stop();
   });
 
-  test.each(requests.map((request) => [`${request.id}, ${request.name}`, request] as const))(
+  test.each(withIds.map((request) => [`${request.id}, ${request.name}`, request] as const))(
     '%s: the response is the same for upper-case ids',
     async (_title, request) => {
-      const expected = await lowerCase.call(request.id, toCall(request));
-      const reply = await upperCase.call(request.id, toCall(upper(request)));
-      // The contract document contains ids in both cases.
-      if (request.id.startsWith('getContract')) return;
+      const [expected, reply] = await Promise.all([
+        lowerCase.call(request.id, toCall(request)),
+        upperCase.call(request.id, toCall(upper(request))),
+      ]);
       expect(comparable(reply)).toEqual(comparable(expected));
       expect(reply.bytes.toString()).not.toMatch(
         /[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-(?=[0-9]*[A-F])[0-9A-F]{12}/,

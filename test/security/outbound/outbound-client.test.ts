@@ -294,40 +294,6 @@ function newResources(before: string[]): string[] {
 }
 
 describe('connections', () => {
-  test('are reused, and closed after five idle seconds whatever Keep-Alive header the server sends', async () => {
-    const sockets = new Set<unknown>();
-    let closedAt = 0;
-    const { url, server } = await startReceiver((request, response) => {
-      if (!sockets.has(request.socket)) request.socket.once('close', () => (closedAt = performance.now()));
-      sockets.add(request.socket);
-      response.setHeader('keep-alive', 'timeout=600').end('ok');
-    });
-    server.keepAliveTimeout = 600_000;
-    for (let round = 0; round < 50; round += 1) await send(url);
-    const idleSince = performance.now();
-    // A connection is free only one iteration of the event loop after its response, so two may be open.
-    expect(sockets.size).toBeLessThanOrEqual(2);
-    await until(async () => closedAt > 0);
-    expect(closedAt - idleSince).toBeGreaterThan(4000);
-    expect(closedAt - idleSince).toBeLessThan(8000);
-  });
-
-  test('are not limited: 200 hanging requests do not delay another one to the same origin', async () => {
-    const { url, open } = await startWire((socket) => {
-      socket.once('data', (bytes: Buffer) => {
-        if (bytes.includes('/quick')) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-      });
-    });
-    const hanging = Array.from({ length: 200 }, () => send(url, { timeoutMs: 3000 }));
-    await until(async () => open.size === 200);
-    expect(await send(`${url}/quick`, { timeoutMs: 2000 })).toMatchObject({
-      outcome: 'answered',
-      status: 200,
-    });
-    const replies = await Promise.all(hanging);
-    expect(replies.filter(({ outcome }) => outcome !== 'timeout')).toEqual([]);
-  });
-
   test('are replaced without a failed request when the server closes them, with or without announcing it', async () => {
     for (const header of ['connection: close\r\n', '']) {
       const { url } = await startWire((socket) => {

@@ -1,13 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { pbkdf2 } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   makeOutboundClient,
@@ -55,11 +50,6 @@ function makeClient(ca?: string): OutboundClient {
 const send = (url: string, request: Partial<OutboundRequest> = {}, client = makeClient()) =>
   client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });
 
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc()');
-}
-
 const respondOk = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
 describe('a host name', () => {
@@ -103,52 +93,6 @@ describe('a host name', () => {
     for (const host of ['six.example.com', '[::1]', 'localhost'])
       expect(await send(`http://${host}:${port}/`)).toMatchObject({ outcome: 'answered', status: 200 });
     expect(dns.askedFor('localhost')).toBe(0);
-  });
-
-  // On other systems 127.0.0.2 is not local, and a full backlog accepts.
-  (process.platform === 'linux' ? test : test.skip)(
-    'with an unresponsive address is tried at the next one before the timeout',
-    async () => {
-      const { port } = await startReceiver(respondOk);
-      await startUnresponsive('127.0.0.2', port);
-      dns.say('deaf.example.com', ['127.0.0.2', '127.0.0.1']);
-      // The timer of the attempt must not be lost to the garbage collector.
-      const collecting = setInterval(collectGarbage, 200);
-      const reply = await send(`http://deaf.example.com:${port}/`, { timeoutMs: 10_000 });
-      clearInterval(collecting);
-      expect(reply).toMatchObject({ outcome: 'answered', status: 200 });
-      expect(reply.durationMs).toBeGreaterThan(2000);
-      expect(await send(`http://127.0.0.2:${port}/`, { timeoutMs: 500 })).toMatchObject({
-        outcome: 'timeout',
-        error: 'no connection within 0.5 s',
-      });
-    },
-  );
-
-  test('whose name server is silent is looked up twice and then unreachable, or times out before', async () => {
-    dns.say('silent.example.com', 'silence');
-    const [whole, short] = await Promise.all([
-      send('https://silent.example.com/', { timeoutMs: 25_000 }),
-      send('https://silent.example.com/', { timeoutMs: 300 }),
-    ]);
-    expect(whole).toMatchObject({ outcome: 'unreachable', error: 'the name could not be looked up' });
-    expect(whole.durationMs).toBeLessThan(15_000);
-    expect(short).toMatchObject({ outcome: 'timeout', error: 'no connection within 0.3 s' });
-    expect(short.durationMs).toBeLessThan(2000);
-    expect(dns.askedFor('silent.example.com')).toBe(4);
-  });
-
-  test('whose name server is silent blocks no thread of the pool that hashes passwords', async () => {
-    dns.say('silent.example.com', 'silence');
-    let ended = 0;
-    const client = makeClient();
-    const sends = Array.from({ length: 50 }, () =>
-      send('https://silent.example.com/', { timeoutMs: 3000 }, client).then(() => (ended += 1)),
-    );
-    await until(async () => dns.askedFor('silent.example.com') >= 50);
-    await Promise.all(Array.from({ length: 8 }, () => promisify(pbkdf2)('x', 'y', 1000, 32, 'sha256')));
-    expect(ended).toBe(0);
-    await Promise.all(sends);
   });
 });
 
@@ -249,25 +193,3 @@ test('environment variables can neither set a proxy nor turn off certificate ver
   expect(proxied).toBe(0);
   await once(child, 'exit');
 });
-
-/**
- * Opens a port that accepts no connection and whose backlog is full, so that connecting to it gets no
- * response.
- */
-async function startUnresponsive(address: string, port: number): Promise<void> {
-  const file = join(await makeFolder(), 'deaf.mjs');
-  await writeFile(
-    file,
-    `import { createServer } from 'node:net';
-     createServer().listen({ host: '${address}', port: ${port}, backlog: 1 }, () => {
-       process.send('listening', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
-     });`,
-  );
-  const child = fork(file, { execArgv: [] });
-  children.push(child);
-  await once(child, 'message');
-  for (let count = 0; count < 4; count += 1)
-    connect(port, address)
-      .on('error', () => {})
-      .unref();
-}

@@ -1,39 +1,60 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../../support/service/processes.js';
-import { startService, type Service, type ServiceOptions } from '../../support/service/service.js';
+import {
+  startService,
+  untilAdmitted,
+  type Service,
+  type ServiceOptions,
+} from '../../support/service/service.js';
 import { openSocket, receive, talk } from '../../support/service/wire.js';
 
 /** A service with the limits of production. */
 let defaultService: Service;
-/** A service that closes a connection whose response stays unread for a second. */
-let impatient: Service;
 const services: Service[] = [];
 const sockets: Socket[] = [];
+const usual = { headersMs: 5_000, requestMs: 10_000 };
+/** Closes a connection whose response stays unread for a second. */
+const IMPATIENT: ServiceOptions = { demo: false, timeouts: { ...usual, unread: { stalledMs: 1_000 } } };
+const MAX_UNREAD_BYTES = 512 * 1024;
+const OVERLOADED = { stalledMs: 60_000, overloadedStalledMs: 300, bufferedBytes: MAX_UNREAD_BYTES };
+const FEW_CONNECTIONS = { MAX_CONNECTIONS_PER_ADDRESS: '10' };
+
+type Wait = [check: (service: Service) => Promise<void>, options: ServiceOptions];
+
 /** Slow checks: each starts before the tests with a service of its own, and its test awaits it. */
-const WAITS = { halfOpenClient, slowHandler };
-const waits = new Map<keyof typeof WAITS, Promise<void>>();
+const WAITS = {
+  halfOpenClient: [halfOpenClient, { demo: false }],
+  slowHandler: [slowHandler, { timeouts: { ...usual, unread: { stalledMs: 300 } } }],
+  unreadResponses: [unreadResponses, IMPATIENT],
+  sendingClient: [sendingClient, IMPATIENT],
+  slowClient: [slowClient, IMPATIENT],
+  limitedAddress: [limitedAddress, { demo: false, env: FEW_CONNECTIONS }],
+  trustedProxy: [trustedProxy, { demo: false, env: { ...FEW_CONNECTIONS, TRUST_PROXY: '127.0.0.0/8' } }],
+} satisfies Record<string, Wait>;
+const waits = new Map<string, Promise<void>>();
 
 beforeAll(async () => {
   defaultService = await startService();
-  impatient = await startService({ demo: false, timeouts: { ...usual, unread: { stalledMs: 1_000 } } });
   // Started before anything is timed.
-  const ownServices = {
-    halfOpenClient: await start({ demo: false }),
-    slowHandler: await start({ timeouts: { ...usual, unread: { stalledMs: 300 } } }),
-  };
-  for (const name of ['halfOpenClient', 'slowHandler'] as const) {
-    const wait = WAITS[name](ownServices[name]);
+  const started: [name: string, check: Wait[0], service: Service][] = [];
+  for (const [name, [check, options]] of Object.entries(WAITS))
+    started.push([name, check, await start(options)]);
+  for (const [name, check, service] of started) {
+    const wait = check(service);
     wait.catch(() => {});
     waits.set(name, wait);
   }
 }, 60_000);
 
+const waitFor = (name: keyof typeof WAITS) => waits.get(name);
+
 afterAll(async () => {
   await Promise.allSettled(waits.values());
   for (const socket of sockets) socket.destroy();
-  for (const service of [...services, defaultService, impatient]) await service.stop();
+  for (const service of [...services, defaultService]) await service.stop();
 }, 60_000);
 
 async function start(options: ServiceOptions): Promise<Service> {
@@ -42,7 +63,6 @@ async function start(options: ServiceOptions): Promise<Service> {
   return service;
 }
 
-const usual = { headersMs: 5_000, requestMs: 10_000 };
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 const CLOSE = 'Connection: close\r\n';
 
@@ -62,59 +82,22 @@ const connections = ({ app }: Service) =>
   );
 
 describe('unread responses', () => {
-  test('close their connection after the time limit', async () => {
-    for (let n = 0; n < 20; n += 1) await openUnread(impatient.url, get('/docs/static/scalar.js').repeat(5));
-    await until(async () => (await connections(impatient)) === 20, 5_000);
-    await until(async () => (await connections(impatient)) === 0, 10_000);
-  });
+  test('close their connection after the time limit', () => waitFor('unreadResponses'));
 
-  test('close it even if the client continues to send', async () => {
-    const socket = await openUnread(impatient.url, get('/docs/static/scalar.js').repeat(5));
-    const drip = setInterval(() => socket.write('G'), 50);
-    try {
-      await until(async () => (await connections(impatient)) === 1, 5_000);
-      await until(async () => (await connections(impatient)) === 0, 10_000);
-    } finally {
-      clearInterval(drip);
-    }
-  });
+  test('close it even if the client continues to send', () => waitFor('sendingClient'));
 
+  // It needs most of the CPU, so it does not run in parallel to the others.
   test('that exceed the memory limit together close the longest unread connections first', async () => {
-    const unread = { stalledMs: 60_000, overloadedStalledMs: 300, bufferedBytes: 512 * 1024 };
-    const service = await start({ timeouts: { ...usual, unread } });
-    const body = JSON.stringify({ limit: 10_000 });
-    const list =
-      `POST /api/RetrievePackages.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
-      `Authorization: Bearer ${await service.tokenOf('admin')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const { bytes } = await service.call('listPackages', { as: 'admin', body: { limit: 10_000 } });
-    // The kernel buffers some responses of each connection.
-    for (let n = 0; n < 6; n += 1) await openUnread(service.url, list.repeat(60));
-    const allowed = Math.floor(unread.bufferedBytes / bytes.length);
-    expect(allowed).toBeLessThan(4);
-    // The client's agent keeps one connection open.
-    await until(async () => (await connections(service)) <= allowed + 1, 25_000);
-    expect(await service.call('getHealth')).toMatchObject({ status: 200 });
+    await Promise.allSettled(waits.values());
+    await overload(await start({ timeouts: { ...usual, unread: OVERLOADED } }));
   });
 });
 
 describe('slow clients', () => {
-  test('receive a whole document slowly, although it takes longer than the limit for unread responses', async () => {
-    const path = '/docs/static/scalar.js';
-    const whole = await impatient.request('GET', path);
-    const socket = await openUnread(impatient.url, get(path, CLOSE));
-    const chunks: Buffer[] = [];
-    const startMs = performance.now();
-    while (!socket.readableEnded && !socket.destroyed) {
-      await sleep(40);
-      const chunk = socket.read(Math.min(32 * 1024, socket.readableLength || 1)) as Buffer | null;
-      if (chunk) chunks.push(chunk);
-    }
-    const text = Buffer.concat(chunks).toString('latin1');
-    expect(text.slice(text.indexOf('\r\n\r\n') + 4).length).toBe(whole.bytes.length);
-    expect(performance.now() - startMs).toBeGreaterThan(1_500);
-  });
+  test('receive a whole document slowly, although it takes longer than the limit for unread responses', () =>
+    waitFor('slowClient'));
 
-  test('are not disconnected while a handler runs', () => waits.get('slowHandler'));
+  test('are not disconnected while a handler runs', () => waitFor('slowHandler'));
 });
 
 describe('pipelined requests', () => {
@@ -184,7 +167,7 @@ describe('pipelined requests', () => {
 });
 
 test('a client that keeps its side open after a refusal is disconnected after five seconds', () =>
-  waits.get('halfOpenClient'));
+  waitFor('halfOpenClient'));
 
 async function slowHandler(service: Service): Promise<void> {
   const client = await service.owner.connect();
@@ -211,32 +194,91 @@ async function halfOpenClient(service: Service): Promise<void> {
 }
 
 describe('connections per address', () => {
-  /** Opens connections and returns those that stay open. */
-  const open = async (service: Service, count: number): Promise<Socket[]> => {
-    const opened: Socket[] = [];
-    for (let n = 0; n < count; n += 1) opened.push(await openUnread(service.url, ''));
-    await sleep(300);
-    // A rejected connection has ended, which is noticed only by reading.
-    for (const socket of opened) socket.resume();
-    await sleep(200);
-    return opened.filter(({ destroyed }) => !destroyed);
-  };
+  test('are limited by the setting, and each closed one makes room', () => waitFor('limitedAddress'));
 
-  test('are limited by the setting, and each closed one makes room', async () => {
-    const service = await start({ demo: false, env: { MAX_CONNECTIONS_PER_ADDRESS: '10' } });
-    const first = await open(service, 25);
-    expect(first).toHaveLength(10);
-    for (const socket of first.slice(0, 4)) socket.destroy();
-    await until(async () => (await connections(service)) === 6);
-    const second = await open(service, 10);
-    expect(second).toHaveLength(4);
-    for (const socket of [...first, ...second]) socket.destroy();
-    await until(async () => (await connections(service)) === 0);
-    expect(await service.call('getHealth')).toMatchObject({ status: 200 });
-  });
-
-  test('are not limited for a trusted proxy', async () => {
-    const env = { MAX_CONNECTIONS_PER_ADDRESS: '10', TRUST_PROXY: '127.0.0.0/8' };
-    expect(await open(await start({ demo: false, env }), 25)).toHaveLength(25);
-  });
+  test('are not limited for a trusted proxy', () => waitFor('trustedProxy'));
 });
+
+async function unreadResponses(service: Service): Promise<void> {
+  const bytes = get('/docs/static/scalar.js').repeat(5);
+  let accepted = 0;
+  service.app.server.server.on('connection', () => (accepted += 1));
+  await Promise.all(Array.from({ length: 20 }, () => openUnread(service.url, bytes)));
+  await until(async () => accepted === 20, 5_000);
+  await until(async () => (await connections(service)) === 0, 10_000);
+}
+
+async function sendingClient(service: Service): Promise<void> {
+  const accepted = once(service.app.server.server, 'connection');
+  const socket = await openUnread(service.url, get('/docs/static/scalar.js').repeat(5));
+  const drip = setInterval(() => socket.write('G'), 50);
+  try {
+    await accepted;
+    await until(async () => (await connections(service)) === 0, 10_000);
+  } finally {
+    clearInterval(drip);
+  }
+}
+
+async function overload(service: Service): Promise<void> {
+  const body = JSON.stringify({ limit: 10_000 });
+  const list =
+    `POST /api/RetrievePackages.php HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+    `Authorization: Bearer ${await service.tokenOf('admin')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const { bytes } = await untilAdmitted(() =>
+    service.call('listPackages', { as: 'admin', body: { limit: 10_000 } }),
+  );
+  // The kernel buffers some responses of each connection.
+  for (let n = 0; n < 6; n += 1) await openUnread(service.url, list.repeat(60));
+  const allowed = Math.floor(MAX_UNREAD_BYTES / bytes.length);
+  expect(allowed).toBeLessThan(4);
+  // The client's agent keeps one connection open.
+  await until(async () => (await connections(service)) <= allowed + 1, 25_000);
+  expect(await service.call('getHealth')).toMatchObject({ status: 200 });
+}
+
+async function slowClient(service: Service): Promise<void> {
+  const path = '/docs/static/scalar.js';
+  const whole = await service.request('GET', path);
+  const socket = await openUnread(service.url, get(path, CLOSE));
+  const chunks: Buffer[] = [];
+  const startMs = performance.now();
+  while (!socket.readableEnded && !socket.destroyed) {
+    await sleep(40);
+    const chunk = socket.read(Math.min(64 * 1024, socket.readableLength || 1)) as Buffer | null;
+    if (chunk) chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('latin1');
+  expect(text.slice(text.indexOf('\r\n\r\n') + 4).length).toBe(whole.bytes.length);
+  expect(performance.now() - startMs).toBeGreaterThan(1_500);
+}
+
+/** Opens connections, waits until only the expected number is left, and returns these. */
+async function openSeveral(service: Service, count: number, expected: number): Promise<Socket[]> {
+  const opened: Socket[] = [];
+  for (let n = 0; n < count; n += 1) opened.push(await openUnread(service.url, ''));
+  // A rejected connection has ended, which is noticed only by reading.
+  for (const socket of opened) socket.resume();
+  const left = () => opened.filter(({ destroyed }) => !destroyed);
+  await until(async () => left().length === expected);
+  return left();
+}
+
+async function limitedAddress(service: Service): Promise<void> {
+  const first = await openSeveral(service, 25, 10);
+  expect(await connections(service)).toBe(10);
+  for (const socket of first.slice(0, 4)) socket.destroy();
+  await until(async () => (await connections(service)) === 6);
+  const second = await openSeveral(service, 10, 4);
+  expect(await connections(service)).toBe(10);
+  for (const socket of [...first, ...second]) socket.destroy();
+  await until(async () => (await connections(service)) === 0);
+  expect(await service.call('getHealth')).toMatchObject({ status: 200 });
+}
+
+async function trustedProxy(service: Service): Promise<void> {
+  const opened = await openSeveral(service, 25, 25);
+  // The server has accepted all of them, and rejected none.
+  await until(async () => (await connections(service)) === 25);
+  expect(opened.filter(({ destroyed }) => destroyed)).toEqual([]);
+}

@@ -74,7 +74,7 @@ test(
       `Authorization: Bearer ${token}\r\n`,
     );
     // Memory that the lists leave to the garbage collector is not a cost of unread responses.
-    for (let round = 0; round < rounds(3, 5); round += 1) await readLists(token, body);
+    for (let round = 0; round < rounds(1, 5); round += 1) await readLists(token, body);
     const attack = (list + manifest).repeat(REQUESTS_EACH / 2);
     let grownBytes = await growthDuring(attack, LIST_SOCKETS);
     // Garbage that was not collected yet is no reason to fail. Unread responses take as much each time.

@@ -214,14 +214,19 @@ describe('the worst bodies of each kind at the maximum size of the operation', (
     return !isRepeated;
   }
 
+  /** Unknown keys cost the same for each action of an operation. */
+  const isFirstOfUnknown = ({ name }: WorstBody, _index: number, all: WorstBody[]) =>
+    rounds(0, 1) === 1 || !isUnknown(name) || all.find((each) => isUnknown(each.name))?.name === name;
+  const isUnknown = (name: string) => name.endsWith('its example with unknown keys');
+
   const withBody = operationIds.filter((id) => operationOf(id).mediaTypes.length > 0);
 
   test.each(withBody)(
     '%s: none blocks the event loop for 50 ms',
     async (id) => {
-      const bodies = [...worstJsonBodies(id, isFirstOfSchema, isFirstOfLimit), ...worstForms(id)].filter(
-        isWanted,
-      );
+      const bodies = [...worstJsonBodies(id, isFirstOfSchema, isFirstOfLimit), ...worstForms(id)]
+        .filter(isWanted)
+        .filter(isFirstOfUnknown);
       const sendAll = async (headers: () => Headers, wanted: WorstBody[]) => {
         for (const body of wanted) expect((await send(id, headers(), body)).status).toBeLessThan(500);
       };

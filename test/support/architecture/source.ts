@@ -5,9 +5,20 @@ export type Source = { path: string; text: string };
 
 const SHOWN_CHARACTERS = 120;
 
+/** Several rules read the same files. */
+const parsed = new Map<string, ts.SourceFile>();
+
+function parse({ path, text }: Source): ts.SourceFile {
+  const known = parsed.get(path);
+  if (known?.text === text) return known;
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  parsed.set(path, file);
+  return file;
+}
+
 /** Returns `path:line: code` for each node of a file that breaks a rule. Comments and strings are not code. */
 export function findNodes({ path, text }: Source, breaks: (node: ts.Node) => boolean): string[] {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const file = parse({ path, text });
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (breaks(node)) {
