@@ -48,6 +48,22 @@ export const processCpuMs = (pid: number): number | undefined => {
   return times && times.own * MS_PER_TICK;
 };
 
+/** Returns the CPU time of a process and of all that it has started, ended ones included, in milliseconds. */
+export function treeCpuMs(pid: number): number {
+  const processes = readAllProcesses();
+  const ticksOf = (root: number): number =>
+    processes
+      .filter(({ parent }) => parent === root)
+      .reduce(
+        (sum, child) => sum + ticksOf(child.pid),
+        ownAndEnded(processes.find((each) => each.pid === root)),
+      );
+  return ticksOf(pid) * MS_PER_TICK;
+}
+
+const ownAndEnded = (process: ProcessTimes | undefined) =>
+  process ? process.own + process.endedChildren : 0;
+
 /** Returns the process that starts PostgreSQL's other processes, if it runs on this machine. */
 async function findPostmaster(url: string): Promise<number | undefined> {
   return withClient(url, async (client) => {
@@ -58,7 +74,7 @@ async function findPostmaster(url: string): Promise<number | undefined> {
   });
 }
 
-type ProcessTimes = { name: string; parent: number; own: number; endedChildren: number };
+type ProcessTimes = { pid: number; name: string; parent: number; own: number; endedChildren: number };
 
 const readAllProcesses = (): ProcessTimes[] =>
   readdirSync('/proc')
@@ -77,5 +93,5 @@ function readProcess(pid: number): ProcessTimes | undefined {
   const fields = rest.split(' ').map(Number);
   // After the state: the parent is field 4 of proc(5), utime to cstime are fields 14 to 17.
   const [user = NaN, system = NaN, endedUser = NaN, endedSystem = NaN] = fields.slice(10, 14);
-  return { name, parent: fields[0] ?? NaN, own: user + system, endedChildren: endedUser + endedSystem };
+  return { pid, name, parent: fields[0] ?? NaN, own: user + system, endedChildren: endedUser + endedSystem };
 }

@@ -50,9 +50,12 @@ export async function prepareDatabase(
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
-    if (config.databaseUrl) await assertReachable('DATABASE_URL', config.databaseUrl);
-    if (config.databaseOwnerUrl) await assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl);
-    if (config.databaseDirectUrl) await assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl);
+    // Together, because each connection takes 20 ms.
+    await Promise.all([
+      assertReachable('DATABASE_URL', config.databaseUrl),
+      assertReachable('DATABASE_OWNER_URL', config.databaseOwnerUrl),
+      assertReachable('DATABASE_DIRECT_URL', config.databaseDirectUrl),
+    ]);
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
     if (ownerUrl) await migrateAndSeed(config, ownerUrl, log);
@@ -60,10 +63,13 @@ export async function prepareDatabase(
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
     if (!ownerUrl) await assertMigrated(url);
-    await recordUse(config, url, log);
+    const [role] = await Promise.all([
+      roleToAssume(config, 'DATABASE_URL', url),
+      recordUse(config, url, log),
+    ]);
     return {
       url,
-      ...(await roleToAssume(config, 'DATABASE_URL', url)),
+      ...role,
       isBehindPooler: config.databasePooler !== undefined,
       ...(config.databaseDirectUrl ? { direct: await openDirect(config, config.databaseDirectUrl) } : {}),
       stop: async () => embedded?.stop(),
@@ -100,7 +106,8 @@ async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedSer
   }
 }
 
-async function assertReachable(setting: string, url: string): Promise<void> {
+async function assertReachable(setting: string, url: string | undefined): Promise<void> {
+  if (!url) return;
   const version = await readVersion(url).catch((error: unknown) => {
     throw new ConfigError([`${setting}: ${messageOf(error)}`]);
   });

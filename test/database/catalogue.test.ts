@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openDb } from '../../src/platform/db/open-database.js';
-import { APP_ROLE } from '../../src/platform/db/connections/roles.js';
+import { APP_ROLE, withClient } from '../../src/platform/db/connections/roles.js';
 import { openSchemaEngine } from '../support/migrations/schema-engine.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
@@ -295,7 +295,7 @@ describe('the schemas of the job queue, which belong to no tenant', () => {
         where schemaname = 'graphile_worker' order by found`);
     const before = [await grants(), await policies()];
     expect(before[1]).not.toEqual([]);
-    await installQueue(database.ownerUrl);
+    await withClient(database.ownerUrl, (client) => installQueue(database.ownerUrl, client));
     expect([await grants(), await policies()]).toEqual(before);
   });
 });

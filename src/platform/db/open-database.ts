@@ -18,21 +18,25 @@ export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
   const pool = createPool(options);
   const modelSpans: ModelSpans | undefined = options.isTraced ? new Map() : undefined;
   const adapter = modelSpans ? new TracedPrismaPg(pool, modelSpans) : new PrismaPg(pool);
-  const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  let prisma: PrismaClient | undefined;
   const { size, assumeRole } = options;
   const shares = { size, countTenants: () => countTenants(pool) };
   const replica =
     options.replica && openReplica({ ...shares, ...(assumeRole ? { assumeRole } : {}), ...options.replica });
   return {
     pool,
-    prisma,
+    // Created on first use: it takes 20 ms, and a process that only runs jobs may never need it.
+    get prisma() {
+      prisma ??= new PrismaClient({ adapter, errorFormat: 'minimal' });
+      return prisma;
+    },
     replica,
     connectionShares: makeConnectionShares(shares),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,
     modelSpans,
     async close() {
-      await prisma.$disconnect();
+      await prisma?.$disconnect();
       await Promise.all([pool.end(), replica?.close()]);
     },
   };

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.js';
 import { newId } from '../values/ids.js';
@@ -14,7 +13,9 @@ import { requireHttps } from './https-only.js';
 import { makeListener, type Timeouts } from './connections/listener.js';
 import { traceRequests } from './trace-requests.js';
 import type { Tracer } from '../tracing/span.js';
+import { logStream } from '../logging/log-stream.js';
 import { attributeRequests, describeRequest, makeLogController } from '../logging/request-log.js';
+import { securityHeaders } from './replies/security-headers.js';
 import { makeRequestMeter } from './request-metrics.js';
 import type { SocketResponse } from './connections/parser-errors.js';
 import { assertOneHost } from './connections/request-target.js';
@@ -52,7 +53,7 @@ export async function makeServer(
       onConnectionRefused: (address) =>
         app.log.warn({ event: 'connection.refused', address }, 'connection refused'),
     }),
-    logger: { level: config.logLevel, serializers: { req: describeRequest } },
+    logger: { level: config.logLevel, stream: logStream, serializers: { req: describeRequest } },
     logController: makeLogController(),
     genReqId: newId,
     requestIdHeader: false,
@@ -85,17 +86,10 @@ export async function makeServer(
   );
   registerLines(app);
   await registerForms(app);
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-    hsts: config.appEnv === 'development' ? false : { maxAge: 31_536_000 },
-  });
+  const headers = commonHeaders(config);
   app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(headers);
     void reply.header('x-request-id', request.id);
-    // Cacheable responses replace this header: platform/http/documents/static-documents.ts, logos.
-    void reply.header('cache-control', 'no-store');
     assertOneHost(request.raw);
   });
   if (config.appEnv !== 'development') requireHttps(app);
@@ -108,6 +102,18 @@ export async function makeServer(
     );
   }
 }
+
+const commonHeaders = ({ appEnv }: Config): Record<string, string> => ({
+  ...securityHeaders({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    hsts: appEnv === 'development' ? false : { maxAge: 31_536_000 },
+  }),
+  // Cacheable responses replace this header: platform/http/documents/static-documents.ts, logos.
+  'cache-control': 'no-store',
+});
 
 const describeSocketResponse = ({ status, code, requestId, socket }: SocketResponse) => ({
   reqId: requestId,

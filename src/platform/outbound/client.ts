@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { LRUCache } from 'lru-cache';
 import type { OutboundConfig } from '../../config/config.js';
 import { makeAddressRateLimiter } from './address-rate-limit.js';
 import { makeOpenSocket } from './connect.js';
@@ -34,10 +35,22 @@ export function makeOutboundClient(
   const connections = makeConnections(open, rateLimiter);
   let closing: Promise<void> | undefined;
 
+  // A courier's webhooks all go to the same URL. Its addresses are checked at each connection.
+  const problems = new LRUCache<string, { message: string | null }>({
+    max: MAX_KNOWN_URLS,
+    memoMethod: (url) => ({ message: problemOf(url) }),
+  });
+
+  /** Returns why a URL must not be called, or null. */
+  function problemOf(url: string): string | null {
+    const fault = validateUrl(url, { allowLoopback, ports });
+    if (fault) return describeProblem('the URL', ...fault).message;
+    return isListedHost(url, hosts) ? null : UNLISTED_HOST;
+  }
+
   async function attempt(request: OutboundRequest): Promise<ExchangeResult> {
-    const fault = validateUrl(request.url, { allowLoopback, ports });
-    if (fault) return { outcome: 'unsafe_target', error: describeProblem('the URL', ...fault).message };
-    if (!isListedHost(request.url, hosts)) return { outcome: 'unsafe_target', error: UNLISTED_HOST };
+    const { message } = problems.memo(request.url);
+    if (message !== null) return { outcome: 'unsafe_target', error: message };
     const headerFault = findInvalidHeader(request.headers);
     if (headerFault) return { outcome: 'unreachable', error: headerFault };
     return exchange(connections, request);
@@ -59,6 +72,8 @@ export function makeOutboundClient(
     },
   };
 }
+
+const MAX_KNOWN_URLS = 1_000;
 
 const UNLISTED_HOST =
   'This deployment calls only the hosts that its operator lists in OUTBOUND_HOSTS. Nothing was sent.';

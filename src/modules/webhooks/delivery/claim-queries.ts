@@ -41,7 +41,11 @@ export function selectTarget(ctx: SystemContext, queue: DeliveryQueue): Sql<Targ
 
 /** A delivery that this worker has claimed, with its event. */
 export type ClaimedRow = EventRow &
-  Pick<WebhookDelivery, 'origin' | 'attemptCount' | 'createdAt' | 'traceparent'> & { deliveryId: string };
+  Pick<WebhookDelivery, 'origin' | 'attemptCount' | 'createdAt' | 'traceparent'> & {
+    deliveryId: string;
+    /** The package whose synchronisation the delivery belongs to. Null for none. */
+    syncedPackageId: string | null;
+  };
 
 /**
  * Claims the due deliveries of the queue, oldest first. A paused queue returns only tests, a queue without a
@@ -63,10 +67,11 @@ export function claimDue(ctx: SystemContext, queue: DeliveryQueue, atMost: numbe
     ), claimed as (
       update webhook_deliveries d set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS}::int)
       from due where ${tenantRows(ctx, 'd')} and d.id = due.id
-      returning d.id, d.event_id, d.origin, d.attempt_count, d.created_at, d.traceparent
+      returning d.id, d.event_id, d.origin, d.attempt_count, d.created_at, d.traceparent, d.sync_job_id
     )
     select claimed.id as "deliveryId", claimed.origin, claimed.attempt_count::int as "attemptCount",
       claimed.created_at as "createdAt", claimed.traceparent,
+      case when claimed.sync_job_id is not null then ev.package_id end as "syncedPackageId",
       ev.id, ev.type, ev.sequence::text as sequence, ev.data, ev.occurred_at as "occurredAt"
     from claimed join events ev on ${tenantRows(ctx, 'ev')} and ev.id = claimed.event_id
     order by ev.sequence, ev.id`;

@@ -18,6 +18,7 @@ import {
   postponeDeliveries,
   recordHealth,
   settleDeliveries,
+  settleSyncs,
   type AttemptResult,
   type Postponed,
 } from './settle-queries.js';
@@ -195,11 +196,13 @@ async function settleThenClaim(
 ): Promise<[TargetRow[], ClaimedRow[]]> {
   const claiming = [selectTarget(ctx, queue), claimDue(ctx, queue, room)] as const;
   if (results.length === 0) return ctx.preparedPipeline(claiming);
-  const [, , , ...claimed] = await ctx.preparedPipeline([
+  const synced = results.filter((result) => result.synced_package_id !== null);
+  const [, , , target, claimed] = await ctx.preparedPipeline([
     insertAttempts(ctx, queue, results),
     settleDeliveries(ctx, results),
     recordHealth(ctx, queue, results),
     ...claiming,
-  ]);
-  return claimed;
+    ...(synced.length > 0 ? [settleSyncs(ctx, synced)] : []),
+  ] as const);
+  return [target, claimed];
 }

@@ -9,16 +9,19 @@ export type Called = {
   endpoint: Endpoint;
   format: 'event' | 'flat';
   token: string | null;
-  /** The customer of a flat package; undefined for none. */
-  userCode: string | undefined;
 };
 
 type Outcome = Pick<AttemptResult, 'outcome' | 'http_status' | 'response_start' | 'error'>;
 
-/** Returns how the courier's system took a request, for the delivery log. */
+/**
+ * Returns how the courier's system took a request, for the delivery log.
+ *
+ * @param userCode the customer of a flat package; undefined for none
+ */
 export function readOutcome(
   called: Called,
   reply: Exclude<OutboundReply, { outcome: 'postponed' }>,
+  userCode: string | undefined,
 ): Outcome {
   if (reply.outcome !== 'answered')
     return { outcome: reply.outcome, http_status: null, response_start: null, error: reply.error };
@@ -26,7 +29,7 @@ export function readOutcome(
     outcome: isAccepted(called, reply.status) ? 'delivered' : 'rejected',
     http_status: reply.status,
     response_start: startOf(reply.body, called.token),
-    error: called.format === 'flat' && reply.status === 404 ? describeNotFound(called) : null,
+    error: called.format === 'flat' && reply.status === 404 ? describeNotFound(called, userCode) : null,
   };
 }
 
@@ -38,7 +41,7 @@ const isAccepted = ({ format }: Called, status: number) =>
   (status >= 200 && status <= 299) || (format === 'flat' && status === 409);
 
 /** Receivers of flat packages answer 404 for a customer that they do not know. */
-function describeNotFound({ endpoint, userCode }: Called): string {
+function describeNotFound({ endpoint }: Called, userCode: string | undefined): string {
   const setting = `api_url_${endpoint}`;
   return userCode === undefined
     ? `The receiver answered 404. Check ${setting}. If it is correct, the receiver does not accept a package without a known customer.`

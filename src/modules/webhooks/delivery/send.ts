@@ -17,7 +17,7 @@ const MAX_REPLY_BYTES = 65_536;
 export type Target = TargetRow & { url: string };
 
 /** The values that all requests to a URL share. */
-export type Sender = Omit<Called, 'userCode'> & {
+export type Sender = Called & {
   queue: DeliveryQueue;
   url: string;
   secrets: string[];
@@ -68,10 +68,10 @@ export async function attempt(
   sender: Sender,
   { delivery, body }: Message,
 ): Promise<AttemptResult | Postponed> {
-  const { deliveryId: delivery_id, origin } = delivery;
+  const { deliveryId: delivery_id, syncedPackageId: synced_package_id, origin } = delivery;
   const number = delivery.attemptCount + 1;
   const sentAt = sender.clock();
-  const attempted = { delivery_id, number, started_at: sentAt.toISOString() };
+  const attempted = { delivery_id, synced_package_id, number, started_at: sentAt.toISOString() };
   if (!body) return { ...attempted, ...NOTHING_TO_SEND };
   const observed = observeAttempt(deps, sender.queue, delivery, { number, sentAt });
   const reply = await deps.outbound.send({
@@ -90,7 +90,7 @@ export async function attempt(
     observed.postponed();
     return { delivery_id, after_ms: reply.retryAfterMs };
   }
-  const outcome = readOutcome({ ...sender, userCode: body.userCode }, reply);
+  const outcome = readOutcome(sender, reply, body.userCode);
   observed.ended(outcome, reply.durationMs);
   return {
     ...attempted,

@@ -16,6 +16,8 @@ export type AttemptResult = {
   error: string | null;
   /** The delay of the next attempt; null for none. */
   retry_after_s: number | null;
+  /** See ClaimedRow. */
+  synced_package_id: string | null;
 };
 
 const resultsTable = (
@@ -52,29 +54,38 @@ export function postponeDeliveries(ctx: SystemContext, postponed: Postponed[]): 
       and d.id = later.delivery_id and d.status = 'pending'`;
 }
 
-/** Settles the deliveries or schedules their retries, and updates the synchronisations they belong to. */
+/** Settles the deliveries or schedules their retries. */
 export function settleDeliveries(ctx: SystemContext, results: AttemptResult[]): Sql {
   return sql`
-    with settled as (
-      update webhook_deliveries d
-      set attempt_count = result.number, last_http_status = result.http_status, claimed_until = null,
-        status = case when result.outcome = 'delivered' then 'delivered'
-          when result.retry_after_s is null then 'failed' else 'pending' end,
-        next_attempt_at = case when result.outcome <> 'delivered' then now() + make_interval(secs => result.retry_after_s) end,
-        settled_at = case when result.outcome = 'delivered' or result.retry_after_s is null then now() end
-      from ${resultsTable(results)}
-      -- The ids again, because PostgreSQL does not know how few rows a JSON array has, and would read all pending deliveries.
-      where ${tenantRows(ctx, 'd')} and d.id = any(${results.map((each) => each.delivery_id)}::uuid[])
-        and d.id = result.delivery_id and d.status = 'pending'
-      returning d.sync_job_id, d.status
-    )
+    update webhook_deliveries d
+    set attempt_count = result.number, last_http_status = result.http_status, claimed_until = null,
+      status = case when result.outcome = 'delivered' then 'delivered'
+        when result.retry_after_s is null then 'failed' else 'pending' end,
+      next_attempt_at = case when result.outcome <> 'delivered' then now() + make_interval(secs => result.retry_after_s) end,
+      settled_at = case when result.outcome = 'delivered' or result.retry_after_s is null then now() end
+    from ${resultsTable(results)}
+    -- The ids again, because PostgreSQL does not know how few rows a JSON array has, and would read all pending deliveries.
+    where ${tenantRows(ctx, 'd')} and d.id = any(${idsOf(results)}::uuid[])
+      and d.id = result.delivery_id and d.status = 'pending'`;
+}
+
+/**
+ * Updates the synchronisations of the settled deliveries among these. By the packages' ids, because the ids of jobs have no
+ * index: in each settlement PostgreSQL would read all synchronisations of the tenant.
+ */
+export function settleSyncs(ctx: SystemContext, results: AttemptResult[]): Sql {
+  const packageIds = results.flatMap(({ synced_package_id: id }) => id ?? []);
+  return sql`
     update package_syncs s
-    set status = case settled.status when 'delivered' then 'sent' else 'failed' end, settled_at = now()
-    from settled
-    where ${tenantRows(ctx, 's')} and s.job_id = settled.sync_job_id and settled.status <> 'pending'
+    set status = case d.status when 'delivered' then 'sent' else 'failed' end, settled_at = now()
+    from webhook_deliveries d
+    where ${tenantRows(ctx, 'd')} and d.id = any(${idsOf(results)}::uuid[]) and d.status <> 'pending'
+      and ${tenantRows(ctx, 's')} and s.package_id = any(${packageIds}::uuid[]) and s.job_id = d.sync_job_id
       -- one that had failed may be sent by a redelivery
       and s.status in ('sending', 'failed')`;
 }
+
+const idsOf = (results: AttemptResult[]) => results.map((each) => each.delivery_id);
 
 /** A URL is paused after this many hours without a success. Source: the contract, "Webhooks and events". */
 const PAUSE_AFTER_HOURS = 48;

@@ -21,7 +21,12 @@ export const isPooledSession = (client: pg.ClientBase, pid: number | undefined):
 
 /** @throws Error that names `setting` when `url` leads to a pooler. Call it before using session features such as LISTEN. */
 export async function assertDirect(setting: string, url: string): Promise<void> {
-  if (await withClient(url, isPooled)) throw new Error(notDirect(setting));
+  await withClient(url, (client) => assertDirectClient(setting, client));
+}
+
+/** The same for a connection that is open. */
+export async function assertDirectClient(setting: string, client: pg.ClientBase): Promise<void> {
+  if (await isPooled(client)) throw new Error(notDirect(setting));
 }
 
 const notDirect = (setting: string) =>
@@ -47,10 +52,13 @@ export async function poolerProblems({
   runsJobs: runsJobs,
 }: Urls): Promise<string[]> {
   // Run this check even if DATABASE_POOLER is set, because a pooler in statement mode fails here.
-  const leadsToPooler = await withClient(url, isPooled);
+  const [leadsToPooler, isOwnerPooled] = await Promise.all([
+    withClient(url, isPooled),
+    ownerUrl ? withClient(ownerUrl, isPooled) : false,
+  ]);
   if (leadsToPooler && !pooler) return [POOLER_NOT_DECLARED];
   const problems: string[] = [];
-  if (ownerUrl && (await withClient(ownerUrl, isPooled))) problems.push(notDirect('DATABASE_OWNER_URL'));
+  if (isOwnerPooled) problems.push(notDirect('DATABASE_OWNER_URL'));
   if (pooler && runsJobs && !directUrl) problems.push(DIRECT_URL_MISSING);
   if (!directUrl) return problems;
   if (await withClient(directUrl, isPooled)) problems.push(notDirect('DATABASE_DIRECT_URL'));

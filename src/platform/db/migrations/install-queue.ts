@@ -1,19 +1,19 @@
 import { runMigrations } from 'graphile-worker';
-import { APP_ROLE, withClient } from '../connections/roles.js';
+import type pg from 'pg';
+import { APP_ROLE } from '../connections/roles.js';
 import { queueLogger } from '../../queue/log.js';
 
 /**
  * Migrates graphile-worker's tables to the library's version and grants the application's role access. The tables contain
  * only job kinds, ids and times, no tenant data.
  *
- * @param url the schema owner's connection
+ * @param url for the library, which opens a connection of its own
+ * @param client a connection of the same role, the schema's owner
  */
-export async function installQueue(url: string): Promise<void> {
+export async function installQueue(url: string, client: pg.ClientBase): Promise<void> {
   await runMigrations({ connectionString: url, logger: queueLogger(() => undefined) });
-  await withClient(url, async (client) => {
-    await client.query(GRANTS);
-    await client.query(POLICIES);
-  });
+  await client.query(GRANTS);
+  await client.query(POLICIES);
 }
 
 const GRANTS = `

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { installQueue } from './install-queue.js';
-import { assertDirect } from '../connections/pooler.js';
+import { assertDirectClient } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
 import { applyMigration, createHistory } from './apply.js';
 import { readBackgroundMigrations } from './background-rows.js';
@@ -30,13 +30,13 @@ export async function migrate(
   folder: string,
   { limits = LOCK_LIMITS, log = () => undefined }: MigrateOptions = {},
 ): Promise<string[]> {
-  await assertDirect('The URL of the owner', url);
   return withClient(url, async (client) => {
+    await assertDirectClient('The URL of the owner', client);
     await waitForTurn(client);
     const pending = await listUnapplied(client, folder);
     // A connection of its own, because scripts may change settings of the session.
     if (pending.length > 0) await withClient(url, (own) => applyAll(own, pending, { limits, log }));
-    await installQueue(url);
+    await installQueue(url, client);
     return pending.map(({ name }) => name);
   });
 }

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { pino, type Logger } from 'pino';
+import { createApp } from './app.js';
+import { ConfigError, type Config } from './config/config.js';
+import type { Background, BackgroundOptions } from './jobs/background.js';
+import type { ReplicaOptions } from './platform/db/connections/replica.js';
+import { DEMO } from './development/demo/demo.js';
+import { openDb } from './platform/db/open-database.js';
+import { openCells } from './startup/cells.js';
+import type { PreparedDatabase } from './startup/prepare-database.js';
+import type { serveMetrics, ServedMetrics } from './platform/metrics/serve.js';
+import { startTracing } from './platform/tracing/start-tracing.js';
+import { connectionOf, DRAIN_MS, print, queueConnectionOf, type Stop } from './startup/process.js';
+
+/** How long statements of aborted requests may delay closing the pool, and a collector the end of the process. */
+const CLOSE_MS = 500;
+
+/** Serves requests until a signal arrives. Also runs jobs, unless RUN_WORKER=false. */
+export async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
+  const connection = connectionOf(database);
+  const metrics = config.metrics && (await startMetrics(config.metrics, connection));
+  const log = pino({ level: config.logLevel });
+  const tracing = await startTracing(config.tracing, log);
+  const tracer = tracing?.tracer;
+  const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };
+  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined, replica });
+  metrics?.watchPool('service', db);
+  const others = openCells({ config, metrics, isTraced: tracer !== undefined });
+  if (db.replica) metrics?.watchReplica(db.replica);
+  try {
+    const { server } = await createApp({ config, db, cells: others.cells, metrics, tracer });
+    // A signal may have arrived during start-up.
+    if (stop.signal()) return;
+    await listen(server, config);
+    if (metrics) server.log.info({ port: metrics.port }, 'serving metrics');
+    const background = config.worker.inProcess
+      ? await startJobs({
+          config,
+          connection,
+          queueConnection: queueConnectionOf(database),
+          log: server.log,
+          metrics,
+          tracer,
+        })
+      : undefined;
+    if (config.appEnv === 'development') printWelcome(server, config);
+    await stop.received;
+    await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
+  } finally {
+    await Promise.race([
+      Promise.all([db.close(), others.close(), metrics?.close(), tracing?.stop()]),
+      sleep(CLOSE_MS),
+    ]);
+  }
+}
+
+/** Loaded only if there is a port for metrics. */
+async function startMetrics(...options: Parameters<typeof serveMetrics>): Promise<ServedMetrics> {
+  const { serveMetrics } = await import('./platform/metrics/serve.js');
+  return serveMetrics(...options);
+}
+
+/** Loaded after the service has begun to serve, because requests need none of it. */
+async function startJobs(options: BackgroundOptions): Promise<Background> {
+  const { startBackground } = await import('./jobs/background.js');
+  return startBackground(options);
+}
+
+function logReplica(log: Logger): ReplicaOptions['onChange'] {
+  return ({ isServing, reason }) => {
+    if (isServing) log.info('the replica serves reports');
+    else log.warn({ err: reason }, 'the replica does not serve reports, the primary does');
+  };
+}
+
+async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([`Cannot listen on ${host}:${port}: ${reason}. Set HOST or PORT.`]);
+  }
+}
+
+async function drain(server: FastifyInstance, stop: Stop): Promise<void> {
+  server.log.info({ signal: stop.signal() }, 'closing');
+  setTimeout(() => server.server.closeAllConnections(), DRAIN_MS).unref();
+  await server.close();
+}
+
+function printWelcome(app: FastifyInstance, { tls, host }: Config): void {
+  const address = app.server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const isEverywhere = host === '0.0.0.0' || host === '::';
+  const base = `${tls ? 'https' : 'http'}://${isEverywhere ? '127.0.0.1' : host}:${port}`;
+  print(`
+Crossdock is serving ${base}
+
+  Console          ${base}/console
+                     warehouse staff: warehouse, manager, admin; couriers: iex, hrb; password: ${DEMO.password}
+                     a parcel to receive: ${DEMO.announcedNumber}, without a scanner type it into the field Number
+  Documentation    ${base}/docs
+  Log in           curl -s ${base}/api/login.php -H 'Content-Type: application/json' \\
+                     -d '{"action":"login","username":"admin","password":"crossdock-demo"}'
+  Announce         curl -s ${base}/api/Prealert.php -H "X-API-KEY: $(printf 'a%.0s' $(seq 64))" \\
+                     -H 'Content-Type: application/json' -d '{"UserCode":"IEX-1001","TrackingNumber":"HELLO-1"}'
+
+The README's tour goes on from here. Ctrl-C stops.`);
+}
