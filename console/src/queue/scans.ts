@@ -32,6 +32,15 @@ export function delayAfter(failures: number, random: number): number {
 /** Returns the text without the characters that the service refuses with the whole batch: NUL, and halves of a character. */
 export const storable = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '');
 
+/** Returns a random UUID. crypto.randomUUID() is missing on pages without HTTPS. */
+export function newScanId(): string {
+  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte, place) => {
+    const marked = place === 6 ? (byte & 0x0f) | 0x40 : place === 8 ? (byte & 0x3f) | 0x80 : byte;
+    return marked.toString(16).padStart(2, '0');
+  }).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
 export type Batch = { station: string; scans: QueuedScan[] };
 
 /** Returns the next batch of a user: the oldest scans, of one station. */
