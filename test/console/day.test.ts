@@ -103,6 +103,11 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
       await type(page, '1,5');
       await scan(page, third);
       await expectWord(page, 'WEIGH');
+      // The result of the parcel before is readable while the next one is open.
+      await page
+        .getByTestId('earlier')
+        .filter({ hasText: new RegExp(`^✓RECEIVED${second}`) })
+        .waitFor();
       await type(page, '2');
       await page.keyboard.press('Enter');
       await expectWord(page, 'RECEIVED');

@@ -203,9 +203,13 @@ test('a scan has an id that the service accepts, and no other scan has it', () =
 });
 
 describe('an answered scan', () => {
-  test.each([{ result: 'done' as const }, { result: 'repeated' as const }])(
-    'that was executed ($result) leaves the queue',
-    (each) => expect(settle(scanAt(1), answer(each))).toBeUndefined(),
+  test.each([
+    { result: 'done' as const, reason: null },
+    { result: 'repeated' as const, reason: null },
+    { result: 'conflict' as const, outcome: 'conflict' as const, reason: 'already_received' as const },
+    { result: 'repeated' as const, outcome: 'conflict' as const, reason: 'already_received' as const },
+  ])('after which nothing is left to do ($result, $reason) leaves the queue', (each) =>
+    expect(settle(scanAt(1), answer(each))).toBeUndefined(),
   );
 
   test.each([

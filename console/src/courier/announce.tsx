@@ -6,6 +6,7 @@ import { useScans } from '../ui/keys.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
 import { Pages } from './parcels.js';
+import { Code } from '../ui/code.js';
 
 const PER_PAGE = 25;
 
@@ -31,7 +32,7 @@ export function AnnouncePage() {
                   columns={[
                     {
                       title: t('common.number'),
-                      cell: ({ tracking_number }) => <span class="mono">{tracking_number}</span>,
+                      cell: ({ tracking_number }) => <Code text={tracking_number} />,
                     },
                     {
                       title: t('common.status'),

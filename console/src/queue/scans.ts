@@ -56,10 +56,14 @@ export function nextBatch(queue: QueuedScan[], owner: string, limit = BATCH_SIZE
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Returns whether the service has executed the scan, so that it need not be kept. A conflict stays one when it is repeated. */
-export const isAcknowledged = ({ outcome }: Pick<ScanResult, 'outcome'>): boolean => outcome === 'done';
+/**
+ * Returns whether nothing is left to do for the scan. Every other conflict needs a person. A parcel that was received before does not:
+ * the page has said so, and the first measures are kept.
+ */
+export const isAcknowledged = ({ outcome, reason }: Pick<ScanResult, 'outcome' | 'reason'>): boolean =>
+  outcome === 'done' || (outcome === 'conflict' && reason === 'already_received');
 
-/** Returns what remains of a sent scan: nothing if it was executed, otherwise the scan with its answer. */
+/** Returns what remains of a sent scan: nothing, or the scan with its answer until a person has seen it. */
 export function settle(scan: QueuedScan, result: ScanResult): QueuedScan | undefined {
   return isAcknowledged(result) ? undefined : { ...scan, state: 'attention', result };
 }

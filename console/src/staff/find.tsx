@@ -10,6 +10,7 @@ import { useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Table, Tag } from '../ui/parts.js';
 import { goTo, linkTo } from '../ui/router.js';
 import { StatusTag } from '../ui/status.js';
+import { Code } from '../ui/code.js';
 
 /** What a scan or a person asked for. Kept here, because a scan on another page opens this one. */
 const wanted = signal('');
@@ -180,7 +181,7 @@ function Packages({ resolution, packages }: Found) {
           { title: t('common.status'), cell: ({ status }) => <StatusTag status={status} /> },
           {
             title: t('common.number'),
-            cell: ({ tracking_number }) => <span class="mono">{tracking_number}</span>,
+            cell: ({ tracking_number }) => <Code text={tracking_number} />,
           },
           {
             title: t('common.owner'),

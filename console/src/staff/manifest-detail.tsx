@@ -10,6 +10,7 @@ import { Content, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
 import { ManifestTag } from './manifests.js';
 import { NumberField } from './receive.js';
+import { Code } from '../ui/code.js';
 
 const STEPS = ['draft', 'ready', 'shipped', 'completed'] as const;
 type Step = (typeof STEPS)[number];
@@ -195,7 +196,7 @@ function Packages({ packages, manifestId, isOpen, onDone }: PackagesProps) {
           },
           {
             title: t('common.number'),
-            cell: ({ tracking_number }) => <span class="mono">{tracking_number}</span>,
+            cell: ({ tracking_number }) => <Code text={tracking_number} />,
           },
           {
             title: t('common.owner'),
