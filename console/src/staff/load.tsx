@@ -32,7 +32,7 @@ function ReadyManifests() {
   );
   useScans(({ text }) => void openScanned(text));
   return (
-    <>
+    <div class="station">
       <Heading title={t('load.title')} />
       <OutcomeBanner idle={t('load.choose')} />
       <Content of={manifests}>
@@ -50,7 +50,7 @@ function ReadyManifests() {
           )
         }
       </Content>
-    </>
+    </div>
   );
 }
 

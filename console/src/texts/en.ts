@@ -235,6 +235,8 @@ export const en = {
   'find.empty': 'Scan or type what you have.',
   'find.emptyHint': 'A tracking number, a house number, a manifest, a user code or a last name.',
   'find.meaning': 'What this is',
+  'check.valid': 'The check digit is right.',
+  'check.none': 'This format has no check digit.',
   'find.prealert': 'Pre-alert',
   'find.customer': 'Customer',
   'find.nothing': 'No package found.',

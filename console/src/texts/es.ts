@@ -243,6 +243,8 @@ export const es: Texts = {
   'find.emptyHint':
     'Un número de rastreo, un número interno, un manifiesto, un código de cliente o un apellido.',
   'find.meaning': 'Qué es esto',
+  'check.valid': 'El dígito de control es correcto.',
+  'check.none': 'Este formato no tiene dígito de control.',
   'find.prealert': 'Prealerta',
   'find.customer': 'Cliente',
   'find.nothing': 'No se encontró ningún paquete.',
