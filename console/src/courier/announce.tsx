@@ -7,6 +7,7 @@ import { useAction, useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
 import { Pages } from './parcels.js';
 import { Code } from '../ui/code.js';
+import { Customer as CustomerName } from '../ui/owner.js';
 
 const PER_PAGE = 25;
 
@@ -44,8 +45,9 @@ export function AnnouncePage() {
                     },
                     {
                       title: t('common.customer'),
-                      cell: ({ user_code, first_name, last_name }) =>
-                        [user_code, first_name, last_name].filter(Boolean).join(' '),
+                      cell: ({ user_code, first_name, last_name }) => (
+                        <CustomerName code={user_code} names={[first_name, last_name]} />
+                      ),
                     },
                     { title: t('common.vendor'), isExtra: true, cell: ({ vendor }) => vendor ?? '' },
                     {
