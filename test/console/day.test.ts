@@ -167,7 +167,10 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
       await page.getByLabel('Tracking number').focus();
       await type(page, first);
       await page.keyboard.press('Enter');
-      await page.getByRole('row', { name: spoken(first) }).getByText('Shipped').waitFor();
+      await page
+        .getByRole('row', { name: spoken(first) })
+        .getByText('Shipped')
+        .waitFor();
       expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
         'My parcels',
         'Announce',

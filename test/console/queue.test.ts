@@ -101,12 +101,12 @@ describe('a scan with which the service cannot deal', () => {
     scans.some(({ scan_id }) => ids.includes(scan_id));
 
   test.each([400, 413, 422])('is set aside after %d, and all others are sent', (status) => {
-    const sent = sendAll(queue, (scans) => (hasAny(scans, 'scan-7', 'scan-300') ? status : undefined));
-    expect(sent.aside).toEqual(['scan-7', 'scan-300']);
+    const sent = sendAll(queue, (scans) => (hasAny(scans, 'scan-7', 'scan-80') ? status : undefined));
+    expect(sent.aside).toEqual(['scan-7', 'scan-80']);
     expect(new Set(sent.done).size).toBe(BATCH_SIZE - 2);
     expect(sent.left).toEqual([]);
-    // Eleven requests find one of 500. The last sends the rest.
-    expect(sent.requests).toBeLessThanOrEqual(23);
+    // Eight requests find one of 100. The last sends the rest.
+    expect(sent.requests).toBeLessThanOrEqual(17);
   });
 
   test('has the reason of the service', () => {

@@ -83,9 +83,9 @@ export async function receiveBesideScansRow(bench: Bench, tenant: BenchTenant, s
   };
   const sending = sendBatches();
   try {
-    // Slower than the service, so that the waits of one intake do not add to those of the next.
-    const load = { port: bench.port, template, connections: 4, ...bench.scale.load, perSecond: 10 };
-    const { latency } = await runLoad({ ...load, first: 0, seconds: 3 * bench.scale.load.seconds });
+    // So slow that the waits of one intake do not add to those of the next, also on a busy machine.
+    const load = { port: bench.port, template, connections: 4, ...bench.scale.load, perSecond: 2 };
+    const { latency } = await runLoad({ ...load, first: 0, seconds: 5 * bench.scale.load.seconds });
     const name = `receive beside batches of ${digits(size)}`;
     return { name, measured: latency.p50, unit: 'ms', latency };
   } finally {
