@@ -98,8 +98,11 @@ export function makeProfile(): { folder: string; remove(): void } {
   };
 }
 
-/** Starts chromium as a process of ours, so that SIGKILL reaches all of its processes at once. */
-export async function startKillable(profile: string, address: string): Promise<Killable> {
+/**
+ * Starts chromium as a process of ours, so that SIGKILL reaches all of its processes at once.
+ * @param prepare a script that runs before those of the page
+ */
+export async function startKillable(profile: string, address: string, prepare: string): Promise<Killable> {
   const child = spawn(
     chromiumPath ?? '',
     [
@@ -119,6 +122,7 @@ export async function startKillable(profile: string, address: string): Promise<K
   const [context] = browser.contexts();
   const page = context?.pages()[0] ?? (await context?.newPage());
   if (!page) throw new Error('The browser has no page.');
+  await page.addInitScript(prepare);
   await page.goto(`${address}/console`);
   return {
     page,
