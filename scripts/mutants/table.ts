@@ -3,6 +3,7 @@ import { ACCESS } from './table/access.js';
 import { ATTACKS } from './table/attacks.js';
 import { CELLS } from './table/cells.js';
 import { DATABASE } from './table/database.js';
+import { FLOOR } from './table/floor.js';
 import { RECORDS } from './table/records.js';
 import { SCANS } from './table/scans.js';
 import { SIGN_IN } from './table/sign-in.js';
@@ -15,6 +16,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TRANSPORT,
   ...RECORDS,
   ...SCANS,
+  ...FLOOR,
   ...ATTACKS,
   ...DATABASE,
   ...CELLS,

@@ -32,12 +32,10 @@ afterAll(async () => {
   if (chromiumPath) await service.stop();
 });
 
+const QUIET = `localStorage.setItem('crossdock-device', '{"labels":"off","hasSound":false,"language":"en"}')`;
+
 async function open(profile: string): Promise<Killable> {
-  const browser = await startKillable(profile, service.url);
-  await browser.page.evaluate(
-    `localStorage.setItem('crossdock-device', '{"labels":"off","hasSound":false,"language":"en"}')`,
-  );
-  await browser.page.reload();
+  const browser = await startKillable(profile, service.url, QUIET);
   await logIn(browser.page, 'warehouse', DEMO.password);
   await browser.page.locator('.workplace').waitFor();
   return browser;

@@ -3,6 +3,7 @@ import {
   BATCH_SIZE,
   countQueue,
   delayAfter,
+  newScanId,
   nextBatch,
   settle,
   stampOf,
@@ -10,7 +11,7 @@ import {
   type QueuedScan,
   type ScanResult,
 } from '../../console/src/queue/scans.js';
-import { Batches, type Rejection } from '../../console/src/queue/batches.js';
+import { Batches, pairResults, type Rejection } from '../../console/src/queue/batches.js';
 import { verdictOf } from '../../console/src/queue/verdict.js';
 
 const scanAt = (second: number, changes: Partial<QueuedScan> = {}): QueuedScan => ({
@@ -100,12 +101,12 @@ describe('a scan with which the service cannot deal', () => {
     scans.some(({ scan_id }) => ids.includes(scan_id));
 
   test.each([400, 413, 422])('is set aside after %d, and all others are sent', (status) => {
-    const sent = sendAll(queue, (scans) => (hasAny(scans, 'scan-7', 'scan-300') ? status : undefined));
-    expect(sent.aside).toEqual(['scan-7', 'scan-300']);
+    const sent = sendAll(queue, (scans) => (hasAny(scans, 'scan-7', 'scan-80') ? status : undefined));
+    expect(sent.aside).toEqual(['scan-7', 'scan-80']);
     expect(new Set(sent.done).size).toBe(BATCH_SIZE - 2);
     expect(sent.left).toEqual([]);
-    // Eleven requests find one of 500. The last sends the rest.
-    expect(sent.requests).toBeLessThanOrEqual(23);
+    // Eight requests find one of 100. The last sends the rest.
+    expect(sent.requests).toBeLessThanOrEqual(17);
   });
 
   test('has the reason of the service', () => {
@@ -134,15 +135,81 @@ describe('a scan with which the service cannot deal', () => {
     expect(sent).toMatchObject({ aside: [], done: [], left: queue.map(({ scan_id }) => scan_id) });
   });
 
+  test('lets the other scans that failed with it be tried again, in turns', () => {
+    const batches = new Batches();
+    const three = queue.slice(0, 3);
+    batches.postpone(three);
+    const tried = Array.from({ length: 4 }, () => {
+      const batch = batches.next(three, 'wanda');
+      if (!batch) throw new Error('Nothing is sent.');
+      batches.failed(batch, rejection(500));
+      return batch.scans.map(({ scan_id }) => scan_id);
+    });
+    expect(tried).toEqual([['scan-0'], ['scan-1'], ['scan-2'], ['scan-0']]);
+    batches.succeeded({ station: 'Dock 1', scans: three });
+    expect(batches.next(three, 'wanda')?.scans).toHaveLength(3);
+  });
+
   test('is not looked for without an answer', () => {
     expect(new Batches().failed({ station: 'Dock 1', scans: queue }, undefined)).toEqual({ action: 'wait' });
   });
 });
 
+describe('the results of a batch', () => {
+  const scans = [scanAt(1), scanAt(2), scanAt(3)];
+  const resultOf = (scan_id: string | null) => answer({ scan_id });
+  const idsIn = (results: unknown) => {
+    const { answers, unanswered } = pairResults(scans, results);
+    return {
+      answers: answers.map(({ scan, result }) => [scan.scan_id, result.scan_id]),
+      unanswered: unanswered.map(({ scan_id }) => scan_id),
+    };
+  };
+
+  test('belong to the scans with their ids, in whatever order', () => {
+    const results = ['scan-3', 'scan-1', 'scan-2'].map(resultOf);
+    expect(idsIn(results).answers).toEqual(scans.map(({ scan_id }) => [scan_id, scan_id]));
+  });
+
+  test('belong to the scan in the same place if the service could not read its id', () => {
+    expect(idsIn([resultOf('scan-1'), resultOf(null), resultOf('scan-3')])).toEqual({
+      answers: [
+        ['scan-1', 'scan-1'],
+        ['scan-2', null],
+        ['scan-3', 'scan-3'],
+      ],
+      unanswered: [],
+    });
+  });
+
+  test('leave scans unanswered that they do not name', () => {
+    expect(idsIn([resultOf('scan-1'), resultOf('other')])).toEqual({
+      answers: [['scan-1', 'scan-1']],
+      unanswered: ['scan-2', 'scan-3'],
+    });
+  });
+
+  test.each([[undefined], [null], ['<html>'], [{}], [[null, 1, 'text']]])(
+    'answer no scan if they are %j, as from another server',
+    (results) => expect(idsIn(results).unanswered).toHaveLength(3),
+  );
+});
+
+test('a scan has an id that the service accepts, and no other scan has it', () => {
+  const ids = Array.from({ length: 200 }, newScanId);
+  for (const id of ids)
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
 describe('an answered scan', () => {
-  test.each([{ result: 'done' as const }, { result: 'repeated' as const }])(
-    'that was executed ($result) leaves the queue',
-    (each) => expect(settle(scanAt(1), answer(each))).toBeUndefined(),
+  test.each([
+    { result: 'done' as const, reason: null },
+    { result: 'repeated' as const, reason: null },
+    { result: 'conflict' as const, outcome: 'conflict' as const, reason: 'already_received' as const },
+    { result: 'repeated' as const, outcome: 'conflict' as const, reason: 'already_received' as const },
+  ])('after which nothing is left to do ($result, $reason) leaves the queue', (each) =>
+    expect(settle(scanAt(1), answer(each))).toBeUndefined(),
   );
 
   test.each([

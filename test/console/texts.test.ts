@@ -6,9 +6,12 @@ import { readMeasures } from '../../console/src/staff/parcel.js';
 import { countDay } from '../../console/src/staff/day.js';
 import { en } from '../../console/src/texts/en.js';
 import { es } from '../../console/src/texts/es.js';
-import { operations } from '../../generated/operations.js';
+import { failuresEs } from '../../console/src/texts/failures-es.js';
+
+import { operations, type OperationId } from '../../generated/operations.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { hasPermission, type Permission } from '../../src/platform/access/permissions.js';
+import { bundle, codesOf, operationOf } from '../support/service/contract.js';
 
 const folder = join(projectRoot, 'console/src');
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -42,6 +45,40 @@ describe('the texts', () => {
       (key) => !sources.includes(`'${key}'`) && !prefixes.has(key.split('.')[0]),
     );
     expect(unused).toEqual([]);
+  });
+});
+
+describe('a failure that the service tells the console', () => {
+  const SESSION = ['login', 'changePassword', 'manageTwoFactor', 'manageSessions'];
+  // A wrong name has no operation, which the tests of the menu find.
+  const used = [
+    ...new Set([...PAGES.flatMap(({ operations: names }) => names), ...SESSION]),
+  ] as OperationId[];
+  const failures = (id: OperationId) =>
+    operationOf(id)
+      .statuses.filter((status) => status >= 400)
+      .flatMap((status) => codesOf(id, status));
+
+  test('has a text in Spanish, whichever operation of the console it comes from', () => {
+    const codes = new Set(used.flatMap(failures));
+    expect(codes.size).toBeGreaterThan(50);
+    expect([...codes].filter((code) => !failuresEs[code])).toEqual([]);
+  });
+
+  test('is one of the contract', () => {
+    const known = new Set(used.flatMap(failures));
+    expect(Object.keys(failuresEs).filter((code) => !known.has(code))).toEqual([]);
+  });
+
+  test('has a text for each reason of a scan', () => {
+    // The list ends with null, for scans without a reason.
+    const { ScanReason } = bundle.components['schemas'] as Record<
+      'ScanReason',
+      { 'x-extensible-enum': (string | null)[] }
+    >;
+    const reasons = ScanReason['x-extensible-enum'];
+    expect(reasons).toContain('already_received');
+    expect(reasons.filter((reason) => reason !== null && !(`reason.${reason}` in en))).toEqual([]);
   });
 });
 

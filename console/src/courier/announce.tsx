@@ -6,6 +6,8 @@ import { useScans } from '../ui/keys.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
 import { Pages } from './parcels.js';
+import { Code } from '../ui/code.js';
+import { Customer as CustomerName } from '../ui/owner.js';
 
 const PER_PAGE = 25;
 
@@ -31,7 +33,7 @@ export function AnnouncePage() {
                   columns={[
                     {
                       title: t('common.number'),
-                      cell: ({ tracking_number }) => <span class="mono">{tracking_number}</span>,
+                      cell: ({ tracking_number }) => <Code text={tracking_number} />,
                     },
                     {
                       title: t('common.status'),
@@ -43,8 +45,9 @@ export function AnnouncePage() {
                     },
                     {
                       title: t('common.customer'),
-                      cell: ({ user_code, first_name, last_name }) =>
-                        [user_code, first_name, last_name].filter(Boolean).join(' '),
+                      cell: ({ user_code, first_name, last_name }) => (
+                        <CustomerName code={user_code} names={[first_name, last_name]} />
+                      ),
                     },
                     { title: t('common.vendor'), isExtra: true, cell: ({ vendor }) => vendor ?? '' },
                     {

@@ -6,6 +6,8 @@ import { dateTime, number, pounds, t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
+import { Code } from '../ui/code.js';
+import { Customer } from '../ui/owner.js';
 import { StatusTag } from '../ui/status.js';
 
 const PER_PAGE = 50;
@@ -76,7 +78,7 @@ function Parcels({ rows }: { rows: PackageRecord[] }) {
                 aria-expanded={opened === package_id}
                 onClick={() => setOpened(package_id)}
               >
-                {tracking_number}
+                <Code text={tracking_number} />
               </button>
             ),
           },
@@ -84,9 +86,13 @@ function Parcels({ rows }: { rows: PackageRecord[] }) {
           {
             title: t('common.customer'),
             cell: ({ user_code, first_name, last_name }) =>
-              [user_code, first_name, last_name].filter(Boolean).join(' ') || t('parcels.unknown'),
+              user_code ? (
+                <Customer code={user_code} names={[first_name, last_name]} />
+              ) : (
+                t('parcels.unknown')
+              ),
           },
-          { title: t('common.weight'), isNumber: true, cell: ({ weight }) => pounds(weight) },
+          { title: t('common.weight'), isNumber: true, isExtra: true, cell: ({ weight }) => pounds(weight) },
           { title: t('common.vendor'), isExtra: true, cell: ({ shipper }) => shipper ?? '' },
           {
             title: t('common.manifest'),

@@ -17,7 +17,7 @@ const NAME = 'crossdock-device';
 
 const DEFAULTS: DeviceSettings = {
   language: navigator.language.startsWith('es') ? 'es' : 'en',
-  station: 'Station 1',
+  station: navigator.language.startsWith('es') ? 'Estación 1' : 'Station 1',
   hasSound: true,
   labels: 'pdf',
   prefix: '',

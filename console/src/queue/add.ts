@@ -1,6 +1,6 @@
 import { settings } from '../device/settings.js';
 import { session } from '../session/session.js';
-import { stampOf, storable, type QueuedScan, type StationScan } from './scans.js';
+import { newScanId, stampOf, storable, type QueuedScan, type StationScan } from './scans.js';
 import { enqueue } from './store.js';
 
 type Made = 'scan_id' | 'scanned_at';
@@ -15,12 +15,12 @@ export type NewScan = StationScan extends infer Kind
 export async function addScan(scan: NewScan): Promise<QueuedScan> {
   const user = session.value?.user;
   if (!user) throw new Error('Nobody is logged in.');
-  const made = { scan_id: crypto.randomUUID(), scanned_at: stampOf(new Date()) };
+  const made = { scan_id: newScanId(), scanned_at: stampOf(new Date()) };
   const queued: QueuedScan = {
     scan_id: made.scan_id,
     owner: user.id,
     ownerName: user.full_name,
-    station: settings.value.station.trim() || 'Console',
+    station: storable(settings.value.station).trim() || 'Console',
     request: { ...scan, ...made, scan: storable(scan.scan) },
     state: 'waiting',
   };

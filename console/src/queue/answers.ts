@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
+import { settings } from '../device/settings.js';
 import { messageOf, session } from '../session/session.js';
 import { printLabel } from '../staff/label.js';
 import { t, textOf } from '../texts/texts.js';
-import { outcome, show } from '../ui/outcome.js';
-import { play } from '../device/sound.js';
+import { outcome, show, showEarlier } from '../ui/outcome.js';
 import type { QueuedScan, ScanResult } from './scans.js';
 import { onSettled } from './store.js';
 import { verdictOf } from './verdict.js';
@@ -39,8 +39,12 @@ export async function printOrSay(packageId: string): Promise<void> {
 }
 
 /** Returns the text that says what to do. */
-export const adviceOf = ({ reason, message, parcel }: ScanResult): string =>
-  textOf('reason', reason ?? '', message, { manifest: parcel?.manifest_number ?? '' });
+export function adviceOf({ reason, message, errors, parcel }: ScanResult): string {
+  // In English, the service explains what is wrong with each field.
+  if (reason === 'invalid' && settings.value.language === 'en') return message;
+  const fields = errors.map(({ field }) => field).join(', ') || '–';
+  return textOf('reason', reason ?? '', message, { manifest: parcel?.manifest_number ?? '', fields });
+}
 
 /** Shows the answer as the big word, with the parcel. */
 function showAnswer({ request }: QueuedScan, result: ScanResult): void {
@@ -48,12 +52,10 @@ function showAnswer({ request }: QueuedScan, result: ScanResult): void {
   const { parcel } = result;
   const owner = [parcel?.house_number, parcel?.user_code, parcel?.courier_name].filter(Boolean).join(' · ');
   const advice = textOf('advice', word, '') || adviceOf(result);
+  const detail = tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`;
   // Good news of an earlier parcel does not cover what the person is doing with the next one.
   const shown = outcome.value?.subject ?? '';
-  if (tone === 'good' && shown !== '' && shown !== request.scan) {
-    play(tone);
-    return;
-  }
-  const detail = tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`;
-  show(tone, t(`word.${word}`), detail, request.scan);
+  if (tone === 'good' && shown !== '' && shown !== request.scan)
+    showEarlier(tone, t(`word.${word}`), [request.scan, owner].filter(Boolean).join(' · '), request.scan);
+  else show(tone, t(`word.${word}`), detail, request.scan);
 }

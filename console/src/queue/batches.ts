@@ -25,17 +25,36 @@ const FAULT = 500;
 export class Batches {
   /** The oldest so many scans contain one with which the service cannot deal. 0 if nothing is known. */
   #suspects = 0;
-  /** Scans on which the service failed when they were alone. */
-  readonly #failed = new Set<string>();
+  /** Scans that had no result when they were sent. They go out alone, after all others, the one that waited longest first. */
+  readonly #postponed = new Set<string>();
 
   next(queue: QueuedScan[], owner: string): Batch | undefined {
-    const others = queue.filter(({ scan_id }) => !this.#failed.has(scan_id));
+    const others = queue.filter(({ scan_id }) => !this.#postponed.has(scan_id));
     const limit = this.#suspects > 0 ? Math.ceil(this.#suspects / 2) : BATCH_SIZE;
-    return nextBatch(others, owner, limit) ?? nextBatch(queue, owner, 1);
+    return nextBatch(others, owner, limit) ?? this.#nextPostponed(queue, owner);
+  }
+
+  #nextPostponed(queue: QueuedScan[], owner: string): Batch | undefined {
+    for (const id of this.#postponed) {
+      const batch = nextBatch(
+        queue.filter(({ scan_id }) => scan_id === id),
+        owner,
+      );
+      if (batch) return batch;
+    }
+    return undefined;
+  }
+
+  /** Lets all other scans go first. */
+  postpone(scans: QueuedScan[]): void {
+    for (const { scan_id } of scans) {
+      this.#postponed.delete(scan_id);
+      this.#postponed.add(scan_id);
+    }
   }
 
   succeeded({ scans }: Batch): void {
-    for (const { scan_id } of scans) this.#failed.delete(scan_id);
+    for (const { scan_id } of scans) this.#postponed.delete(scan_id);
     this.#suspects = Math.max(0, this.#suspects - scans.length);
   }
 
@@ -49,7 +68,7 @@ export class Batches {
     }
     this.#suspects = 0;
     if (!isFault) return { action: 'setAside', result: refusalOf(first, rejection) };
-    this.#failed.add(first.scan_id);
+    this.postpone([first]);
     return { action: 'wait' };
   }
 }
@@ -64,3 +83,31 @@ const refusalOf = ({ scan_id }: QueuedScan, { message, errors }: Rejection): Sca
   errors,
   parcel: null,
 });
+
+export type Answer = { scan: QueuedScan; result: ScanResult };
+
+/**
+ * Pairs the scans of a batch with the results of a response, by id. A result without an id belongs to the scan in its place, because
+ * the service answers in the order of the scans. `unanswered` scans have no result.
+ * @param results of a response with status 200, which may also come from something else than the service
+ */
+export function pairResults(
+  scans: QueuedScan[],
+  results: unknown,
+): { answers: Answer[]; unanswered: QueuedScan[] } {
+  // Whatever it is, only objects are read.
+  const list: unknown[] = Array.isArray(results) ? results : [];
+  const objects = list.map((each) =>
+    typeof each === 'object' && each !== null ? (each as ScanResult) : undefined,
+  );
+  const byId = new Map(objects.map((result) => [result?.scan_id, result]));
+  const pairs = scans.map((scan, place) => {
+    const inPlace = list.length === scans.length ? objects[place] : undefined;
+    const result = byId.get(scan.scan_id) ?? (inPlace?.scan_id === null ? inPlace : undefined);
+    return { scan, result };
+  });
+  return {
+    answers: pairs.flatMap(({ scan, result }) => (result ? [{ scan, result }] : [])),
+    unanswered: pairs.filter(({ result }) => !result).map(({ scan }) => scan),
+  };
+}

@@ -7,6 +7,7 @@ import { countQueue, type QueuedScan } from './scans.js';
 import { sendError } from './sender.js';
 import { dismiss, isQueueRead, queue, sendAgain, storageError } from './store.js';
 import { verdictOf } from './verdict.js';
+import { Code } from '../ui/code.js';
 
 const ownScans = () => queue.value.filter(({ owner }) => owner === session.value?.user.id);
 
@@ -49,7 +50,7 @@ function QueueList() {
       keyOf={({ scan_id }) => scan_id}
       columns={[
         { title: t('queue.kind'), cell: ({ request }) => t(`kind.${request.kind}`) },
-        { title: t('common.number'), cell: ({ request }) => <span class="mono">{request.scan}</span> },
+        { title: t('common.number'), cell: ({ request }) => <Code text={request.scan} /> },
         { title: t('queue.station'), cell: ({ station }) => station },
       ]}
     />
@@ -106,7 +107,7 @@ function Attention({ scan }: { scan: QueuedScan }) {
   return (
     <li>
       <Tag tint={tone === 'bad' ? 'bad' : 'warn'}>{t(`word.${word}`)}</Tag>
-      <span class="mono">{request.scan}</span>
+      <Code text={request.scan} />
       <span class="attention-text">{adviceOf(result)}</span>
       {result.result === 'refused' && (
         <button type="button" class="quiet" onClick={() => void sendAgain(scan)}>

@@ -5,6 +5,7 @@ import type { QueuedScan, ScanResult, StationScan } from './scans.js';
 import { answered, printOrSay } from './answers.js';
 import { queue } from './store.js';
 import { verdictOf } from './verdict.js';
+import { Code } from '../ui/code.js';
 
 /** The scans of some kinds: those that wait, then the latest answers. */
 export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; caption: string }) {
@@ -23,7 +24,7 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
       keyOf={({ scan }) => scan.scan_id}
       columns={[
         { title: t('recent.result'), cell: ({ scan, result }) => <ResultTag scan={scan} result={result} /> },
-        { title: t('common.number'), cell: ({ scan }) => <span class="mono">{scan.request.scan}</span> },
+        { title: t('common.number'), cell: ({ scan }) => <Code text={scan.request.scan} /> },
         { title: t('common.house'), cell: ({ result }) => <HouseNumber result={result} /> },
         {
           title: t('common.owner'),

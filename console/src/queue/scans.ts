@@ -17,8 +17,8 @@ export type QueuedScan = {
   result?: ScanResult;
 };
 
-/** The service takes this many scans in one request. */
-export const BATCH_SIZE = 500;
+/** The service takes 500. Fewer, because an intake of another station waits for the parcels of a batch (decision 0061). */
+export const BATCH_SIZE = 100;
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -31,6 +31,15 @@ export function delayAfter(failures: number, random: number): number {
 
 /** Returns the text without the characters that the service refuses with the whole batch: NUL, and halves of a character. */
 export const storable = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '');
+
+/** Returns a random UUID. crypto.randomUUID() is missing on pages without HTTPS. */
+export function newScanId(): string {
+  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte, place) => {
+    const marked = place === 6 ? (byte & 0x0f) | 0x40 : place === 8 ? (byte & 0x3f) | 0x80 : byte;
+    return marked.toString(16).padStart(2, '0');
+  }).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
 
 export type Batch = { station: string; scans: QueuedScan[] };
 
@@ -47,10 +56,14 @@ export function nextBatch(queue: QueuedScan[], owner: string, limit = BATCH_SIZE
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Returns whether the service has executed the scan, so that it need not be kept. A conflict stays one when it is repeated. */
-export const isAcknowledged = ({ outcome }: Pick<ScanResult, 'outcome'>): boolean => outcome === 'done';
+/**
+ * Returns whether nothing is left to do for the scan. Every other conflict needs a person. A parcel that was received before does not:
+ * the page has said so, and the first measures are kept.
+ */
+export const isAcknowledged = ({ outcome, reason }: Pick<ScanResult, 'outcome' | 'reason'>): boolean =>
+  outcome === 'done' || (outcome === 'conflict' && reason === 'already_received');
 
-/** Returns what remains of a sent scan: nothing if it was executed, otherwise the scan with its answer. */
+/** Returns what remains of a sent scan: nothing, or the scan with its answer until a person has seen it. */
 export function settle(scan: QueuedScan, result: ScanResult): QueuedScan | undefined {
   return isAcknowledged(result) ? undefined : { ...scan, state: 'attention', result };
 }

@@ -1,9 +1,10 @@
 import { effect, signal } from '@preact/signals';
-import { ApiError } from '../../../sdk/typescript/src/index.js';
-import { isExpired, type Session } from '../session/session.js';
-import { Batches } from './batches.js';
-import { delayAfter, settle, type Batch, type QueuedScan, type ScanResult } from './scans.js';
-import { queue, refresh, storeSettled } from './store.js';
+import { ApiError, ConnectionError } from '../../../sdk/typescript/src/index.js';
+import { isExpired, messageOf, type Session } from '../session/session.js';
+import { t } from '../texts/texts.js';
+import { Batches, pairResults } from './batches.js';
+import { delayAfter, settle, type Batch } from './scans.js';
+import { isQueueRead, queue, refresh, storeSettled } from './store.js';
 
 /** Why the last batch was not sent. Null after a batch that was. */
 export const sendError = signal<{ message: string; isOffline: boolean } | null>(null);
@@ -15,8 +16,8 @@ export const sendError = signal<{ message: string; isOffline: boolean } | null>(
 export function startSender(session: Session): () => void {
   const stopper = new AbortController();
   const { signal: stopped } = stopper;
-  // Also in the tabs that do not send.
-  void refresh();
+  // Also in the tabs that do not send. The queue says why it cannot be read.
+  refresh().catch(() => undefined);
   const run = () => sendUntil(session, stopped);
   // Only pages with HTTPS have locks. Without them two tabs may send the same scan, which the service executes once.
   const { locks } = navigator as { locks?: LockManager };
@@ -32,14 +33,14 @@ export function startSender(session: Session): () => void {
 async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> {
   const batches = new Batches();
   let failures = 0;
-  await refresh();
-  while (!stopped.aborted) {
-    const batch = isExpired.value ? undefined : batches.next(queue.value, session.user.id);
-    if (!batch) {
-      await nextChange(stopped);
-      continue;
-    }
+  while (!isAborted(stopped)) {
     try {
+      if (!isQueueRead.value) await refresh();
+      const batch = isExpired.value ? undefined : batches.next(queue.value, session.user.id);
+      if (!batch) {
+        await nextChange(stopped);
+        continue;
+      }
       await send(session, batches, batch, stopped);
       failures = 0;
       sendError.value = null;
@@ -47,7 +48,7 @@ async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> 
       // The session ended, or the tab is closing.
       if (isAborted(stopped)) return;
       failures += 1;
-      sendError.value = { message: messageOf(error), isOffline: !(error instanceof ApiError) };
+      sendError.value = { message: messageOf(error), isOffline: error instanceof ConnectionError };
       await pause(delayAfter(failures, Math.random()), stopped);
     }
   }
@@ -58,39 +59,43 @@ const isAborted = (stopped: AbortSignal) => stopped.aborted;
 
 async function send(session: Session, batches: Batches, batch: Batch, stopped: AbortSignal): Promise<void> {
   const results = await resultsOf(session, batches, batch, stopped);
-  if (!results) return;
-  const byId = new Map<string | null, QueuedScan>(batch.scans.map((scan) => [scan.scan_id, scan]));
-  const answers = results.flatMap((result) => {
-    const scan = byId.get(result.scan_id);
-    return scan ? [{ scan, result, remains: settle(scan, result) }] : [];
-  });
-  if (answers.length === 0) throw new Error('The response has no result for the scans that were sent.');
-  await storeSettled(answers);
+  if (results === 'split') return;
+  const { answers, unanswered } = pairResults(batch.scans, results);
+  const settled = answers.map((answer) => ({ ...answer, remains: settle(answer.scan, answer.result) }));
+  try {
+    await storeSettled(settled);
+  } catch (error) {
+    // The disk is full. Scans that need less room are settled first.
+    batches.postpone(batch.scans);
+    throw error;
+  }
+  if (unanswered.length === 0) return;
+  batches.postpone(unanswered);
+  throw new Error(t('common.unexpected'));
 }
 
-/** Returns the service's results, or undefined if the scans must go out in smaller batches. */
+/** Returns the service's results, or that the scans must go out in smaller batches. */
 async function resultsOf(
   { client }: Session,
   batches: Batches,
   batch: Batch,
   stopped: AbortSignal,
-): Promise<ScanResult[] | undefined> {
+): Promise<unknown> {
   const { station, scans } = batch;
   try {
-    const { data } = await client.packages.sendScans(
+    const response: unknown = await client.packages.sendScans(
       { station, scans: scans.map(({ request }) => request) },
       { signal: stopped, maxRetries: 0 },
     );
     batches.succeeded(batch);
-    return data.results;
+    // It may come from something else than the service, for example the login page of a network.
+    return (response as { data?: { results?: unknown } } | undefined)?.data?.results;
   } catch (error) {
     const failure = batches.failed(batch, error instanceof ApiError ? error : undefined);
     if (failure.action === 'wait') throw error;
-    return failure.action === 'setAside' ? [failure.result] : undefined;
+    return failure.action === 'setAside' ? [failure.result] : 'split';
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Resolves when a scan arrives, when the session continues, or when it ends. */
 function nextChange(stopped: AbortSignal): Promise<void> {

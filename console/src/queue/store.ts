@@ -21,43 +21,59 @@ const channel = new BroadcastChannel('crossdock-queue');
 const listeners = new Set<(settled: Settled) => void>();
 
 channel.addEventListener('message', ({ data }: MessageEvent<Settled | 'changed'>) => {
-  void refresh();
+  refresh().catch(() => undefined);
   if (data !== 'changed') notify(data);
 });
 
-const database = () =>
-  (opened ??= openDB<Schema>('crossdock-queue', 1, {
+function database(): Promise<IDBPDatabase<Schema>> {
+  // Opened again after a failure, and after the browser has closed it, for example because site data were deleted.
+  const close = () => (opened = undefined);
+  opened ??= openDB<Schema>('crossdock-queue', 1, {
     upgrade: (db) => void db.createObjectStore('scans', { keyPath: 'scan_id' }),
-  }));
+    terminated: close,
+  }).catch((error: unknown) => {
+    close();
+    throw error;
+  });
+  return opened;
+}
 
 /** Reads the queue again. Returns it. */
 export async function refresh(): Promise<QueuedScan[]> {
-  queue.value = await (await database()).getAll('scans');
+  try {
+    queue.value = await (await database()).getAll('scans');
+  } catch (error) {
+    storageError.value = textOfError(error);
+    throw error;
+  }
   isQueueRead.value = true;
   return queue.value;
 }
 
 /** Resolves when the scan is on the disk. */
 export async function enqueue(scan: QueuedScan): Promise<void> {
-  try {
-    await write((store) => store.put(scan));
-    storageError.value = null;
-  } catch (error) {
-    storageError.value = error instanceof Error ? error.message : String(error);
-    throw error;
-  }
+  await write((store) => store.put(scan));
   channel.postMessage('changed');
 }
 
-/** Stores what remains of sent scans, and tells all tabs. */
+/**
+ * Stores what remains of sent scans, and tells all tabs. Executed scans are deleted first and on their own, because that also
+ * succeeds on a full disk.
+ */
 export async function storeSettled(
   answers: (Settled & { remains: QueuedScan | undefined })[],
 ): Promise<void> {
-  await write(async (store) => {
-    await Promise.all(
-      answers.map(({ scan, remains }) => (remains ? store.put(remains) : store.delete(scan.scan_id))),
-    );
-  });
+  const executed = answers.filter(({ remains }) => !remains);
+  if (executed.length > 0)
+    await write((store) => Promise.all(executed.map(({ scan }) => store.delete(scan.scan_id))));
+  announce(executed);
+  const others = answers.filter(({ remains }) => remains);
+  const kept = others.flatMap(({ remains }) => remains ?? []);
+  if (kept.length > 0) await write((store) => Promise.all(kept.map((scan) => store.put(scan))));
+  announce(others);
+}
+
+function announce(answers: Settled[]): void {
   for (const { scan, result } of answers) {
     notify({ scan, result });
     channel.postMessage({ scan, result } satisfies Settled);
@@ -92,7 +108,15 @@ type Store = {
 };
 
 async function write(change: (store: Store) => Promise<unknown>): Promise<void> {
-  const transaction = (await database()).transaction('scans', 'readwrite', STRICT);
-  await Promise.all([change(transaction.store), transaction.done]);
+  try {
+    const transaction = (await database()).transaction('scans', 'readwrite', STRICT);
+    await Promise.all([change(transaction.store), transaction.done]);
+    storageError.value = null;
+  } catch (error) {
+    storageError.value = textOfError(error);
+    throw error;
+  }
   await refresh();
 }
+
+const textOfError = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -4,7 +4,7 @@ import { change, settings, type Language } from '../device/settings.js';
 import { t, textOf } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
-import { acceptGrant, isOffline, loginClient, logOut, messageOf, session } from './session.js';
+import { acceptGrant, loginClient, logOut, messageOf, session } from './session.js';
 
 export function LoginPage() {
   return (
@@ -116,8 +116,7 @@ function LoginForm({ username: expired }: { username?: string }) {
 /** Takes the focus when the field appears. */
 const focus = (element: HTMLInputElement | null) => element?.focus();
 
+/** Some failures are shorter here than in the service's text. */
 function failureText(error: unknown): string {
-  if (error instanceof ApiError)
-    return textOf('failure', error.code) === error.code ? error.message : textOf('failure', error.code);
-  return isOffline(error) ? t('common.offline') : messageOf(error);
+  return error instanceof ApiError ? textOf('failure', error.code, messageOf(error)) : messageOf(error);
 }

@@ -1,5 +1,12 @@
 import { signal } from '@preact/signals';
-import { ApiError, CrossdockClient, type LoggedInUser } from '../../../sdk/typescript/src/index.js';
+import {
+  ApiError,
+  ConnectionError,
+  CrossdockClient,
+  type LoggedInUser,
+} from '../../../sdk/typescript/src/index.js';
+import { failureText } from '../texts/failures.js';
+import { t } from '../texts/texts.js';
 
 /** A user that has logged in, with the client of that user's calls. */
 export type Session = { user: LoggedInUser; client: CrossdockClient };
@@ -57,9 +64,14 @@ export const loginClient = (username: string, password: string, askCode: () => P
   new CrossdockClient({ baseUrl: location.origin, username, password, secondFactor: askCode, maxRetries: 0 });
 
 /** Returns the text of a failure for people. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export function messageOf(error: unknown): string {
+  if (isOffline(error)) return t('common.offline');
+  if (error instanceof ApiError)
+    return error.code === 'unexpected_response' ? t('common.unexpected') : failureText(error);
+  return error instanceof Error ? error.message : String(error);
+}
 
-export const isOffline = (error: unknown): boolean => !(error instanceof ApiError);
+export const isOffline = (error: unknown): boolean => error instanceof ConnectionError;
 
 function start(newToken: string, user: LoggedInUser): void {
   token = newToken;

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { PackageRecord, ScanResolution } from '../../../sdk/typescript/src/index.js';
 import { printOrSay } from '../queue/answers.js';
 import type { Scan } from '../scanner/scanner.js';
+import { settings } from '../device/settings.js';
 import { api } from '../session/session.js';
 import { dateTime, pounds, t, textOf } from '../texts/texts.js';
 import { useScans } from '../ui/keys.js';
@@ -10,6 +11,8 @@ import { useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Table, Tag } from '../ui/parts.js';
 import { goTo, linkTo } from '../ui/router.js';
 import { StatusTag } from '../ui/status.js';
+import { Code } from '../ui/code.js';
+import { Owner } from '../ui/owner.js';
 
 /** What a scan or a person asked for. Kept here, because a scan on another page opens this one. */
 const wanted = signal('');
@@ -94,11 +97,14 @@ function Meaning({ resolution: { candidates, matches, next } }: { resolution: Sc
         {isParcel && <Tag tint={next === 'review' ? 'warn' : 'plain'}>{textOf('next', next)}</Tag>}
       </div>
       <dl class="facts">
-        {candidates.slice(0, 3).map(({ format, carrier_name, tracking_number, explanation }) => (
-          <div key={format}>
+        {candidates.slice(0, 3).map(({ format, carrier_name, tracking_number, check, explanation }) => (
+          <div key={format} class="fact-wide">
             <dt>{carrier_name}</dt>
             <dd>
-              <span class="mono">{tracking_number}</span> <span class="muted">{explanation}</span>
+              <span class="mono">{tracking_number}</span>{' '}
+              <span class="muted">
+                {settings.value.language === 'en' ? explanation : textOf('check', check)}
+              </span>
             </dd>
           </div>
         ))}
@@ -180,11 +186,11 @@ function Packages({ resolution, packages }: Found) {
           { title: t('common.status'), cell: ({ status }) => <StatusTag status={status} /> },
           {
             title: t('common.number'),
-            cell: ({ tracking_number }) => <span class="mono">{tracking_number}</span>,
+            cell: ({ tracking_number }) => <Code text={tracking_number} />,
           },
           {
             title: t('common.owner'),
-            cell: ({ user_code, courier_name }) => [user_code, courier_name].filter(Boolean).join(' · '),
+            cell: (row) => <Owner of={row} />,
           },
           {
             title: t('common.weight'),

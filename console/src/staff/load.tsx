@@ -18,6 +18,7 @@ import { OutcomeBanner, show } from '../ui/outcome.js';
 import { Content, Empty, Heading, Table, Tag } from '../ui/parts.js';
 import { goTo, linkTo, route } from '../ui/router.js';
 import { NumberField } from './receive.js';
+import { Code } from '../ui/code.js';
 
 export function LoadPage() {
   const { argument } = route.value;
@@ -31,7 +32,7 @@ function ReadyManifests() {
   );
   useScans(({ text }) => void openScanned(text));
   return (
-    <>
+    <div class="station">
       <Heading title={t('load.title')} />
       <OutcomeBanner idle={t('load.choose')} />
       <Content of={manifests}>
@@ -49,7 +50,7 @@ function ReadyManifests() {
           )
         }
       </Content>
-    </>
+    </div>
   );
 }
 
@@ -221,9 +222,9 @@ function ParcelTable({
       columns={[
         {
           title: t('common.house'),
-          cell: (parcel) => <span class="mono strong">{parcel.house_number}</span>,
+          cell: (parcel) => <Code text={parcel.house_number} isStrong />,
         },
-        { title: t('common.number'), cell: (parcel) => <span class="mono">{parcel.tracking_number}</span> },
+        { title: t('common.number'), cell: (parcel) => <Code text={parcel.tracking_number} /> },
         { title: t('load.place'), cell: (parcel) => parcel.location ?? '' },
         {
           title: t('common.owner'),

@@ -10,6 +10,8 @@ import { Content, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
 import { ManifestTag } from './manifests.js';
 import { NumberField } from './receive.js';
+import { Code } from '../ui/code.js';
+import { Owner } from '../ui/owner.js';
 
 const STEPS = ['draft', 'ready', 'shipped', 'completed'] as const;
 type Step = (typeof STEPS)[number];
@@ -195,13 +197,13 @@ function Packages({ packages, manifestId, isOpen, onDone }: PackagesProps) {
           },
           {
             title: t('common.number'),
-            cell: ({ tracking_number }) => <span class="mono">{tracking_number}</span>,
+            cell: ({ tracking_number }) => <Code text={tracking_number} />,
           },
           {
             title: t('common.owner'),
-            cell: ({ user_code, courier_name }) => [user_code, courier_name].filter(Boolean).join(' · '),
+            cell: (row) => <Owner of={row} />,
           },
-          { title: t('common.weight'), isNumber: true, cell: ({ weight }) => pounds(weight) },
+          { title: t('common.weight'), isNumber: true, isExtra: true, cell: ({ weight }) => pounds(weight) },
           ...(isOpen
             ? [
                 {

@@ -99,6 +99,7 @@ function ManifestTable({ rows }: { rows: ManifestSummary[] }) {
         { title: t('common.status'), cell: ({ status }) => <ManifestTag status={status} /> },
         {
           title: t('manifests.flight'),
+          isExtra: true,
           cell: ({ flight_number, awb_number }) => [flight_number, awb_number].filter(Boolean).join(' · '),
         },
         {
@@ -107,7 +108,12 @@ function ManifestTable({ rows }: { rows: ManifestSummary[] }) {
           cell: ({ flight_date }) => flight_date && date(flight_date),
         },
         { title: t('common.packages'), isNumber: true, cell: ({ packages }) => number(packages) },
-        { title: t('common.weight'), isNumber: true, cell: ({ weight_lb }) => pounds(weight_lb) },
+        {
+          title: t('common.weight'),
+          isNumber: true,
+          isExtra: true,
+          cell: ({ weight_lb }) => pounds(weight_lb),
+        },
         { title: t('manifests.created'), isExtra: true, cell: ({ created_at }) => dateTime(created_at) },
       ]}
     />

@@ -202,7 +202,7 @@ function ParcelOwner({ parcel: { scan, resolution, customer } }: { parcel: Parce
   const [candidate] = resolution?.candidates ?? [];
   return (
     <dl class="facts">
-      <div>
+      <div class="fact-wide">
         <dt>{t('common.number')}</dt>
         <dd class="mono strong">{candidate?.tracking_number ?? resolution?.text ?? scan}</dd>
       </div>

@@ -160,6 +160,9 @@ export const es: Texts = {
   'reason.not_loaded': 'El paquete no estaba cargado en este manifiesto.',
   'reason.clock_ahead': 'El reloj de este dispositivo adelanta más de un día. Ajústelo y escanee de nuevo.',
   'reason.too_old': 'El escaneo tiene más de 90 días. Escanee el paquete de nuevo.',
+  'reason.invalid_transition': 'El estado del paquete no lo permite. Buscar muestra su historial.',
+  'reason.id_reused': 'El dispositivo ya usó el número de este escaneo. Escanee el paquete otra vez.',
+  'reason.invalid': 'El servicio no puede aceptar este escaneo: {fields}.',
   'extra.unknown': 'No recibido',
   'extra.on_hold': 'Retenido',
   'extra.other_manifest': 'En {manifest}',
@@ -240,6 +243,8 @@ export const es: Texts = {
   'find.emptyHint':
     'Un número de rastreo, un número interno, un manifiesto, un código de cliente o un apellido.',
   'find.meaning': 'Qué es esto',
+  'check.valid': 'El dígito de control es correcto.',
+  'check.none': 'Este formato no tiene dígito de control.',
   'find.prealert': 'Prealerta',
   'find.customer': 'Cliente',
   'find.nothing': 'No se encontró ningún paquete.',

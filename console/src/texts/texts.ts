@@ -39,13 +39,15 @@ export const momentOf = (utc: string) => new Date(`${utc.replace(' ', 'T')}Z`);
 export function dateTime(utc: string, now = new Date()): string {
   const moment = momentOf(utc);
   const isThisYear = moment.getFullYear() === now.getFullYear();
-  return new Intl.DateTimeFormat(settings.value.language, {
+  const text = new Intl.DateTimeFormat(settings.value.language, {
     ...(isThisYear ? {} : { year: 'numeric' }),
     month: 'short',
     day: 'numeric',
     hour: 'numeric',
     minute: '2-digit',
   }).format(moment);
+  // A time does not break over lines.
+  return text.replaceAll(' ', '\u00a0');
 }
 
 export const time = (moment: Date) =>

@@ -18,7 +18,7 @@ export function AccountMenu({ user, onHelp }: Props) {
     <>
       <button type="button" class="account" onClick={() => setIsOpen(true)} aria-haspopup="dialog">
         <span class="unseen">{t('menu.account')} </span>
-        {user.full_name}
+        <span class="account-name">{user.full_name}</span>
       </button>
       {isOpen && (
         <Dialog title={user.full_name} onClose={() => setIsOpen(false)}>

@@ -7,7 +7,13 @@ import * as logs from './log-rows.js';
 import { addPackagesRow, getManifestRow, listManifestsRow } from './manifest-rows.js';
 import * as packages from './package-rows.js';
 import { listPrealertsRow, submitLinesRow, submitRow } from './prealert-rows.js';
-import { manifestLoadingRow, resolveScanRow, sendScanRow, sendScansRow } from './scan-rows.js';
+import {
+  manifestLoadingRow,
+  receiveBesideScansRow,
+  resolveScanRow,
+  sendScanRow,
+  sendScansRow,
+} from './scan-rows.js';
 import { deliverRow } from './webhook-rows.js';
 
 export type PlannedRow = { name: string; run: () => Promise<Row> };
@@ -25,6 +31,8 @@ export function planRows(config: Config, bench: Bench, print: (line: string) => 
     ['resolve a scan', () => resolveScanRow(bench, large)],
     ['receive by scan', () => sendScanRow(bench, large)],
     ['send scans', () => sendScansRow(bench, large)],
+    ['receive beside 500 scans', () => receiveBesideScansRow(bench, large, 500)],
+    ['receive beside 100 scans', () => receiveBesideScansRow(bench, large, 100)],
     ['add packages', () => addPackagesRow(bench, large)],
     ['list pre-alerts 10k', () => listPrealertsRow(bench, small)],
     ['list pre-alerts 1M', () => listPrealertsRow(bench, large)],

@@ -12,6 +12,7 @@ import {
   type Bench,
   type Row,
 } from '../measure.js';
+import { runLoad } from '../run-load.js';
 import { digits, rowCount } from '../scale.js';
 
 /** The most that a station sends in one call. */
@@ -64,6 +65,33 @@ export async function sendScansRow(bench: Bench, tenant: BenchTenant): Promise<R
     times: bench.scale.times(4),
     bare: 'bareCopyMs',
   });
+}
+
+/** How long an intake takes beside a station that sends one batch after another: it waits for locks of parcels. */
+export async function receiveBesideScansRow(bench: Bench, tenant: BenchTenant, size: number): Promise<Row> {
+  const ask = await administrator(tenant);
+  const number = `BESIDE-${randomUUID().slice(0, 8).toUpperCase()}`;
+  const body = { tracking_number: `${number}-{n}`, weight: 1.5, user_code: 'C1-11' };
+  const template = await templateOf(tenant, { method: 'POST', path: '/api/ReceivePackage.php', body });
+  let isOver = false;
+  const sendBatches = async () => {
+    for (let n = 0; !isOver; n += 1) {
+      const prefix = `B-${n}-${randomUUID().slice(0, 8).toUpperCase()}`;
+      const scans = scansOf(prefix, tenant.manifestId).slice(0, size);
+      await ask('POST', '/api/ScanBatch.php', { station: 'Dock 1', scans });
+    }
+  };
+  const sending = sendBatches();
+  try {
+    // So slow that the waits of one intake do not add to those of the next, also on a busy machine.
+    const load = { port: bench.port, template, connections: 4, ...bench.scale.load, perSecond: 2 };
+    const { latency } = await runLoad({ ...load, first: 0, seconds: 5 * bench.scale.load.seconds });
+    const name = `receive beside batches of ${digits(size)}`;
+    return { name, measured: latency.p50, unit: 'ms', latency };
+  } finally {
+    isOver = true;
+    await sending;
+  }
 }
 
 function scansOf(prefix: string, manifest_id: string): object[] {

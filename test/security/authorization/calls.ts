@@ -113,7 +113,14 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
     scanOf(owner, 'select tracking_number as text from prealerts where id::text = $1', prealertId),
   'resolveScan of a manifest': ({ manifestId }, _own, { owner }) =>
     scanOf(owner, 'select manifest_number as text from manifests where id::text = $1', manifestId),
-  sendScans: ({ packageId }) => scanBatch({ kind: 'locate', scan: packageId, location: 'Shelf 1' }),
+  // By the house number, which staff scan: it may reach no package of another tenant.
+  sendScans: async ({ packageId }, _own, { owner }) => {
+    const { rows } = await owner.query<{ scan: string }>(
+      'select house_number as scan from packages where id::text = $1',
+      [packageId],
+    );
+    return scanBatch({ kind: 'locate', scan: rows[0]?.scan ?? packageId, location: 'Shelf 1' });
+  },
   'sendScans for a courier': ({ courierId }) =>
     scanBatch({ kind: 'receive', scan: freshNumber(), weight: 1, courier_id: courierId }),
   'sendScans for a manifest': ({ manifestId }) =>

@@ -7,6 +7,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { findProgram } from '../harness/programs.js';
 
+export { scan, type } from '../../../scripts/bench-console/keys.js';
+
 const require = createRequire(join(projectRoot, 'package.json'));
 
 export const chromiumPath = findProgram('chromium', 'chromium-browser', 'google-chrome');
@@ -56,39 +58,6 @@ export async function openConsole(
   return { context, page, faults };
 }
 
-const PERSON_MS = 90;
-const SCANNER_MS = 5;
-
-/** Types as a person does. */
-export const type = (page: Page, text: string) => pressKeys(page, [...text], PERSON_MS);
-
-/** Sends the keys of a scanner, wherever the focus is. */
-export const scan = (page: Page, code: string) => pressKeys(page, [...code, 'Enter'], SCANNER_MS);
-
-/** The time of the last key of all. */
-let lastMs = 0;
-
-/** Presses keys with their own times, because a busy machine would make a scanner as slow as a person. */
-async function pressKeys(page: Page, keys: string[], gapMs: number): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const startMs = Math.max(Date.now(), lastMs + PERSON_MS);
-  lastMs = startMs + (keys.length - 1) * gapMs;
-  const sent = keys.flatMap((key, index) => {
-    const timestamp = (startMs + index * gapMs) / 1000;
-    const text = key === 'Enter' ? '\r' : key;
-    // Only letters and digits have the code of their character: that of a full stop is the key Delete.
-    const windowsVirtualKeyCode =
-      key === 'Enter' ? 13 : /[a-z0-9]/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0;
-    const event = { key, windowsVirtualKeyCode, timestamp };
-    return [
-      session.send('Input.dispatchKeyEvent', { type: 'keyDown', text, unmodifiedText: text, ...event }),
-      session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event }),
-    ];
-  });
-  await Promise.all(sent);
-  await session.detach();
-}
-
 /** Logs in with the keyboard. */
 export async function logIn(page: Page, username: string, password: string): Promise<void> {
   await page.getByLabel('User name').waitFor();
@@ -129,8 +98,11 @@ export function makeProfile(): { folder: string; remove(): void } {
   };
 }
 
-/** Starts chromium as a process of ours, so that SIGKILL reaches all of its processes at once. */
-export async function startKillable(profile: string, address: string): Promise<Killable> {
+/**
+ * Starts chromium as a process of ours, so that SIGKILL reaches all of its processes at once.
+ * @param prepare a script that runs before those of the page
+ */
+export async function startKillable(profile: string, address: string, prepare: string): Promise<Killable> {
   const child = spawn(
     chromiumPath ?? '',
     [
@@ -150,6 +122,7 @@ export async function startKillable(profile: string, address: string): Promise<K
   const [context] = browser.contexts();
   const page = context?.pages()[0] ?? (await context?.newPage());
   if (!page) throw new Error('The browser has no page.');
+  await page.addInitScript(prepare);
   await page.goto(`${address}/console`);
   return {
     page,

@@ -1,0 +1,127 @@
+import type { SourceMutant } from '../mutant.js';
+
+const JOBS = 'test/modules/packages/label-jobs.test.ts';
+const BRIDGE = 'test/operations/print-bridge/print-bridge.test.ts';
+const QUEUE = 'test/console/queue.test.ts';
+const SCANNER = 'test/console/scanner.test.ts';
+
+const CLAIM = 'src/modules/packages/label-jobs/claim-queries.ts';
+const CREATE = 'src/modules/packages/label-jobs/create.ts';
+const REPORT = 'src/modules/packages/label-jobs/report.ts';
+const BATCHES = 'console/src/queue/batches.ts';
+
+/** Guards of label printing and of the console's queue. */
+export const FLOOR: readonly SourceMutant[] = [
+  {
+    name: 'labels: a claimed job is not claimed again during its lease',
+    file: CLAIM,
+    find: "(j.status = 'waiting' or j.lease_until <= now())",
+    replace: 'true',
+    tests: [{ file: JOBS, titles: ['20 bridges that ask at once get each job once'] }],
+  },
+  {
+    name: 'labels: a job that is sent is not claimable',
+    file: CLAIM,
+    find: "j.status in ('waiting', 'claimed')",
+    replace: "j.status in ('waiting', 'claimed', 'sending')",
+    tests: [{ file: JOBS, titles: ['a job that was reported as sending is never claimable again'] }],
+  },
+  {
+    name: 'labels: an expired job is not claimable',
+    file: CLAIM,
+    find: 'and j.expires_at > now() ',
+    replace: '',
+    tests: [{ file: JOBS, titles: ['a job that waited for 12 hours is expired'] }],
+  },
+  {
+    name: 'labels: only the latest claim reports',
+    file: REPORT,
+    find: 'job.claimId === claimId && ',
+    replace: '',
+    tests: [{ file: JOBS, titles: ['a job whose lease ends is claimable again'] }],
+  },
+  {
+    name: 'labels: an expired job is not sent by the bridge that claimed it',
+    file: REPORT,
+    find: ' && !isTooLate',
+    replace: '',
+    tests: [{ file: JOBS, titles: ['a job that waited for 12 hours is expired'] }],
+  },
+  {
+    name: 'labels: a request is executed once',
+    file: CREATE,
+    find: 'if (earlier.length > 0) {',
+    replace: 'if (earlier.length > 1_000) {',
+    tests: [{ file: JOBS, titles: ['a repeated request creates nothing and returns the same jobs'] }],
+  },
+  {
+    name: 'labels: a print_id belongs to one request',
+    file: CREATE,
+    find: "if (!areSame(wanted, earlier)) throw new ApiError('print_id_reused');",
+    replace: '',
+    tests: [{ file: JOBS, titles: ['the same print_id for another station'] }],
+  },
+  {
+    name: 'labels: a station has a limit',
+    file: CREATE,
+    find: 'await tx.defer(lockLabelStation(ctx.tenantId, station));',
+    replace: '',
+    tests: [{ file: JOBS, titles: ['a station has at most 1,000 waiting labels'] }],
+  },
+  {
+    name: 'labels: an open job is not printed again',
+    file: CREATE,
+    find: 'if (earlier.length === 0) await assertEnded(ctx, tx, job);',
+    replace: '',
+    tests: [{ file: JOBS, titles: ['a job that has not ended is rejected with 409'] }],
+  },
+  {
+    name: 'bridge: a label is noted before its first byte is sent',
+    file: 'scripts/print-bridge/bridge.ts',
+    find: "await journal.note(job, 'begun');",
+    replace: '',
+    tests: [{ file: BRIDGE, titles: ['prints no label twice on a TCP printer'] }],
+  },
+  {
+    name: 'console: a refused batch is halved',
+    file: BATCHES,
+    find: 'this.#suspects = others.length + 1;',
+    replace: 'this.#suspects = 0;',
+    tests: [{ file: QUEUE, titles: ['and all others are sent'] }],
+  },
+  {
+    name: 'console: a scan on which the service fails goes behind the others',
+    file: BATCHES,
+    find: 'this.postpone([first]);',
+    replace: '',
+    tests: [{ file: QUEUE, titles: ['stays in the queue after 500, behind all others'] }],
+  },
+  {
+    name: 'console: postponed scans take turns',
+    file: BATCHES,
+    find: 'this.#postponed.delete(scan_id);\n      this.#postponed.add(scan_id);',
+    replace: 'this.#postponed.add(scan_id);',
+    tests: [{ file: QUEUE, titles: ['lets the other scans that failed with it be tried again'] }],
+  },
+  {
+    name: 'console: a batch has the scans of one user',
+    file: 'console/src/queue/scans.ts',
+    find: "scan.owner === owner && scan.state === 'waiting'",
+    replace: "scan.state === 'waiting'",
+    tests: [{ file: QUEUE, titles: ['never has the scans of another user'] }],
+  },
+  {
+    name: 'console: a conflict stays until a person has seen it',
+    file: 'console/src/queue/scans.ts',
+    find: "(outcome === 'conflict' && reason === 'already_received')",
+    replace: "outcome === 'conflict'",
+    tests: [{ file: QUEUE, titles: ['that was not executed'] }],
+  },
+  {
+    name: 'console: the same code at once is one scan',
+    file: 'console/src/scanner/scanner.ts',
+    find: 'code === last.text && lastMs - last.endMs <= AGAIN_MS',
+    replace: 'false',
+    tests: [{ file: SCANNER }],
+  },
+];
