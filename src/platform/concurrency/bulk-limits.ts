@@ -49,17 +49,16 @@ export function makeBulkLimits(poolSize: number, pressure: Pick<Pressure, 'isHig
     while (pressure.isHigh() && performance.now() < endMs) await sleep(STEP_MS);
   }
 
-  const whenCalm =
-    <Result>(work: () => Promise<Result>) =>
-    async () => {
-      await waitForCalm(MAX_START_WAIT_MS);
-      return work();
-    };
-
   return {
-    limitUpload: (tenantId, courierId, work) => uploads.run(`${tenantId} ${courierId}`, whenCalm(work)),
-    limitReport: ({ tenantId, courierId, userId }, work) =>
-      reports.run(`${tenantId} ${courierId ?? userId}`, whenCalm(work)),
+    // The wait is before the slot, so that nobody else waits behind it.
+    async limitUpload(tenantId, courierId, work) {
+      await waitForCalm(MAX_START_WAIT_MS);
+      return uploads.run(`${tenantId} ${courierId}`, work);
+    },
+    async limitReport({ tenantId, courierId, userId }, work) {
+      await waitForCalm(MAX_START_WAIT_MS);
+      return reports.run(`${tenantId} ${courierId ?? userId}`, work);
+    },
     async runPiece(piece) {
       const startedMs = performance.now();
       const result = await piece();
