@@ -10,7 +10,7 @@ import { startProcesses } from './pressure/processes.js';
 import type { Stream } from './pressure/programs/mixed-load.js';
 import { describePhase, type Phase } from './pressure/report.js';
 import { runPhase } from './pressure/run-phase.js';
-import { FULL, SMOKE, type Scale } from './pressure/scale.js';
+import { BULK_KINDS, FULL, SMOKE, type BulkKind, type Scale } from './pressure/scale.js';
 import { loginStreams, lightStreams } from './pressure/streams.js';
 import { grownMemory, missedTargets } from './pressure/verdict.js';
 import { runScript } from './script.js';
@@ -23,7 +23,8 @@ type Print = (line: string) => void;
 // npm run pressure: 150 light requests per second, and at the same time a flood of logins, exports, uploads and reconciliations.
 // Reports latencies, failures, event loop, waits for connections, memory and CPU. Fails if a target is missed. `--minutes 30` runs
 // longer and also fails if the memory grows. `--rate`, `--logins`, `--pause` and `--p99` set the light requests and the logins per
-// second, the seconds between two rounds of the bulk work, and the target in milliseconds. `--smoke` runs twelve seconds on little data with generous bounds.
+// second, the seconds between two rounds of the bulk work, and the target in milliseconds. `--bulk csv,xlsx,upload,reconciliation` names the
+// kinds of bulk work that run. `--smoke` runs twelve seconds on little data with generous bounds.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -32,6 +33,7 @@ await runScript(async (print) => {
       rate: { type: 'string' },
       logins: { type: 'string' },
       pause: { type: 'string' },
+      bulk: { type: 'string' },
       p99: { type: 'string' },
     },
   });
@@ -43,6 +45,7 @@ await runScript(async (print) => {
       perSecond: numberOf(values.rate, scale.perSecond),
       loginsPerSecond: numberOf(values.logins, scale.loginsPerSecond),
       pauseSeconds: numberOf(values.pause, scale.pauseSeconds),
+      bulk: kindsOf(values.bulk, scale.bulk),
       p99Ms: numberOf(values.p99, scale.p99Ms),
     },
     print,
@@ -53,6 +56,15 @@ function numberOf(text: string | undefined, usual: number): number {
   const value = Number(text ?? usual);
   if (!(value >= 0)) throw new Error(`${text} is not a number.`);
   return value;
+}
+
+/** @param text a list with commas; empty for no bulk work */
+function kindsOf(text: string | undefined, usual: readonly BulkKind[]): readonly BulkKind[] {
+  if (text === undefined) return usual;
+  const names = text.split(',').filter(Boolean);
+  const unknown = names.filter((name) => !BULK_KINDS.some((kind) => kind === name));
+  if (unknown.length > 0) throw new Error(`The kinds of bulk work are ${BULK_KINDS.join(', ')}.`);
+  return BULK_KINDS.filter((kind) => names.includes(kind));
 }
 
 /** @throws Error that lists the missed targets */

@@ -8,6 +8,7 @@ import { validateResponses, type ResponseObserver } from './platform/contract/re
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
 import { makeBulkLimits } from './platform/concurrency/bulk-limits.js';
+import { watchPressure } from './platform/concurrency/pressure.js';
 import { makeLogoDrawer } from './modules/couriers/logo/logo-drawer.js';
 import type { Cell } from './platform/db/cells.js';
 import type { Db } from './platform/db/database.js';
@@ -73,6 +74,8 @@ export async function createApp({
   const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
+  const pressure = watchPressure(db.connectionShares);
+  server.addHook('onClose', async () => pressure.stop());
   server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
   const documents = [...(await registerDocumentation(server)), ...(await registerConsole(server))];
   registerRoutes(
@@ -94,7 +97,7 @@ export async function createApp({
       drawLogo: makeLogoDrawer(drawingMs),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,
-      bulk: makeBulkLimits(config.poolSize),
+      bulk: makeBulkLimits(config.poolSize, pressure),
     }),
     {
       db,

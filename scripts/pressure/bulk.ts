@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeNames } from '../search-quality/names.js';
 import { send, type Call } from './client.js';
 import type { PressureTenant } from './database.js';
-import type { Scale } from './scale.js';
+import type { BulkKind, Scale } from './scale.js';
 
 /** Bulk work, repeated one after another until the end of the run. Times are in milliseconds. */
 export type BulkResult = { name: string; tookMs: number[]; failures: string[] };
 
-type BulkWork = { name: string; run(round: number): Promise<void> };
+type BulkWork = { kind: BulkKind; name: string; run(round: number): Promise<void> };
 
 const EXPORT_PAGE = 10_000;
 /** Rounds with customers of their own. Later rounds change these, so that the table does not grow without a limit. */
@@ -19,7 +19,8 @@ type BulkInput = { port: number; tenant: PressureTenant; token: string };
 /** Runs every kind of bulk work again and again, all kinds at the same time. The last ones may end after `seconds`. */
 export async function runBulk(input: BulkInput, scale: Scale, seconds: number): Promise<BulkResult[]> {
   const endMs = performance.now() + seconds * 1_000;
-  return Promise.all(listWork(input, scale).map((work) => repeat(work, endMs, scale.pauseSeconds * 1_000)));
+  const works = listWork(input, scale).filter(({ kind }) => scale.bulk.includes(kind));
+  return Promise.all(works.map((work) => repeat(work, endMs, scale.pauseSeconds * 1_000)));
 }
 
 async function repeat({ name, run }: BulkWork, endMs: number, pauseMs: number): Promise<BulkResult> {
@@ -45,7 +46,8 @@ function listWork({ port, tenant, token }: BulkInput, { exported, uploaded }: Sc
     const { status, code } = await send(port, agent, call);
     if (status < 200 || status > 299) throw new Error(`${status} ${code}`);
   };
-  const exportAs = (format: string): BulkWork => ({
+  const exportAs = (format: 'csv' | 'xlsx'): BulkWork => ({
+    kind: format,
     name: `export ${exported} rows, ${format}`,
     async run() {
       for (let page = 1; page * EXPORT_PAGE < exported + EXPORT_PAGE; page += 1) {
@@ -65,10 +67,12 @@ function listWork({ port, tenant, token }: BulkInput, { exported, uploaded }: Sc
     exportAs('csv'),
     exportAs('xlsx'),
     {
+      kind: 'upload',
       name: `upload ${uploaded} customers`,
       run: (round) => succeed(uploadOf(tenant, headers, customersFile(uploaded, round))),
     },
     {
+      kind: 'reconciliation',
       name: 'reconciliation of the tenant',
       run: () => succeed({ method: 'GET', path: reconciliation, headers }),
     },

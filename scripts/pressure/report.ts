@@ -11,7 +11,9 @@ export type Phase = {
   worker: Probed;
   waits: PoolWaits;
   /** Undefined where /proc does not show it. */
-  cpu: { service: number; postgres: number; worker: number; load: number; bulkClient: number } | undefined;
+  cpu:
+    | { service: number; postgres: number; worker: number; load: number; bulkClient: number; others: number }
+    | undefined;
   /** After the phase, when all requests have ended and unused memory has been collected. */
   memory: { service: Probed['memory']; worker: Probed['memory'] };
 };
@@ -31,7 +33,7 @@ export function describePhase(phase: Phase): string[] {
     `Event loop of the service, ms late: p50 ${figure(service.delay.p50)}, p99 ${figure(service.delay.p99)}, max ${figure(service.delay.max)}; longest block by its own work ${figure(service.longestBlockMs)}.`,
     `Waits for a connection: ${describeWaits(waits)}.`,
     cpu
-      ? `Cores used: service ${figure(cpu.service)}, PostgreSQL ${figure(cpu.postgres)}, worker ${figure(cpu.worker)}, load generator ${figure(cpu.load)}, client of the bulk work ${figure(cpu.bulkClient)}. The load generator was at most ${figure(load.ownDelayMs)} ms late.`
+      ? `Cores used: service ${figure(cpu.service)}, PostgreSQL ${figure(cpu.postgres)}, worker ${figure(cpu.worker)}, load generator ${figure(cpu.load)}, client of the bulk work ${figure(cpu.bulkClient)}, all other programs ${figure(cpu.others)}. The load generator was at most ${figure(load.ownDelayMs)} ms late.`
       : 'The CPU times are not visible here.',
     `Memory after the phase: ${describeMemory('service', phase.memory.service)}; ${describeMemory('worker', phase.memory.worker)}.`,
   ];
@@ -66,8 +68,12 @@ function describeWaits({ transactions, longerThan, totalSeconds }: PoolWaits): s
   return [`${transactions} transactions`, `${figure(totalSeconds)} s in total`, ...parts].join(', ');
 }
 
-export const describeMemory = (name: string, { rss, heapUsed }: Probed['memory']) =>
-  `${name} ${megabytes(rss)} MB, of which ${megabytes(heapUsed)} MB are used heap`;
+export function describeMemory(name: string, memory: Probed['memory']): string {
+  const { rss, heapUsed, heapTotal, external, otherAnonymous, threads } = memory;
+  const other =
+    otherAnonymous === undefined ? '' : `, ${megabytes(otherAnonymous)} MB other memory, ${threads} threads`;
+  return `${name} ${megabytes(rss)} MB, of which ${megabytes(heapUsed)} MB used heap of ${megabytes(heapTotal)} MB, ${megabytes(external)} MB buffers${other}`;
+}
 
 export const megabytes = (bytes: number) => (bytes / 1024 / 1024).toFixed(1);
 

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processCpuMs, type CpuMeter } from '../bench/cpu.js';
 import { runBulk } from './bulk.js';
@@ -52,24 +53,34 @@ async function runLoad(load: MixedLoad): Promise<MixedLoadResult> {
 /** Returns a function that returns the share of a core that each process has used since. */
 function startCpu({ processes: { worker }, meter }: PhaseInput): (load: MixedLoadResult) => Phase['cpu'] {
   const startedMs = performance.now();
-  const read = () => ({ ...meter?.(), worker: processCpuMs(worker.pid), own: process.cpuUsage() });
+  const read = () => ({
+    ...meter?.(),
+    worker: processCpuMs(worker.pid),
+    own: process.cpuUsage(),
+    machine: machineCpuMs(),
+  });
   const before = read();
   return (load) => {
     const after = read();
     const elapsedMs = performance.now() - startedMs;
     const share = (from = NaN, to = NaN) => (to - from) / elapsedMs;
     const own = (after.own.user + after.own.system - before.own.user - before.own.system) / 1_000;
-    return (
-      meter && {
-        service: share(before.serviceMs, after.serviceMs),
-        postgres: share(before.postgresMs, after.postgresMs),
-        worker: share(before.worker, after.worker),
-        load: load.cpuMs / elapsedMs,
-        bulkClient: own / elapsedMs,
-      }
-    );
+    if (!meter) return undefined;
+    const used = {
+      service: share(before.serviceMs, after.serviceMs),
+      postgres: share(before.postgresMs, after.postgresMs),
+      worker: share(before.worker, after.worker),
+      load: load.cpuMs / elapsedMs,
+      bulkClient: own / elapsedMs,
+    };
+    const sum = Object.values(used).reduce((total, each) => total + each, 0);
+    return { ...used, others: share(before.machine, after.machine) - sum };
   };
 }
+
+/** The time that all programs together have used the processors. */
+const machineCpuMs = () =>
+  cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0);
 
 async function readMemory({ service, worker }: Processes, { name }: Scale): Promise<Phase['memory']> {
   if (name === 'full') await sleep(SETTLE_MS);

@@ -1,3 +1,7 @@
+export const BULK_KINDS = ['csv', 'xlsx', 'upload', 'reconciliation'] as const;
+
+export type BulkKind = (typeof BULK_KINDS)[number];
+
 /** The amounts of a pressure run. */
 export type Scale = {
   name: 'full' | 'smoke';
@@ -8,6 +12,8 @@ export type Scale = {
   perSecond: number;
   loginsPerSecond: number;
   seconds: number;
+  /** The kinds of bulk work that run. */
+  bulk: readonly BulkKind[];
   /** The pause of each kind of bulk work between two rounds. */
   pauseSeconds: number;
   /** Rows of one export. The contract allows 10,000 per request, so it takes several. */
@@ -27,6 +33,7 @@ export const FULL: Scale = {
   perSecond: 150,
   loginsPerSecond: 100,
   seconds: 60,
+  bulk: BULK_KINDS,
   pauseSeconds: 0,
   exported: 100_000,
   uploaded: 100_000,
@@ -42,6 +49,7 @@ export const SMOKE: Scale = {
   perSecond: 30,
   loginsPerSecond: 10,
   seconds: 12,
+  bulk: BULK_KINDS,
   pauseSeconds: 0,
   exported: 2_000,
   uploaded: 2_000,

@@ -12,7 +12,16 @@ export type Probed = {
   /** The longest time that the event loop worked without a pause. Undefined where /proc does not show it. */
   longestBlockMs: number | undefined;
   /** After a garbage collection, if the message asked for one. */
-  memory: { rss: number; heapUsed: number };
+  memory: {
+    rss: number;
+    heapUsed: number;
+    heapTotal: number;
+    /** Buffers outside of the heap. */
+    external: number;
+    /** What the C library's allocator and the threads' own heaps hold besides: anonymous memory without the heap and buffers. */
+    otherAnonymous: number | undefined;
+    threads: number | undefined;
+  };
 };
 
 export type ProbeRequest = { collectsGarbage: boolean };
@@ -35,14 +44,40 @@ function startProbe(send: (probed: Probed) => void): void {
     };
     const longestBlockMs = takeLongestBlock();
     if (collectsGarbage) globalThis.gc?.();
-    const { rss, heapUsed } = process.memoryUsage();
-    send({ delay, longestBlockMs, memory: { rss, heapUsed } });
+    send({ delay, longestBlockMs, memory: readMemory() });
     // Without the collection itself.
     delays.reset();
     takeLongestBlock();
   });
   // The listener must not keep the process alive.
   process.channel?.unref();
+}
+
+function readMemory(): Probed['memory'] {
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+  const status = readOwn('status') ?? '';
+  const valueOf = (name: string) => {
+    const [, value] = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status) ?? [];
+    return value === undefined ? undefined : Number(value);
+  };
+  const anonymousKb = valueOf('RssAnon');
+  return {
+    rss,
+    heapUsed,
+    heapTotal,
+    external,
+    otherAnonymous: anonymousKb && anonymousKb * 1024 - heapTotal - external,
+    threads: valueOf('Threads'),
+  };
+}
+
+/** Returns undefined where the system has no such file. */
+function readOwn(path: string): string | undefined {
+  try {
+    return readFileSync(`/proc/self/${path}`, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns a function that returns the longest block since its last call, in CPU time of this thread. */
@@ -66,9 +101,6 @@ function watchBlocks(): () => number | undefined {
 
 /** CPU time of the main thread. Other threads and processes do not count. */
 function workedMs(): number | undefined {
-  try {
-    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6;
-  } catch {
-    return undefined;
-  }
+  const stat = readOwn(`task/${process.pid}/schedstat`);
+  return stat === undefined ? undefined : Number(stat.split(' ', 1)[0]) / 1e6;
 }

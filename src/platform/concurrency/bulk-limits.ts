@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserCaller } from '../identity/callers.js';
 import { makeKeyedLimiter } from './keyed-limiter.js';
+import type { Pressure } from './pressure.js';
 
 /**
  * The limits of bulk work in one process (decision 0048). Such work uses a connection and a processor of the database for seconds.
- * Uploads have a limit of their own, because they take longest and reports would wait for them.
+ * Uploads have a limit of their own, because they take longest and reports would wait for them. While light requests wait, bulk work
+ * waits too, but never for long, so that it always makes progress.
  *
- * Each method runs the work as soon as the limit allows it. @throws ApiError overloaded when it could not start in time
+ * The limits run the work as soon as the limit allows it. @throws ApiError overloaded when it could not start in time
  */
 export type BulkLimits = {
   /**
@@ -18,21 +21,49 @@ export type BulkLimits = {
    * all users of a courier, and for each member of the staff.
    */
   limitReport<Result>(caller: UserCaller, work: () => Promise<Result>): Promise<Result>;
+  /** Runs a piece of bulk work, and waits after it while light requests wait. */
+  runPiece<Result>(piece: () => Promise<Result>): Promise<Result>;
 };
 
 /** The share of the connections that uploads may use. Reports may use the same. */
 const SHARE = 0.2;
 const QUEUE = { maxWaiting: 32, maxWaitMs: 30_000, retryAfterSeconds: 5 };
 
+/** How long bulk work waits before it starts. An export or a reconciliation then takes about half as long. */
+const MAX_START_WAIT_MS = 2_000;
+/** The longest wait after a piece, as a multiple of the time that the piece took: under pressure it has a fifth of the time. */
+const MAX_PAUSE = 4;
+/** An upload holds locks on its rows and a connection while it waits. */
+const MAX_PAUSE_MS = 10_000;
+const STEP_MS = 50;
+
 /** @param poolSize the number of the process's connections */
-export function makeBulkLimits(poolSize: number): BulkLimits {
+export function makeBulkLimits(poolSize: number, pressure: Pick<Pressure, 'isHigh'>): BulkLimits {
   // With only one, a courier's slow report would delay all other couriers.
   const concurrency = Math.max(2, Math.floor(poolSize * SHARE));
   const uploads = makeKeyedLimiter({ concurrency, ...QUEUE });
   const reports = makeKeyedLimiter({ concurrency, ...QUEUE });
+
+  async function waitForCalm(maxMs: number): Promise<void> {
+    const endMs = performance.now() + maxMs;
+    while (pressure.isHigh() && performance.now() < endMs) await sleep(STEP_MS);
+  }
+
   return {
-    limitUpload: (tenantId, courierId, work) => uploads.run(`${tenantId} ${courierId}`, work),
-    limitReport: ({ tenantId, courierId, userId }, work) =>
-      reports.run(`${tenantId} ${courierId ?? userId}`, work),
+    // The wait is before the slot, so that nobody else waits behind it.
+    async limitUpload(tenantId, courierId, work) {
+      await waitForCalm(MAX_START_WAIT_MS);
+      return uploads.run(`${tenantId} ${courierId}`, work);
+    },
+    async limitReport({ tenantId, courierId, userId }, work) {
+      await waitForCalm(MAX_START_WAIT_MS);
+      return reports.run(`${tenantId} ${courierId ?? userId}`, work);
+    },
+    async runPiece(piece) {
+      const startedMs = performance.now();
+      const result = await piece();
+      await waitForCalm(Math.min(MAX_PAUSE_MS, MAX_PAUSE * (performance.now() - startedMs)));
+      return result;
+    },
   };
 }

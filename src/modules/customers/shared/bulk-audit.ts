@@ -6,9 +6,14 @@ export type BulkChange = {
   /** The hash of the uploaded file or the response that caused the change. */
   sha256: string;
   remarks: 'upload' | 'sync';
+  /** The number of entries of earlier statements of the same change. */
+  earlierParts?: number;
 };
 
 const CUSTOMERS_PER_ENTRY = 500;
+
+/** Returns the number of entries that a statement writes for its changed customers. */
+export const countParts = (changed: number): number => Math.ceil(changed / CUSTOMERS_PER_ENTRY);
 
 /**
  * Returns a selection of audit facts for `ctx.auditSelected`: one per 500 customers in order of user code, with all
@@ -18,7 +23,7 @@ const CUSTOMERS_PER_ENTRY = 500;
  * values
  */
 export function bulkFacts(
-  { action, courierId, sha256, remarks }: BulkChange,
+  { action, courierId, sha256, remarks, earlierParts = 0 }: BulkChange,
   columns: string[],
   changes: Sql,
 ): Sql {
@@ -26,7 +31,7 @@ export function bulkFacts(
   return sql`select new_id() as id, ${action} as action, 'courier' as entity, ${courierId}::uuid as entity_id,
       case when count(before) > 0 then jsonb_build_object('columns', ${names}::jsonb,
         'updated', jsonb_agg(before order by user_code) filter (where before is not null)) end as before,
-      jsonb_build_object('columns', ${names}::jsonb, 'sha256', ${sha256}::text, 'part', part,
+      jsonb_build_object('columns', ${names}::jsonb, 'sha256', ${sha256}::text, 'part', part + ${earlierParts}::int,
         'created', coalesce(jsonb_agg(after order by user_code) filter (where before is null), '[]'),
         'updated', coalesce(jsonb_agg(after order by user_code) filter (where before is not null), '[]')) as after,
       ${remarks} as remarks

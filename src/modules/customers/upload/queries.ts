@@ -54,13 +54,13 @@ export type Applied = {
 };
 
 /**
- * Writes the customers that are new or differ, with their audit entries, in one statement, so that the
- * table's triggers run once. All rows are locked and inserted in order of user code.
+ * Writes the customers of a piece that are new or differ, with their audit entries, in one statement, so that the
+ * table's triggers run once. All rows of a piece are locked and inserted in order of user code.
  */
 export function applyUpload(
   ctx: UserContext,
   courierId: string,
-  { packed, sha256 }: { packed: string; sha256: string },
+  { packed, sha256, earlierParts }: { packed: string; sha256: string; earlierParts: number },
 ): Sql<Applied> {
   const branch = sql`case when sent.leaves_branch then stored.branch else sent.branch end`;
   const changes = sql`select user_code, null::jsonb as before,
@@ -68,7 +68,7 @@ export function applyUpload(
       union all
       select user_code, before, after from updated`;
   const facts = bulkFacts(
-    { action: 'customers.uploaded', courierId, sha256, remarks: 'upload' },
+    { action: 'customers.uploaded', courierId, sha256, remarks: 'upload', earlierParts },
     ['user_code', 'first_name', 'last_name', 'branch'],
     changes,
   );

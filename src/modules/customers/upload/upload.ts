@@ -19,9 +19,10 @@ import {
   withoutNestedLoops,
   type Applied,
 } from './queries.js';
+import { countParts } from '../shared/bulk-audit.js';
 import { readUpload, type UploadedCustomer } from './upload-rows.js';
 
-/** 100,000 rows take seconds, on a busy server longer than the timeout of ordinary requests. */
+/** A piece takes a second, on a busy server longer than the timeout of ordinary requests. */
 const TIMEOUT_MS = 60_000;
 
 export type UploadDeps = {
@@ -44,25 +45,29 @@ export async function uploadCustomers(
     const { customers, processed, skipped } = await readUpload(form.file.path);
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.
-    const packed = await pack([...customers.values()]);
+    const pieces = await pack([...customers.values()]);
     const { created, updated } = form.dry_run
-      ? await compare(ctx, courierId, { packed, total })
-      : await apply(ctx, deps, courierId, { packed, total, sha256: await sha256Of(form.file.path) });
+      ? await compare(ctx, courierId, { pieces, total })
+      : await apply(ctx, deps, courierId, { pieces, total, sha256: await sha256Of(form.file.path) });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
     return { processed, ...counts, skipped, dry_run: form.dry_run };
   });
 }
 
 const PACK_ROWS = 2_000;
+/** Each statement reads all customers of the courier, so smaller pieces would cost more. */
+const PACKS_PER_PIECE = 5;
 
 /** Packed in parts, so that the event loop is not blocked for long. */
-async function pack(customers: UploadedCustomer[]): Promise<string> {
+async function pack(customers: UploadedCustomer[]): Promise<string[]> {
   const packs: string[] = [];
   for (let from = 0; from < customers.length; from += PACK_ROWS) {
     packs.push(packRows(customers.slice(from, from + PACK_ROWS)));
     await nextTurn();
   }
-  return joinPacks(packs);
+  const pieces: string[] = [];
+  while (packs.length > 0) pieces.push(joinPacks(packs.splice(0, PACKS_PER_PIECE)));
+  return pieces;
 }
 
 async function sha256Of(path: string): Promise<string> {
@@ -71,7 +76,8 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-type PackedRows = { packed: string; total: number };
+/** The rows of the file in pieces, each for one statement. */
+type PackedRows = { pieces: string[]; total: number };
 type PackedFile = PackedRows & { sha256: string };
 
 /** Below it, looking up each customer costs less than reading all customers of the courier. */
@@ -83,7 +89,7 @@ async function planFor(tx: PlainTx, { total }: PackedRows): Promise<void> {
 
 function apply(
   ctx: UserContext,
-  { quota }: UploadDeps,
+  { bulk, quota }: UploadDeps,
   courierId: string,
   file: PackedFile,
 ): Promise<Omit<Applied, 'missed'>> {
@@ -92,19 +98,36 @@ function apply(
     await assertCourier(ctx, tx, courierId);
     await planFor(tx, file);
     await assertWithinQuota(ctx, tx, quota, courierId, file);
-    const sum = { created: 0, updated: 0 };
-    let missed: number;
-    do {
-      // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
-      // already written are unchanged now.
-      const applied = await countsOf(tx, applyUpload(ctx, courierId, file));
-      sum.created += applied.created;
-      sum.updated += applied.updated;
-      missed = applied.missed;
-    } while (missed > 0);
+    const sum = { created: 0, updated: 0, parts: 0 };
+    for (const packed of file.pieces) {
+      await bulk.runPiece(() => applyPiece(ctx, tx, courierId, { packed, sha256: file.sha256 }, sum));
+    }
     await takeQuota(ctx, tx, quota, courierId, sum.created + sum.updated);
     return sum;
   });
+}
+
+type Changes = Omit<Applied, 'missed'> & { parts: number };
+type Piece = { packed: string; sha256: string };
+
+/** Adds the changes to `sum`. */
+async function applyPiece(
+  ctx: UserContext,
+  tx: PlainTx,
+  courierId: string,
+  piece: Piece,
+  sum: Changes,
+): Promise<void> {
+  let missed: number;
+  do {
+    // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
+    // already written are unchanged now.
+    const applied = await countsOf(tx, applyUpload(ctx, courierId, { ...piece, earlierParts: sum.parts }));
+    sum.created += applied.created;
+    sum.updated += applied.updated;
+    sum.parts += countParts(applied.created + applied.updated);
+    missed = applied.missed;
+  } while (missed > 0);
 }
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
@@ -113,10 +136,10 @@ async function assertWithinQuota(
   tx: PlainTx,
   quota: Quota,
   courierId: string,
-  { packed, total }: PackedFile,
+  { pieces, total }: PackedFile,
 ): Promise<void> {
   if (total <= (await remainingQuota(ctx, tx, quota, courierId))) return;
-  const { created, updated } = await countsOf(tx, compareUpload(ctx, courierId, packed));
+  const { created, updated } = await countsOf(tx, compareUpload(ctx, courierId, joinPacks(pieces)));
   await assertQuota(ctx, tx, quota, courierId, created + updated);
 }
 
@@ -124,7 +147,7 @@ function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise
   return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
     await assertCourier(ctx, tx, courierId);
     await planFor(tx, file);
-    return countsOf(tx, compareUpload(ctx, courierId, file.packed));
+    return countsOf(tx, compareUpload(ctx, courierId, joinPacks(file.pieces)));
   });
 }
 

@@ -12,6 +12,8 @@ export type ConnectionShares = {
   recordKeyOwner(keyHash: string, courierId: string): void;
   /** Returns the number of transactions that wait for their share. */
   countWaiting(): number;
+  /** Returns the number of transactions since the process began. */
+  countStarted(): number;
   /** Calls `record` with the waiting time of every transaction that starts from now on. */
   recordWaits(record: (waitedMs: number) => void): void;
 };
@@ -43,6 +45,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
   const keyOwners = new Map<string, string>();
   const tenants = cacheCount(countTenants);
   let totalInUse = 0;
+  let started = 0;
   let recordWait: (waitedMs: number) => void = () => undefined;
 
   const usage = (key: string) => used.get(key) ?? 0;
@@ -65,6 +68,11 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
     const sum = usage(key) + step;
     if (sum === 0) used.delete(key);
     else used.set(key, sum);
+  }
+
+  function start(request: ShareRequest): void {
+    started += 1;
+    adjustUsage(request, 1);
   }
 
   function adjustUsage({ tenant, courier }: ShareRequest, step: 1 | -1): void {
@@ -92,7 +100,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
         request,
         start() {
           clearTimeout(timer);
-          adjustUsage(request, 1);
+          start(request);
           resolve();
         },
       };
@@ -116,7 +124,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
         const startedMs = performance.now();
         await wait(request, key).finally(() => recordWait(performance.now() - startedMs));
       } else {
-        adjustUsage(request, 1);
+        start(request);
         recordWait(0);
       }
       try {
@@ -133,6 +141,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
       keyOwners.set(keyHash, courierId);
     },
     countWaiting: () => [...queues.values()].reduce((sum, waiters) => sum + waiters.length, 0),
+    countStarted: () => started,
     recordWaits(record) {
       recordWait = record;
     },
