@@ -34,13 +34,14 @@ const RECOUNT_MS = 60_000;
 const MAX_KNOWN_KEYS = 10_000;
 
 /** `courier` is undefined for staff and for the service itself, which only have their tenant's limit. */
-type ShareRequest = { tenant: string; courier: string | undefined };
+type ShareRequest = { tenant: string; courier: string | undefined; isSystem: boolean };
 type Waiter = { request: ShareRequest; start(): void };
 
 export function makeConnectionShares({ size, countTenants }: ConnectionShareOptions): ConnectionShares {
   const courierLimit = Math.max(1, Math.floor(size * COURIER_SHARE));
   const used = new Map<string, number>();
-  // Keyed by courier, or by tenant for staff. Insertion order is the order in which keys are served.
+  // Keyed by courier, or by tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait
+  // behind a flood of logins. Insertion order is the order in which keys are served.
   const queues = new Map<string, Waiter[]>();
   const keyOwners = new Map<string, string>();
   const tenants = cacheCount(countTenants);
@@ -52,9 +53,10 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
 
   function shareRequestOf(caller: Caller): ShareRequest {
     const tenant = caller.tenantId;
-    if (caller.kind === 'system') return { tenant, courier: undefined };
-    if (caller.kind === 'user') return { tenant, courier: caller.courierId ?? undefined };
-    return { tenant, courier: keyOwners.get(caller.keyHash) ?? caller.keyHash };
+    const isSystem = caller.kind === 'system';
+    if (isSystem) return { tenant, isSystem, courier: undefined };
+    if (caller.kind === 'user') return { tenant, isSystem, courier: caller.courierId ?? undefined };
+    return { tenant, isSystem, courier: keyOwners.get(caller.keyHash) ?? caller.keyHash };
   }
 
   function isFree({ tenant, courier }: ShareRequest): boolean {
@@ -119,7 +121,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
   return {
     async run(caller, work) {
       const request = shareRequestOf(caller);
-      const key = request.courier ?? request.tenant;
+      const key = request.courier ?? (request.isSystem ? `${request.tenant} system` : request.tenant);
       if (queues.has(key) || !isFree(request)) {
         const startedMs = performance.now();
         await wait(request, key).finally(() => recordWait(performance.now() - startedMs));
