@@ -160,6 +160,10 @@ async function waitForStatementTimeout(): Promise<void> {
 describe('connection shares', () => {
   const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
   const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash });
+  const staff = {
+    ...{ kind: 'user' as const, tenantId: 't', userId: 'u', role: 'admin' as const, courierId: null },
+    ...{ tokenVersion: 1, expiresAt: 0 },
+  };
 
   /** Makes work that runs until it is ended. */
   function open() {
@@ -202,5 +206,22 @@ describe('connection shares', () => {
     expect(order.indexOf('b')).toBeLessThan(6);
     expect(order.indexOf('c')).toBeLessThan(6);
     expect(order).toHaveLength(54);
+  });
+
+  test('staff do not wait behind a flood of logins', async () => {
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    await shares.run(system('t'), () => Promise.resolve());
+    const { order, ends, work } = open();
+    const running = [
+      ...times(100, () => shares.run(system('t'), work('login'))),
+      ...times(3, () => shares.run(staff, work('staff'))),
+    ];
+    for (let n = 0; n < running.length; n += 1) {
+      await until(() => Promise.resolve(ends[n] !== undefined));
+      ends[n]?.();
+    }
+    await Promise.all(running);
+    // Two logins have connections. Then one login and one member of the staff start in turns.
+    expect(order.slice(0, 8).join(' ')).toBe('login login login staff login staff login staff');
   });
 });
