@@ -185,7 +185,7 @@ describe('appending to the chain', () => {
     expect(await verify()).toMatchObject({ intact: true, verified: 0, unsealed: 0 });
   });
 
-  const WRITES = rounds(60, 200);
+  const WRITES = rounds(30, 200);
 
   test(`appends every entry once without gaps during ${WRITES} writes, 20 reads and 5 workers`, async () => {
     const write = () =>

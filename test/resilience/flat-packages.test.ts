@@ -6,7 +6,7 @@ import { startRegionReceiver, type RegionReceiver } from '../support/receivers/r
 import { endProcesses, run, until, type Running } from '../support/service/processes.js';
 import { startService, untilAdmitted, type Service } from '../support/service/service.js';
 
-const PACKAGES = rounds(300, 10_000);
+const PACKAGES = rounds(100, 10_000);
 /** The receiver and the worker are each restarted this often while packages arrive. */
 const RESTARTS = rounds(1, 10);
 const SCANNERS = 4;

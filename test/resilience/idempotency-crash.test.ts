@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type pg from 'pg';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { ask, codeOf } from '../support/service/client.js';
+import { rounds } from '../support/harness/effort.js';
 import { endProcesses, startReplica, until } from '../support/service/processes.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
 
@@ -99,11 +100,13 @@ const isReplay = ({ headers }: Reply) => headers.get('idempotency-replayed') ===
 
 const LOCK_BEFORE_COMMIT = 'lock table idempotency_keys in share row exclusive mode';
 
+const BREAKS = rounds(3, 7);
+
 describe('a connection that breaks before the commit', () => {
   test.each(Object.entries(WORKS))(
-    '%s: seven times the response is 503 and nothing is stored, and a repeated request is executed once',
+    `%s: ${BREAKS} times the response is 503 and nothing is stored, and a repeated request is executed once`,
     async (_name, makeWork) => {
-      for (let round = 0; round < 7; round += 1) {
+      for (let round = 0; round < BREAKS; round += 1) {
         const work = makeWork(`BREAK-${randomUUID().slice(0, 8)}`);
         const key = randomUUID();
         await lockWith(LOCK_BEFORE_COMMIT);

@@ -504,8 +504,8 @@ describe('retention of stored responses', () => {
 });
 
 describe('concurrent requests', () => {
-  const CALLERS = rounds(50, 200);
-  const PAIRS = rounds(20, 50);
+  const CALLERS = rounds(24, 200);
+  const PAIRS = rounds(10, 50);
 
   test(
     `${CALLERS} callers with one key create one manifest, and each gets the first response or 409 idempotency_in_progress`,

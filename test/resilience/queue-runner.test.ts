@@ -15,46 +15,87 @@ const JOBS_PER_ROUND = 4;
 // three missed heartbeats take 3 s
 const HEARTBEAT_S = 1;
 
-let database: TestDatabase;
-let owner: pg.Pool;
-const replicas: { queue: RunningQueue; pool: pg.Pool }[] = [];
+/** A database with its runners. */
+type Site = {
+  database: TestDatabase;
+  owner: pg.Pool;
+  replicas: { queue: RunningQueue; pool: pg.Pool }[];
+  work: Work;
+};
 
-/** How often each job was started and ended, and its maximum concurrency. */
-let started: Map<string, number>;
-let ended: Map<string, number>;
-let maxConcurrency: Map<string, number>;
-/** The duration of a job. */
-let workMs = 0;
+/** What the jobs of a site have done. */
+type Work = {
+  /** How often each job was started and ended, how often it runs now, and its maximum concurrency. */
+  started: Map<string, number>;
+  ended: Map<string, number>;
+  runningNow: Map<string, number>;
+  maxConcurrency: Map<string, number>;
+  running: number;
+  /** The duration of a job. */
+  takesMs: number;
+};
+
+let main: Site;
+/** Slow checks: each starts before the tests with a site of its own, and its test awaits it. */
+const WAITS = { stopDuringStart, stopDuringRestart, overdueJob };
+const waits = new Map<keyof typeof WAITS, Promise<void>>();
+const sites: Site[] = [];
 
 beforeAll(async () => {
-  database = await freshDatabase();
-  owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
-  owner.on('error', () => undefined);
+  main = await openSite();
+  for (const name of ['stopDuringStart', 'stopDuringRestart', 'overdueJob'] as const) {
+    const wait = WAITS[name](await openSite());
+    wait.catch(() => {});
+    waits.set(name, wait);
+  }
 });
 
 beforeEach(async () => {
-  [started, ended, maxConcurrency] = [new Map(), new Map(), new Map()];
-  workMs = 0;
-  await owner.query('delete from graphile_worker._private_jobs; delete from queue.worker_pools');
+  main.work = newWork();
+  await main.owner.query('delete from graphile_worker._private_jobs; delete from queue.worker_pools');
 });
 
-afterEach(async () => {
+afterEach(() => endReplicas(main));
+
+afterAll(async () => {
+  await Promise.allSettled(waits.values());
+  for (const site of sites) {
+    await endReplicas(site);
+    await site.owner.end();
+    await site.database.drop();
+  }
+}, LIMIT_MS);
+
+async function openSite(): Promise<Site> {
+  const database = await freshDatabase();
+  const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
+  owner.on('error', () => undefined);
+  const site = { database, owner, replicas: [], work: newWork() };
+  sites.push(site);
+  return site;
+}
+
+async function endReplicas({ replicas }: Site): Promise<void> {
   for (const { queue, pool } of replicas.splice(0)) {
     await queue.stop(10_000);
     await pool.end();
   }
-});
+}
 
-afterAll(async () => {
-  await owner.end();
-  await database.drop();
+const newWork = (): Work => ({
+  started: new Map(),
+  ended: new Map(),
+  runningNow: new Map(),
+  maxConcurrency: new Map(),
+  running: 0,
+  takesMs: 0,
 });
 
 const noop = async () => undefined;
 const increment = (counts: Map<string, number>, id: string, by: number) =>
   counts.set(id, (counts.get(id) ?? 0) + by);
 
-const tasks: Tasks = {
+const tasksOf = ({ work }: Site): Tasks => ({
   deliver: noop,
   sendAccountMail: noop,
   preparePasswordReset: noop,
@@ -65,23 +106,22 @@ const tasks: Tasks = {
   runBackgroundMigrations: noop,
   prune: noop,
   async sendManifestMail({ mailId }) {
+    const { started, ended, runningNow, maxConcurrency, takesMs } = work;
     increment(started, mailId, 1);
-    running += 1;
-    runningNow.set(mailId, (runningNow.get(mailId) ?? 0) + 1);
+    work.running += 1;
+    increment(runningNow, mailId, 1);
     maxConcurrency.set(mailId, Math.max(maxConcurrency.get(mailId) ?? 0, runningNow.get(mailId) ?? 0));
-    await sleep(workMs);
-    runningNow.set(mailId, (runningNow.get(mailId) ?? 0) - 1);
-    running -= 1;
+    await sleep(takesMs);
+    increment(runningNow, mailId, -1);
+    work.running -= 1;
     increment(ended, mailId, 1);
   },
-};
-const runningNow = new Map<string, number>();
-let running = 0;
+});
 
 /** Starts a replica's worker with its own connections. */
-function startQueue(): RunningQueue {
+function startQueue(site: Site): RunningQueue {
   const pool = createPool({
-    url: database.ownerUrl,
+    url: site.database.ownerUrl,
     assumeRole: 'crossdock_app',
     size: 4,
     isPipelined: false,
@@ -89,16 +129,16 @@ function startQueue(): RunningQueue {
   });
   const queue = runQueue({
     pg: pool,
-    tasks,
+    tasks: tasksOf(site),
     concurrency: 4,
     heartbeatSeconds: HEARTBEAT_S,
     log: () => undefined,
   });
-  replicas.push({ queue, pool });
+  site.replicas.push({ queue, pool });
   return queue;
 }
 
-async function addJobs(count: number): Promise<string[]> {
+async function addJobs({ owner }: Site, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID());
   await owner.query(
     `select graphile_worker.add_job('sendManifestMail', json_build_object('tenantId', id, 'mailId', id))
@@ -108,16 +148,17 @@ async function addJobs(count: number): Promise<string[]> {
   return ids;
 }
 
-async function count(what: string): Promise<number> {
+async function count({ owner }: Site, what: string): Promise<number> {
   const { rows } = await owner.query<{ n: number }>(`select count(*)::int as n from ${what}`);
   return rows[0]?.n ?? -1;
 }
 
-const countJobs = () => count("graphile_worker.jobs where task_identifier = 'sendManifestMail'");
-const countLocked = () => count('graphile_worker._private_jobs where locked_by is not null');
+const countJobs = (site: Site) =>
+  count(site, "graphile_worker.jobs where task_identifier = 'sendManifestMail'");
+const countLocked = (site: Site) => count(site, 'graphile_worker._private_jobs where locked_by is not null');
 
 /** Blocks the start of graphile-worker, which first reads its migrations table. */
-async function blockStarts(): Promise<() => Promise<void>> {
+async function blockStarts({ owner }: Site): Promise<() => Promise<void>> {
   const client = await owner.connect();
   await client.query('begin; lock table graphile_worker.migrations');
   return async () => {
@@ -126,89 +167,57 @@ async function blockStarts(): Promise<() => Promise<void>> {
   };
 }
 
-const untilStartBlocked = () =>
-  until(
-    async () =>
-      (await count("pg_locks where not granted and relation = 'graphile_worker.migrations'::regclass")) > 0,
-  );
+const BLOCKED_START = `pg_locks where not granted and relation = 'graphile_worker.migrations'::regclass
+  and database = (select oid from pg_database where datname = current_database())`;
+
+const untilStartBlocked = (site: Site) => until(async () => (await count(site, BLOCKED_START)) > 0);
 
 /** Counts the connections of all runners. */
-const countListeners = () =>
+const countListeners = (site: Site) =>
   count(
+    site,
     "pg_stat_activity where datname = current_database() and application_name = 'crossdock' and query like 'LISTEN%'",
   );
 
 test(
   'a stop during start-up waits for the start, and the runner takes no job',
-  async () => {
-    const unblock = await blockStarts();
-    const queue = startQueue();
-    await untilStartBlocked();
-    await addJobs(3);
-    // It cannot stop yet and returns false.
-    expect(await queue.stop(50)).toBe(false);
-    await unblock();
-    // Long enough for a running worker to fetch a job, and for a restart.
-    await sleep(2_500);
-    expect(started.size).toBe(0);
-    expect([await countJobs(), await countLocked(), await countListeners()]).toEqual([3, 0, 0]);
-    expect(await queue.stop(10_000)).toBe(true);
-    expect(await count('queue.worker_pools')).toBe(0);
-  },
+  () => waits.get('stopDuringStart'),
   LIMIT_MS,
 );
 
 test(
   'a heartbeat that ends during the stop leaves no worker behind',
   async () => {
-    await owner.query(`
+    await main.owner.query(`
       create function slow_heartbeat() returns trigger language plpgsql as
         $$ begin perform pg_sleep(0.5); return new; end $$;
       create trigger slow_heartbeat before insert on queue.worker_pools for each row execute function slow_heartbeat()`);
     try {
-      const queue = startQueue();
+      const queue = startQueue(main);
       await until(
         async () =>
-          (await count("pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'")) > 0,
+          (await count(
+            main,
+            "pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+          )) > 0,
       );
       expect(await queue.stop(10_000)).toBe(true);
       await until(
         async () =>
-          (await count("pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'")) ===
-          0,
+          (await count(
+            main,
+            "pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
+          )) === 0,
       );
-      expect(await count('queue.worker_pools')).toBe(0);
+      expect(await count(main, 'queue.worker_pools')).toBe(0);
     } finally {
-      await owner.query('drop function slow_heartbeat cascade');
+      await main.owner.query('drop function slow_heartbeat cascade');
     }
   },
   LIMIT_MS,
 );
 
-test(
-  'a stop during a restart stops the new runner too',
-  async () => {
-    const queue = startQueue();
-    await addJobs(1);
-    await until(async () => (await countJobs()) === 0);
-    const unblock = await blockStarts();
-    // A replica of a newer build has changed graphile-worker's tables: the runner ends by itself and is
-    // restarted.
-    const exitCode = process.exitCode;
-    await owner.query(`select pg_notify('worker:migrate', '{"breaking":true,"migrationNumber":99}')`);
-    await untilStartBlocked();
-    process.exitCode = exitCode;
-    const ids = await addJobs(3);
-    expect(await queue.stop(50)).toBe(false);
-    await unblock();
-    // Long enough for a running worker to fetch a job, and for a restart.
-    await sleep(2_500);
-    expect(ids.filter((id) => started.has(id))).toEqual([]);
-    expect([await countJobs(), await countLocked(), await countListeners()]).toEqual([3, 0, 0]);
-    expect(await queue.stop(10_000)).toBe(true);
-  },
-  LIMIT_MS,
-);
+test('a stop during a restart stops the new runner too', () => waits.get('stopDuringRestart'), LIMIT_MS);
 
 test(
   'a stop between two attempts to start without a database returns at once',
@@ -221,8 +230,14 @@ test(
     });
     const lines: string[] = [];
     const log = ({ text }: { text: string }) => void lines.push(text);
-    const queue = runQueue({ pg: pool, tasks, concurrency: 4, heartbeatSeconds: HEARTBEAT_S, log });
-    replicas.push({ queue, pool });
+    const queue = runQueue({
+      pg: pool,
+      tasks: tasksOf(main),
+      concurrency: 4,
+      heartbeatSeconds: HEARTBEAT_S,
+      log,
+    });
+    main.replicas.push({ queue, pool });
     await until(async () => lines.some((line) => line.includes('The queue stopped')));
     const startedMs = performance.now();
     expect(await queue.stop(10_000)).toBe(true);
@@ -234,20 +249,7 @@ test(
 
 test(
   'a job that exceeds the time limit stays locked while it runs, and no other worker starts it',
-  async () => {
-    // longer than three missed heartbeats
-    workMs = 5_000;
-    const [id = ''] = await addJobs(1);
-    const queue = startQueue();
-    await until(async () => started.has(id));
-    startQueue();
-    expect(await queue.stop(100)).toBe(false);
-    expect(await countLocked()).toBe(1);
-    await until(async () => ended.has(id), 20_000);
-    expect(await queue.stop(10_000)).toBe(true);
-    await until(async () => (await countJobs()) === 0);
-    expect([started.get(id), ended.get(id), maxConcurrency.get(id)]).toEqual([1, 1, 1]);
-  },
+  () => waits.get('overdueJob'),
   LIMIT_MS,
 );
 
@@ -255,26 +257,82 @@ test(
   `after stops at ${ROUNDS} different moments of start-up and work, no job is lost or executed twice`,
   async () => {
     // Another replica runs all the time and would start a job that is released too early.
-    startQueue();
-    workMs = 15;
+    startQueue(main);
+    const { work } = main;
+    work.takesMs = 15;
     const ids: string[] = [];
     const problems: unknown[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const queue = startQueue();
-      ids.push(...(await addJobs(JOBS_PER_ROUND)));
+      const queue = startQueue(main);
+      ids.push(...(await addJobs(main, JOBS_PER_ROUND)));
       await sleep((round * 7) % 80);
       const isQuiet = await queue.stop(10_000);
-      const { pool } = replicas.at(-1) ?? {};
-      replicas.pop();
+      const { pool } = main.replicas.at(-1) ?? {};
+      main.replicas.pop();
       await pool?.end();
       if (!isQuiet) problems.push(['not quiet', round]);
     }
-    await until(async () => (await countJobs()) === 0);
+    await until(async () => (await countJobs(main)) === 0);
     expect(problems).toEqual([]);
     expect(
-      ids.filter((id) => started.get(id) !== 1 || ended.get(id) !== 1 || maxConcurrency.get(id) !== 1),
+      ids.filter(
+        (id) => work.started.get(id) !== 1 || work.ended.get(id) !== 1 || work.maxConcurrency.get(id) !== 1,
+      ),
     ).toEqual([]);
-    expect([ids.length, running]).toEqual([ROUNDS * JOBS_PER_ROUND, 0]);
+    expect([ids.length, work.running]).toEqual([ROUNDS * JOBS_PER_ROUND, 0]);
   },
   LIMIT_MS,
 );
+
+async function stopDuringStart(site: Site): Promise<void> {
+  const unblock = await blockStarts(site);
+  const queue = startQueue(site);
+  await untilStartBlocked(site);
+  await addJobs(site, 3);
+  // It cannot stop yet and returns false.
+  expect(await queue.stop(50)).toBe(false);
+  await unblock();
+  // Long enough for a running worker to fetch a job, and for a restart.
+  await sleep(2_500);
+  expect(site.work.started.size).toBe(0);
+  expect([await countJobs(site), await countLocked(site), await countListeners(site)]).toEqual([3, 0, 0]);
+  expect(await queue.stop(10_000)).toBe(true);
+  expect(await count(site, 'queue.worker_pools')).toBe(0);
+}
+
+async function stopDuringRestart(site: Site): Promise<void> {
+  const queue = startQueue(site);
+  await addJobs(site, 1);
+  await until(async () => (await countJobs(site)) === 0);
+  const unblock = await blockStarts(site);
+  // A replica of a newer build has changed graphile-worker's tables: the runner ends by itself and is
+  // restarted.
+  const exitCode = process.exitCode;
+  await site.owner.query(`select pg_notify('worker:migrate', '{"breaking":true,"migrationNumber":99}')`);
+  await untilStartBlocked(site);
+  process.exitCode = exitCode;
+  const ids = await addJobs(site, 3);
+  expect(await queue.stop(50)).toBe(false);
+  await unblock();
+  // Long enough for a running worker to fetch a job, and for a restart.
+  await sleep(2_500);
+  expect(ids.filter((id) => site.work.started.has(id))).toEqual([]);
+  expect([await countJobs(site), await countLocked(site), await countListeners(site)]).toEqual([3, 0, 0]);
+  expect(await queue.stop(10_000)).toBe(true);
+}
+
+async function overdueJob(site: Site): Promise<void> {
+  const { work } = site;
+  // longer than three missed heartbeats
+  work.takesMs = 5_000;
+  const [id = ''] = await addJobs(site, 1);
+  const queue = startQueue(site);
+  await until(async () => work.started.has(id));
+  startQueue(site);
+  expect(await queue.stop(100)).toBe(false);
+  expect(await countLocked(site)).toBe(1);
+  await until(async () => work.ended.has(id), 20_000);
+  expect(await queue.stop(10_000)).toBe(true);
+  await until(async () => (await countJobs(site)) === 0);
+  expect([work.started.get(id), work.ended.get(id), work.maxConcurrency.get(id)]).toEqual([1, 1, 1]);
+}

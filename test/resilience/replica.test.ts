@@ -149,7 +149,7 @@ test(
   LIMIT_MS,
 );
 
-const WRITES = rounds(120, 1_000);
+const WRITES = rounds(60, 1_000);
 const WRITERS = 8;
 
 test(

@@ -1,5 +1,4 @@
 import { Agent } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO } from '../../src/development/demo/seed.js';
@@ -70,12 +69,13 @@ test.each(OUTAGES)(
         });
       },
     );
-    await sleep(1_000);
+    await until(async () => requests.filter(({ outcome }) => isServed(outcome)).length >= 20);
     await interrupt();
-    await sleep(500);
+    const before = requests.length;
+    await until(async () => requests.length >= before + 25);
     await server.restart();
     const backMs = performance.now();
-    await sleep(3_000);
+    await until(async () => requests.filter(({ atMs }) => atMs > backMs + 2_000).length >= 20);
     isOver = true;
     await load;
 

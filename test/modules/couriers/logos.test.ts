@@ -122,7 +122,7 @@ describe('valid logo', () => {
     expect(await fingerprint(service.owner)).toEqual(before);
   });
 
-  const UPLOADS = rounds(24, 100);
+  const UPLOADS = rounds(12, 100);
 
   test(`of ${UPLOADS} simultaneous uploads is one of those stored, and the audit entries form a chain`, async () => {
     const replies = await Promise.all(
@@ -627,7 +627,7 @@ describe('malformed form', () => {
     }
   });
 
-  const MUTATIONS = rounds(200, 2_000);
+  const MUTATIONS = rounds(60, 2_000);
 
   test(`mutated ${MUTATIONS} times is stored or rejected, but never a 500`, async () => {
     const seen = new Map<number, number>();

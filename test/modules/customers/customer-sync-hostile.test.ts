@@ -301,7 +301,7 @@ describe('hostile responses of a sync target', () => {
   });
 });
 
-const VALID_RECORDS = rounds(4_000, 30_000);
+const VALID_RECORDS = rounds(2_000, 30_000);
 
 describe(`sync of ${VALID_RECORDS} valid records`, () => {
   const recordsOf = (length: number) =>

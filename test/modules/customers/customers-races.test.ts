@@ -13,8 +13,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-const CALLERS = rounds(50, 200);
-const CREATE_ROUNDS = rounds(2, 5);
+const CALLERS = rounds(24, 200);
+const CREATE_ROUNDS = rounds(1, 5);
 
 const tally = (replies: Reply[]) =>
   Object.fromEntries(

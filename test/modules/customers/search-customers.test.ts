@@ -22,7 +22,7 @@ type FoundCustomer = {
 };
 
 /** Searches that are compared with a scan of all rows. */
-const TEXTS = rounds(100, 300);
+const TEXTS = rounds(40, 300);
 /** Customers of whom a search reads many or few. */
 const WALKERS = rounds(5_000, 9_000);
 
@@ -392,7 +392,7 @@ describe('access to search', () => {
 });
 
 describe('dictionary of terms', () => {
-  const SHUFFLED = rounds(150, 2_000);
+  const SHUFFLED = rounds(100, 2_000);
   const NAMES = 'select distinct scope_id, term from customer_terms order by 1, 2';
 
   test(`20 callers who store the same ${SHUFFLED} shuffled rows at once neither deadlock nor miss a term`, async () => {

@@ -24,8 +24,8 @@ function word(n: number, length: number): string {
 /** The dictionary has room for so many words of a courier. */
 const DICTIONARY = 20_000;
 /** Words that the dictionary contains before, without search keys, so that one file fills the rest of it. */
-const WORDS_BEFORE = rounds(15_000, 0);
-const FILE_KIB = rounds(115, 1024);
+const WORDS_BEFORE = rounds(18_000, 0);
+const FILE_KIB = rounds(46, 1024);
 
 /** Returns a file of this size in which no two names share a word. */
 function fileOfDistinctWords(from: number, rowOf: (n: number) => string): { file: string; rows: number } {
@@ -42,7 +42,7 @@ const upload = (service: Service, file: string, as = 'iex', courier?: string): P
   });
 
 const UPLOADS = rounds(1, 3);
-const [TOTAL_MIB, AUDIT_AND_DICTIONARY_MIB] = [rounds(15.5, 190), rounds(7, 40)];
+const [TOTAL_MIB, AUDIT_AND_DICTIONARY_MIB] = [rounds(7, 190), rounds(3.5, 40)];
 
 describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
   let service: Service;
@@ -174,7 +174,8 @@ describe(`${UPLOADS} uploads of ${FILE_KIB} KiB with distinct words`, () => {
 
 describe('daily limit of customer changes per courier', () => {
   let service: Service;
-  const LIMIT = 150;
+  const LIMIT = rounds(60, 150);
+  const PART = LIMIT - 20;
 
   beforeAll(async () => {
     service = await startService({ env: { CUSTOMER_CHANGES_PER_DAY: String(LIMIT) }, poolSize: 30 });
@@ -201,10 +202,10 @@ describe('daily limit of customer changes per courier', () => {
     expect(Math.abs(Number(reply.headers.get('retry-after')) - seconds)).toBeLessThan(10);
   }
 
-  test('admits exactly the limit of 200 concurrent callers', async () => {
+  test(`admits exactly the limit of ${LIMIT + 50} concurrent callers`, async () => {
     await resetQuotas();
     const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, n) =>
+      Array.from({ length: LIMIT + 50 }, (_, n) =>
         untilAdmitted(() => (n % 2 ? create('iex') : create('manager', { courier_id: IEX }))),
       ),
     );
@@ -240,12 +241,12 @@ describe('daily limit of customer changes per courier', () => {
     await resetQuotas();
     const rows = (from: number, to: number) =>
       HEADER + Array.from({ length: to - from }, (_, n) => `UP-${from + n},Ann,Lee\n`).join('');
-    expect((await upload(service, rows(0, 100))).body['data'].created).toBe(100);
+    expect((await upload(service, rows(0, PART))).body['data'].created).toBe(PART);
     const before = await fingerprint(service.owner);
-    expectExceeded(await upload(service, rows(50, 151)));
+    expectExceeded(await upload(service, rows(20, LIMIT + 1)));
     expect(await fingerprint(service.owner)).toEqual(before);
-    // 100 of these rows are already stored.
-    expect((await upload(service, rows(0, 150))).body['data'].created).toBe(50);
+    // The first rows are already stored.
+    expect((await upload(service, rows(0, LIMIT))).body['data'].created).toBe(LIMIT - PART);
     expectExceeded(await create('iex'));
   });
 
@@ -259,12 +260,16 @@ describe('daily limit of customer changes per courier', () => {
           first_name: 'Ann',
           last_name: 'Lee',
         }));
-      expect(await rig.sync(list(100))).toMatchObject({ status: 'succeeded', created: 100 });
-      expect(await rig.sync(list(151))).toMatchObject({
+      expect(await rig.sync(list(PART))).toMatchObject({ status: 'succeeded', created: PART });
+      expect(await rig.sync(list(LIMIT + 1))).toMatchObject({
         status: 'failed',
-        error: expect.stringContaining('the daily limit of 150 changed customers'),
+        error: expect.stringContaining(`the daily limit of ${LIMIT} changed customers`),
       });
-      expect(await rig.sync(list(150))).toMatchObject({ status: 'succeeded', created: 50, unchanged: 100 });
+      expect(await rig.sync(list(LIMIT))).toMatchObject({
+        status: 'succeeded',
+        created: LIMIT - PART,
+        unchanged: PART,
+      });
       expectExceeded(await create('iex'));
     } finally {
       await rig.stop();

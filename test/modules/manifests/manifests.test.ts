@@ -8,6 +8,7 @@ import {
   pendingDelivery,
   waitingDeliveryQueues,
 } from '../../support/receivers/outbound.js';
+import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
@@ -156,8 +157,11 @@ describe('creating a manifest', () => {
 
   const SHARE = rounds(40, 20);
 
-  test(`generates 300 free numbers on a day that has used one in ${SHARE} of the 1,679,616 numbers`, async () => {
-    await service.owner.query(
+  const NUMBERS = rounds(160, 300);
+
+  test(`generates ${NUMBERS} free numbers on a day that has used one in ${SHARE} of the 1,679,616 numbers`, async () => {
+    await insertWithoutTriggers(
+      service.owner,
       `insert into manifests (tenant_id, id, manifest_number, warehouse_id)
        select $1, gen_random_uuid(), 'MAN-' || to_char(now() at time zone 'UTC', 'YYYYMMDD') || '-' || suffix, $2
        from (select substr($3, 1 + n % 36, 1) || substr($3, 1 + n / 36 % 36, 1) || substr($3, 1 + n / 1296 % 36, 1)
@@ -167,7 +171,7 @@ describe('creating a manifest', () => {
       [demo, DEMO.warehouses.second, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789', SHARE],
     );
     const replies: Reply[] = [];
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < NUMBERS / 20; round += 1) {
       replies.push(
         ...(await Promise.all(
           Array.from({ length: 20 }, () => service.call('createManifest', { as: 'admin' })),
@@ -175,7 +179,7 @@ describe('creating a manifest', () => {
       );
     }
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(replies.map(({ body }) => body['data'].manifest_number)).size).toBe(300);
+    expect(new Set(replies.map(({ body }) => body['data'].manifest_number)).size).toBe(NUMBERS);
   }, 60_000);
 });
 
@@ -538,7 +542,7 @@ describe('adding and removing packages', () => {
     expect(await row('packages', aboard)).toMatchObject({ manifest_id: id });
   });
 
-  const MANY = rounds(5_000, 10_000);
+  const MANY = rounds(1_000, 10_000);
 
   test(`handles ${MANY} packages within ${MANY / 1_000} seconds per call`, async () => {
     const packages = await makePackages(MANY, { courierId: IEX });

@@ -11,9 +11,9 @@ import {
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
-const SCANNERS = 200;
-const SCAN_ROUNDS = rounds(2, 10);
-const PREALERT_ROUNDS = rounds(16, 100);
+const SCANNERS = rounds(60, 200);
+const SCAN_ROUNDS = rounds(1, 10);
+const PREALERT_ROUNDS = rounds(8, 100);
 
 let service: Service;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { startService, type Reply, type Service } from '../../support/service/se
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo: DEMO_TENANT, two: TENANT_TWO } = DEMO.tenants;
-const RANDOM_TABLES = rounds(12, 300);
+const RANDOM_TABLES = rounds(6, 300);
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 
 type Tier = { id?: number; startweight: number; endweight: number; fee: number };

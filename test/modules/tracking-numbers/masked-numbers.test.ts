@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber, comparableReply } from '../../support/builders/parcels.js';
+import { rounds } from '../../support/harness/effort.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 const { IEX } = DEMO.couriers;
@@ -136,8 +137,10 @@ describe('pre-alert of a masked number', () => {
     expect(await parcels.statusOf(await parcels.announce('IEX', known))).toBe('received');
   });
 
-  test('never stays pending if it is created while staff name the customer, in 60 rounds', async () => {
-    for (let round = 0; round < 60; round += 1) {
+  const LINK_ROUNDS = rounds(20, 60);
+
+  test(`never stays pending if it is created while staff name the customer, in ${LINK_ROUNDS} rounds`, async () => {
+    for (let round = 0; round < LINK_ROUNDS; round += 1) {
       const fresh = newNumber();
       const id = await parcels.receive(fresh, { courier_id: IEX });
       const link = () => parcels.update('warehouse', id, { user_code: CUSTOMERS.IEX });

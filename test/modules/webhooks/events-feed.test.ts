@@ -161,7 +161,7 @@ describe('access to the feed', () => {
   });
 });
 
-const INTAKES = rounds(80, 200);
+const INTAKES = rounds(40, 200);
 
 test(`a reader that polls during ${INTAKES} concurrent intakes sees no gap and finally all events`, async () => {
   const writing = { isOver: false };

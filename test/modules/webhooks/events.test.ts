@@ -167,7 +167,7 @@ async function expectNoGap(): Promise<void> {
 const statusesOf = (replies: Reply[]) => [...new Set(replies.map(({ status }) => status))].sort();
 
 describe('event sequences', () => {
-  const INTAKES = rounds(60, 200);
+  const INTAKES = rounds(30, 200);
 
   test(`have no gap at any moment during ${INTAKES} intakes of 2 couriers, a shipped manifest and 40 failing transactions`, async () => {
     const ours = await addPackages(10, IEX);
@@ -393,7 +393,7 @@ describe('deadlocks', () => {
     },
   );
 
-  const DISPATCH_ROUNDS = rounds(2, 5);
+  const DISPATCH_ROUNDS = rounds(1, 5);
   test(`40 concurrent dispatches of different packages of the same two couriers cause no deadlock, in ${DISPATCH_ROUNDS} rounds`, async () => {
     const before = await countDeadlocks();
     for (let round = 0; round < DISPATCH_ROUNDS; round += 1) {
@@ -407,7 +407,7 @@ describe('deadlocks', () => {
     expect((await countDeadlocks()) - before).toBe(0);
   }, 60_000);
 
-  const MIXED_ROUNDS = rounds(8, 20);
+  const MIXED_ROUNDS = rounds(3, 20);
   test(`concurrent ships, intakes, updates and dispatches cause no deadlock and no gap, in ${MIXED_ROUNDS} rounds`, async () => {
     const before = await countDeadlocks();
     for (let round = 0; round < MIXED_ROUNDS; round += 1) {
