@@ -158,7 +158,7 @@ describe('carriers', () => {
     }
   }, 60_000);
 
-  const CALLERS = rounds(24, 200);
+  const CALLERS = rounds(50, 200);
 
   test(`of ${CALLERS} simultaneous creations in different cases, one succeeds`, async () => {
     const spellings = ['Loomis', 'LOOMIS', 'loomis', ' Loomis '];

@@ -325,7 +325,7 @@ describe('reset', () => {
     expect(refused.body['errors']).toMatchObject([{ field: 'new_password', code: 'personal' }]);
   });
 
-  const CALLERS = rounds(24, 100);
+  const CALLERS = rounds(40, 100);
 
   test(`of ${CALLERS} callers with one token, one sets the password`, async () => {
     const user = await makeUser();

@@ -121,7 +121,7 @@ describe('security settings', () => {
     ).toContain(problem);
   });
 
-  const CALLERS = rounds(24, 100);
+  const CALLERS = rounds(40, 100);
 
   test(`lose no change of ${CALLERS} administrators who set one field each`, async () => {
     await Promise.all(

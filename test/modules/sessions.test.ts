@@ -212,7 +212,7 @@ describe('session end', () => {
     expect([await statusWith(bare), await statusWith(token)]).toEqual(Array(2).fill('401 token_invalid'));
   });
 
-  const CALLERS = rounds(24, 200);
+  const CALLERS = rounds(60, 200);
 
   test(`of ${CALLERS} callers who end one session, one succeeds and one audit entry is written`, async () => {
     const user = await makeUser();

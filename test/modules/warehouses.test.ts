@@ -246,7 +246,7 @@ describe('primary warehouse', () => {
     expect(await primariesOf(DEMO.tenants.two)).toEqual([TAMPA]);
   });
 
-  const CALLERS = rounds(24, 200);
+  const CALLERS = rounds(50, 200);
 
   test(`is exactly one after ${CALLERS} concurrent changes`, async () => {
     const ids = [MIAMI, MEDLEY, ...(await Promise.all(['A', 'B', 'C'].map(create)))];

@@ -504,7 +504,7 @@ describe('retention of stored responses', () => {
 });
 
 describe('concurrent requests', () => {
-  const CALLERS = rounds(24, 200);
+  const CALLERS = rounds(50, 200);
   const PAIRS = rounds(10, 50);
 
   test(

@@ -133,7 +133,7 @@ test('the right password resets the failure count', async () => {
   expect(rows).toEqual([]);
 });
 
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(60, 200);
 
 test(`of ${CALLERS} simultaneous wrong passwords, at most five are hashed`, async () => {
   const user = await makeUser();

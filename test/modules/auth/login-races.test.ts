@@ -9,7 +9,7 @@ import { networkOf } from '../../../src/platform/values/network-address.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 

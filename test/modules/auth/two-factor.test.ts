@@ -268,7 +268,7 @@ describe('enable', () => {
     expect((await status(user)).enabled).toBe(false);
   });
 
-  const CALLERS = rounds(24, 100);
+  const CALLERS = rounds(40, 100);
 
   test(`of ${CALLERS} callers with one code, one enables it and receives the stored backup codes`, async () => {
     const user = await makeUser();

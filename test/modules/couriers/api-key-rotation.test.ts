@@ -80,7 +80,7 @@ describe('API key rotation', () => {
   });
 });
 
-const CALLERS = rounds(24, 100);
+const CALLERS = rounds(40, 100);
 
 test(`of ${CALLERS} simultaneous rotations, exactly one returned key works in the end`, async () => {
   const replies = await Promise.all(Array.from({ length: CALLERS }, () => untilAdmitted(() => regenerate())));

@@ -434,7 +434,7 @@ describe('courier deactivation', () => {
     await manage({ action: 'activate', courier_id: HRB });
   });
 
-  const CALLERS = rounds(24, 200);
+  const CALLERS = rounds(50, 200);
 
   test.each([
     ['deactivate', 'courier.deactivated', false],

@@ -234,7 +234,7 @@ describe('updating the profile', () => {
     for (const field of fields) expect(body['data'][field]).toBe(`at once ${field}`);
   });
 
-  const UPDATES = rounds(24, 200);
+  const UPDATES = rounds(50, 200);
 
   test(`the audit entries of ${UPDATES} concurrent updates form an unbroken chain`, async () => {
     await updateIex({ address1: 'start' });

@@ -97,7 +97,7 @@ describe('first webhook secret', () => {
     expect((await rowOf(HRB)).webhookSecretCipher).toMatch(/^v1\./);
   });
 
-  const CALLERS = rounds(24, 100);
+  const CALLERS = rounds(40, 100);
 
   test(`is created once for ${CALLERS} concurrent updates`, async () => {
     const before = (await auditOf('courier.webhook_secret_made')).length;

@@ -8,7 +8,7 @@ import { auditMark, customersAudited } from '../../support/builders/bulk-audit.j
 import { startService, untilAdmitted, type Service } from '../../support/service/service.js';
 
 const { IEX } = DEMO.couriers;
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(50, 200);
 const SCHEDULE_ROUNDS = rounds(4, 20);
 const MIXED_ROUNDS = rounds(1, 5);
 const RECORDS = rounds(200, 1_000);

@@ -13,7 +13,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(50, 200);
 const CREATE_ROUNDS = rounds(1, 5);
 
 const tally = (replies: Reply[]) =>

@@ -10,7 +10,7 @@ import {
 } from '../../support/receivers/outbound.js';
 import { startService, type Reply, type Service, untilAdmitted } from '../../support/service/service.js';
 
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(60, 200);
 const HOLDER_ROUNDS = rounds(1, 5);
 const SHIP_ROUNDS = rounds(4, 20);
 const DELETE_ROUNDS = rounds(10, 1_000);

@@ -213,7 +213,7 @@ describe('repeated dispatch', () => {
     },
   );
 
-  const CALLERS = rounds(24, 100);
+  const CALLERS = rounds(40, 100);
 
   test(`${CALLERS} callers with overlapping sets in different orders queue each package once, and none fails`, async () => {
     const ids = await idsWhere('courier_id is not null');

@@ -18,7 +18,7 @@ import { startService, untilAdmitted, type Reply, type Service } from '../../sup
 
 const { IEX, HRB } = DEMO.couriers;
 const TENANT = DEMO.tenants.demo;
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 beforeAll(async () => {

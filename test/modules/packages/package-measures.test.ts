@@ -14,7 +14,7 @@ import { startService, untilAdmitted, type Reply, type Service } from '../../sup
 
 const TENANT = DEMO.tenants.demo;
 const { IEX } = DEMO.couriers;
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;

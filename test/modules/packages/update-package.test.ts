@@ -205,7 +205,7 @@ describe('updated fields', () => {
     });
   });
 
-  const WEIGHTS = rounds(24, 200);
+  const WEIGHTS = rounds(50, 200);
 
   test(`stores ${WEIGHTS} random weights exactly and updates the tallies`, async () => {
     const id = await addPackage({ courier_id: HRB, user_code: null });
@@ -483,8 +483,8 @@ describe('update access', () => {
 });
 
 describe('concurrent updates', () => {
-  const SAME_CALLERS = rounds(40, 500);
-  const DIFFERENT_CALLERS = rounds(24, 200);
+  const SAME_CALLERS = rounds(100, 500);
+  const DIFFERENT_CALLERS = rounds(60, 200);
   const NUMBER_ROUNDS = rounds(4, 30);
 
   test(`${SAME_CALLERS} callers with the same values make one change, one audit entry, one queued synchronisation and one delivery job`, async () => {

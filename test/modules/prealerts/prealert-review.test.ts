@@ -6,7 +6,7 @@ import { eventsOf, setWebhookUrls, pendingDelivery } from '../../support/receive
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(60, 200);
 
 let service: Service;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const CALLERS = rounds(24, 200);
+const CALLERS = rounds(50, 200);
 const SUBMIT_ROUNDS = rounds(2, 1_000);
 const SUBMIT_LIMIT_MS = 60_000 + SUBMIT_ROUNDS * 5_000;
 const MOVE_ROUNDS = rounds(5, 20);

@@ -5,7 +5,7 @@ import { rounds } from '../../support/harness/effort.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const CALLERS = rounds(24, 50);
-const DELETERS = rounds(24, 200);
+const DELETERS = rounds(50, 200);
 const ROUNDS = rounds(1, 5);
 const { demo: DEMO_TENANT } = DEMO.tenants;
 

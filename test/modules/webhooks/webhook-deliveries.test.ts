@@ -8,7 +8,7 @@ import { startService, untilAdmitted, type Reply, type Service } from '../../sup
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 
-const CALLERS = rounds(24, 100);
+const CALLERS = rounds(40, 100);
 
 let service: Service;
 
