@@ -412,7 +412,7 @@ describe('package tallies', () => {
 
   test('equal the counted rows after the demo data was loaded', expectTalliesMatch);
 
-  const CALLERS = rounds(40, 200);
+  const CALLERS = rounds(100, 200);
 
   test(`stay correct during ${CALLERS} concurrent scans, updates and links`, async () => {
     const ids = await addPackages(
