@@ -23,8 +23,6 @@ let service: Service;
 let healthy: Receiver;
 let canary: Receiver;
 const unhealthy: { [name: string]: Receiver } = {};
-/** Two tests wait ten seconds for a timeout, so the second one starts before them and runs beside the first. */
-let timedOut: Promise<void>;
 
 beforeAll(async () => {
   service = await startService({ worker: true });
@@ -37,19 +35,15 @@ beforeAll(async () => {
     response.writeHead(307, { location: `${canary.url}/inside` }).end(),
   );
   await service.tokenOf('warehouse');
-  timedOut = timedOutDelivery();
-  // The test that waits for it reports its failure.
-  timedOut.catch(() => {});
 });
 
 afterAll(async () => {
-  await Promise.allSettled([timedOut]);
   await service.stop();
   await Promise.all([healthy, canary, ...Object.values(unhealthy)].map((receiver) => receiver.stop()));
 });
 
 test(`${HEALTHY} healthy receivers get 99 of 100 events within 5 s while others hang, fail, redirect or never end`, async () => {
-  const couriers = await makeCouriers('FAIR', HEALTHY + Object.keys(unhealthy).length);
+  const couriers = await makeCouriers(HEALTHY + Object.keys(unhealthy).length);
   const { owner } = service;
   const { secrets } = service.app;
   const receivers = [...Array<Receiver>(HEALTHY).fill(healthy), ...Object.values(unhealthy)];
@@ -80,56 +74,23 @@ test(`${HEALTHY} healthy receivers get 99 of 100 events within 5 s while others 
   expect(await outcomes('responds 500')).toEqual([{ outcome: 'rejected', http_status: 500 }]);
   expect(await outcomes('redirects')).toEqual([{ outcome: 'rejected', http_status: 307 }]);
   expect(await outcomes('never ends')).toEqual([{ outcome: 'delivered', http_status: 200 }]);
-  expect(canary.at('/inside')).toEqual([]);
+  expect(canary.received).toEqual([]);
 }, 120_000);
 
-test('a delivery times out after ten seconds and delays no other courier', () => timedOut, 60_000);
-
-async function timedOutDelivery(): Promise<void> {
-  const { owner } = service;
-  const { secrets } = service.app;
-  const [hanging = '', other = ''] = await makeCouriers('TIMEOUT', 2);
-  const urls = { [hanging]: `${unhealthy['hangs']?.url}/add`, [other]: `${canary.url}/add` };
-  for (const [courierId, add] of Object.entries(urls))
-    await setEndpoints({ owner, secrets }, { courierId, add });
-  const [first = ''] = await Promise.all(Array.from({ length: 40 }, () => receive(hanging)));
-  const beganMs = performance.now();
-  const theirs = await receive(other);
-  await until(async () => (await deliveryOf(theirs))?.status === 'delivered');
-  expect(performance.now() - beganMs).toBeLessThan(5_000);
-  await until(async () => ((await deliveryOf(first))?.attempt_count ?? 0) > 0);
-  const { rows } = await owner.query<{ outcome: string; duration_ms: number }>(
-    'select outcome, duration_ms from webhook_attempts where delivery_id = $1 and number = 1',
-    [(await deliveryOf(first))?.id],
-  );
-  expect(rows[0]?.outcome).toBe('timeout');
-  expect(rows[0]?.duration_ms).toBeGreaterThanOrEqual(9_900);
-  expect(rows[0]?.duration_ms).toBeLessThan(13_000);
-}
-
-async function deliveryOf(packageId: string) {
-  const { rows } = await service.owner.query<{ id: string; status: string; attempt_count: number }>(
-    'select d.* from webhook_deliveries d join events e on e.id = d.event_id where e.package_id = $1',
-    [packageId],
-  );
-  return rows[0];
-}
-
-async function makeCouriers(prefix: string, number: number): Promise<string[]> {
+async function makeCouriers(number: number): Promise<string[]> {
   const { rows } = await service.owner.query<{ id: string }>(
     `insert into couriers (tenant_id, id, code, name)
-     select $1, gen_random_uuid(), $3 || n, 'Courier ' || n from generate_series(1, $2::int) n returning id`,
-    [DEMO.tenants.demo, number, prefix],
+     select $1, gen_random_uuid(), 'FAIR' || n, 'Courier ' || n from generate_series(1, $2::int) n returning id`,
+    [DEMO.tenants.demo, number],
   );
   return rows.map(({ id }) => id);
 }
 
 let scans = 0;
-async function receive(courier_id: string): Promise<string> {
+async function receive(courier_id: string): Promise<void> {
   const body = { tracking_number: `FAIR-${(scans += 1)}`, weight: 1, courier_id };
   const reply = await untilAdmitted(() => service.call('receivePackage', { as: 'warehouse', body }));
   expect(reply.status).toBe(201);
-  return reply.body['data'].package_id;
 }
 
 /** Returns the times from commit to arrival. Test, service and PostgreSQL share one clock. */

@@ -23,7 +23,7 @@ let service: Service;
 let receiver: Receiver;
 let harbour: Receiver;
 /** Slow scenarios. All start at once, each with its own couriers, and their tests await them. */
-const SCENARIOS = { sentAgain: retriedDelivery, givenUp: exhaustedDelivery };
+const SCENARIOS = { sentAgain: retriedDelivery, givenUp: exhaustedDelivery, cutOff: timedOutDelivery };
 const scenarios = new Map<keyof typeof SCENARIOS, Promise<void>>();
 const systems: Receiver[] = [];
 
@@ -218,6 +218,8 @@ describe('failed deliveries', () => {
 
   test('fail after the last retry, and so does their synchronisation', () => scenarios.get('givenUp'));
 
+  test('time out after ten seconds and delay no other courier', () => scenarios.get('cutOff'), 60_000);
+
   test('do not follow redirects', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       receiver.answer = (_request, response) =>
@@ -382,6 +384,24 @@ async function exhaustedDelivery(): Promise<void> {
     );
     return sync?.status === 'failed';
   });
+}
+
+async function timedOutDelivery(): Promise<void> {
+  const [hangingCourier, other] = [await ownCourier(hang), await ownCourier(accept)];
+  const hanging = await Promise.all(Array.from({ length: 40 }, () => hangingCourier.receive()));
+  const beganMs = performance.now();
+  const theirs = await other.receive();
+  await settled(theirs);
+  expect(performance.now() - beganMs).toBeLessThan(5_000);
+  await until(async () => ((await deliveryOf(hanging[0] ?? ''))?.attempt_count ?? 0) > 0);
+  const [attempt] = await rows<{ outcome: string; duration_ms: number }>(
+    `select outcome, duration_ms from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+     join events e on e.id = d.event_id where e.package_id = $1 and number = 1`,
+    hanging[0],
+  );
+  expect(attempt?.outcome).toBe('timeout');
+  expect(attempt?.duration_ms).toBeGreaterThanOrEqual(9_900);
+  expect(attempt?.duration_ms).toBeLessThan(13_000);
 }
 
 async function ship(packageIds: string[]): Promise<void> {
