@@ -24,7 +24,7 @@ type Print = (line: string) => void;
 // Reports latencies, failures, event loop, waits for connections, memory and CPU. Fails if a target is missed. `--minutes 30` runs
 // longer and also fails if the memory grows. `--rate`, `--logins`, `--pause` and `--p99` set the light requests and the logins per
 // second, the seconds between two rounds of the bulk work, and the target in milliseconds. `--bulk csv,xlsx,upload,reconciliation` names the
-// kinds of bulk work that run. `--smoke` runs twelve seconds on little data with generous bounds.
+// kinds of bulk work that run. `--proxied` lets the logins share connections, as behind a proxy. `--smoke` runs twelve seconds on little data with generous bounds.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -34,6 +34,7 @@ await runScript(async (print) => {
       logins: { type: 'string' },
       pause: { type: 'string' },
       bulk: { type: 'string' },
+      proxied: { type: 'boolean', default: false },
       p99: { type: 'string' },
     },
   });
@@ -46,6 +47,7 @@ await runScript(async (print) => {
       loginsPerSecond: numberOf(values.logins, scale.loginsPerSecond),
       pauseSeconds: numberOf(values.pause, scale.pauseSeconds),
       bulk: kindsOf(values.bulk, scale.bulk),
+      isProxied: values.proxied,
       p99Ms: numberOf(values.p99, scale.p99Ms),
     },
     print,

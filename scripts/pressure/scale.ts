@@ -14,6 +14,8 @@ export type Scale = {
   seconds: number;
   /** The kinds of bulk work that run. */
   bulk: readonly BulkKind[];
+  /** Whether logins use connections that stay open, as behind a proxy. */
+  isProxied: boolean;
   /** The pause of each kind of bulk work between two rounds. */
   pauseSeconds: number;
   /** Rows of one export. The contract allows 10,000 per request, so it takes several. */
@@ -34,6 +36,7 @@ export const FULL: Scale = {
   loginsPerSecond: 100,
   seconds: 60,
   bulk: BULK_KINDS,
+  isProxied: false,
   pauseSeconds: 0,
   exported: 100_000,
   uploaded: 100_000,
@@ -50,6 +53,7 @@ export const SMOKE: Scale = {
   loginsPerSecond: 10,
   seconds: 12,
   bulk: BULK_KINDS,
+  isProxied: false,
   pauseSeconds: 0,
   exported: 2_000,
   uploaded: 2_000,

@@ -26,6 +26,7 @@ export function lightStreams(input: StreamsInput, { perSecond }: Scale): Stream[
       perSecond: (share / WHOLE) * perSecond,
       calls,
       expected: [],
+      isLight: true,
       hasOwnConnections: false,
     }),
   );
@@ -134,7 +135,7 @@ const ADDRESSES = 10_000;
 /** Logins with the right password, with names that do not exist, and with wrong passwords for one user. */
 export function loginStreams(
   { tenant: { host, usernames } }: StreamsInput,
-  { loginsPerSecond }: Scale,
+  { loginsPerSecond, isProxied }: Scale,
 ): Stream[] {
   const from = (n: number) => `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
   const logins = (usernameOf: (n: number) => string, password: string): Call[] =>
@@ -151,7 +152,8 @@ export function loginStreams(
     calls,
     // The limits on attempts and on concurrent hashes are the answers to a flood.
     expected: ['credentials_invalid', 'too_many_attempts', 'overloaded'],
-    hasOwnConnections: true,
+    isLight: false,
+    hasOwnConnections: !isProxied,
   });
   return [
     stream(

@@ -191,13 +191,17 @@ const isFirstOfSchema = makeFirstOfSchema();
 /** Every bound of the first input of a schema. Another input with this schema proves with one value that it is validated. */
 const cases = inputs.flatMap((input) => {
   const bounds = boundsOf(input.schema);
-  const wanted = isFirstOfSchema(input.schema) ? bounds : bounds.flatMap(cheapest).slice(0, 1);
-  return wanted.map((bound) => ({ input, bound }));
+  return (isFirstOfSchema(input.schema) ? bounds : oneOf(bounds)).map((bound) => ({ input, bound }));
 });
 
-/** Returns a bound with one value that is rejected. A list of the maximum length takes longest. */
-function cheapest({ keyword, rejected: [value] }: Bound): Bound[] {
-  return value === undefined || keyword === 'maxItems' ? [] : [{ keyword, accepted: [], rejected: [value] }];
+/**
+ * Returns a bound with one value that is rejected. For a number this is the maximum, which the examples of many lists show. A
+ * list of the maximum length takes longest.
+ */
+function oneOf(bounds: Bound[]): Bound[] {
+  const cheap = bounds.filter(({ keyword, rejected }) => rejected.length > 0 && keyword !== 'maxItems');
+  const chosen = cheap.find(({ keyword }) => keyword === 'maximum') ?? cheap[0];
+  return chosen ? [{ keyword: chosen.keyword, accepted: [], rejected: chosen.rejected.slice(0, 1) }] : [];
 }
 
 const title = ({ field, owner }: Input, { keyword, accepted, rejected }: Bound) =>

@@ -55,7 +55,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'transport: responses are not cacheable',
     file: 'src/platform/http/server.ts',
-    find: "    void reply.header('cache-control', 'no-store');\n",
+    find: "  'cache-control': 'no-store',\n",
     replace: '',
     tests: [
       { file: 'test/security/transport/cache-control.test.ts', titles: ['responses are not cacheable'] },

@@ -236,8 +236,8 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'webhooks: the signature covers the body',
     file: 'src/modules/webhooks/delivery/sign.ts',
-    find: 'new Webhook(secret).sign(id, sentAt, body)',
-    replace: "new Webhook(secret).sign(id, sentAt, '')",
+    find: 'sign(secret, `${id}.${timestamp}.${body}`)',
+    replace: 'sign(secret, `${id}.${timestamp}.`)',
     tests: [
       {
         file: 'test/modules/webhooks/webhooks.test.ts',

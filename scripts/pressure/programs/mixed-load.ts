@@ -13,7 +13,9 @@ export type Stream = {
   calls: Call[];
   /** Failure codes that are correct answers to these requests. */
   expected: string[];
-  /** Whether each request opens a connection of its own, as different clients do. */
+  /** Whether it counts among the light requests. */
+  isLight: boolean;
+  /** Whether each request opens a connection of its own, as different clients do without a proxy. */
   hasOwnConnections: boolean;
 };
 
@@ -33,7 +35,7 @@ export type StreamResult = {
 
 export type MixedLoadResult = {
   streams: StreamResult[];
-  /** All streams whose requests share connections. */
+  /** All streams of light requests. */
   light: Latency;
   cpuMs: number;
   /** The greatest delay of this program's own event loop, which adds to the latencies. */
@@ -104,7 +106,7 @@ async function runStream({ stream, port, agent, firstMs, endMs, runId, light }: 
     const { status, code } = await send(port, agent, call);
     const tookMicros = Math.max(1, Math.round((performance.now() - dueMs) * MICROSECONDS));
     own.record(tookMicros);
-    if (agent) light.record(tookMicros);
+    if (stream.isLight) light.record(tookMicros);
     const answer = `${status} ${code}`.trim();
     answers[answer] = (answers[answer] ?? 0) + 1;
     completed += 1;

@@ -12,6 +12,8 @@ export type LoginLimiter = {
   /** @throws ApiError too_many_attempts when too many logins from the address have failed */
   assertMayTry(ctx: LimitedContext, address: string): Promise<void>;
   countFailure(tenantId: string, address: string): Promise<void>;
+  /** @throws ApiError overloaded when the queue of `withLimit` is full */
+  assertSpace(tenantId: string, username: string): void;
   /**
    * Runs a password attempt within the concurrency limit: at most one per user name, round-robin between user names.
    *
@@ -54,8 +56,11 @@ export function makeLoginLimiter(concurrency = DEFAULT_CONCURRENCY): LoginLimite
       await failures.penalty(limiterKeyOf(tenantId, address));
     },
 
-    withLimit: (tenantId, username, attempt) => limiter.run(`${tenantId} ${username.toLowerCase()}`, attempt),
+    assertSpace: (tenantId, username) => limiter.assertSpace(nameKeyOf(tenantId, username)),
+    withLimit: (tenantId, username, attempt) => limiter.run(nameKeyOf(tenantId, username), attempt),
   };
 }
+
+const nameKeyOf = (tenantId: string, username: string) => `${tenantId} ${username.toLowerCase()}`;
 
 const limiterKeyOf = (tenantId: string, address: string) => `${tenantId} ${networkOf(address)}`;

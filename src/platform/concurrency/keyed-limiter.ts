@@ -4,6 +4,8 @@ import { ApiError } from '../errors/errors.js';
 export type KeyedLimiter = {
   /** Runs the work as soon as the limits allow it. @throws ApiError overloaded when it could not start in time */
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  /** For callers that have something to do before they wait. @throws ApiError overloaded if the queue is full for this key */
+  assertSpace(key: string): void;
 };
 
 export type KeyedLimiterOptions = {
@@ -49,13 +51,13 @@ export function makeKeyedLimiter({
     }
   }
 
-  function ensureSpaceFor(key: string): boolean {
+  /** Returns whether a call can wait, and the call that it would replace if the queue is full. */
+  function findSpace(key: string): { isFree: boolean; replaced?: Waiter | undefined } {
     const all = [...queues.values()];
-    if (all.reduce((sum, waiters) => sum + waiters.length, 0) < maxWaiting) return true;
+    if (all.reduce((sum, waiters) => sum + waiters.length, 0) < maxWaiting) return { isFree: true };
     const longest = all.reduce((most, waiters) => (waiters.length > most.length ? waiters : most));
-    if (longest.length <= (queues.get(key)?.length ?? 0) + 1) return false;
-    longest.at(-1)?.reject();
-    return true;
+    const isFree = longest.length > (queues.get(key)?.length ?? 0) + 1;
+    return { isFree, replaced: isFree ? longest.at(-1) : undefined };
   }
 
   function removeWaiter(key: string, waiter: Waiter): void {
@@ -65,7 +67,9 @@ export function makeKeyedLimiter({
   }
 
   function acquire(key: string): Promise<void> {
-    if (!ensureSpaceFor(key)) return Promise.reject(overloaded());
+    const { isFree, replaced } = findSpace(key);
+    if (!isFree) return Promise.reject(overloaded());
+    replaced?.reject();
     return new Promise((resolve, rejectCall) => {
       const waiter: Waiter = {
         start() {
@@ -85,6 +89,9 @@ export function makeKeyedLimiter({
   }
 
   return {
+    assertSpace(key) {
+      if (!findSpace(key).isFree) throw overloaded();
+    },
     async run(key, work) {
       await acquire(key);
       try {
