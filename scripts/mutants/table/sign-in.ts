@@ -147,9 +147,16 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['failures from'] }],
   },
   {
+    name: 'queue: a login that the queue refuses costs no transaction',
+    file: 'src/modules/auth/credentials/password-attempt.ts',
+    find: '    deps.loginLimiter.assertSpace(ctx.tenantId, username);\n',
+    replace: '',
+    tests: [{ file: 'test/modules/auth/login-races.test.ts', titles: ['a flood that the queue refuses'] }],
+  },
+  {
     name: 'queue: attempts for one username run one at a time',
     file: 'src/platform/access/login-limiter.ts',
-    find: 'limiter.run(`${tenantId} ${username.toLowerCase()}`, attempt)',
+    find: 'limiter.run(nameKeyOf(tenantId, username), attempt)',
     replace: 'limiter.run(`${tenantId} ${Math.random()}`, attempt)',
     tests: [
       {

@@ -5,8 +5,8 @@ import type { Pressure } from './pressure.js';
 
 /**
  * The limits of bulk work in one process (decision 0048). Such work uses a connection and a processor of the database for seconds.
- * Uploads have a limit of their own, because they take longest and reports would wait for them. While light requests wait, bulk work
- * waits too, but never for long, so that it always makes progress.
+ * Uploads have a limit of their own, because they take longest and reports would wait for them. While light requests wait, uploads
+ * wait between their pieces, but never for long, so that they always make progress.
  *
  * The limits run the work as soon as the limit allows it. @throws ApiError overloaded when it could not start in time
  */
@@ -29,8 +29,6 @@ export type BulkLimits = {
 const SHARE = 0.2;
 const QUEUE = { maxWaiting: 32, maxWaitMs: 30_000, retryAfterSeconds: 5 };
 
-/** How long bulk work waits before it starts. An export or a reconciliation then takes about half as long. */
-const MAX_START_WAIT_MS = 2_000;
 /** The longest wait after a piece, as a multiple of the time that the piece took: under pressure it has a fifth of the time. */
 const MAX_PAUSE = 4;
 /** An upload holds locks on its rows and a connection while it waits. */
@@ -44,25 +42,16 @@ export function makeBulkLimits(poolSize: number, pressure: Pick<Pressure, 'isHig
   const uploads = makeKeyedLimiter({ concurrency, ...QUEUE });
   const reports = makeKeyedLimiter({ concurrency, ...QUEUE });
 
-  async function waitForCalm(maxMs: number): Promise<void> {
-    const endMs = performance.now() + maxMs;
-    while (pressure.isHigh() && performance.now() < endMs) await sleep(STEP_MS);
-  }
-
   return {
-    // The wait is before the slot, so that nobody else waits behind it.
-    async limitUpload(tenantId, courierId, work) {
-      await waitForCalm(MAX_START_WAIT_MS);
-      return uploads.run(`${tenantId} ${courierId}`, work);
-    },
-    async limitReport({ tenantId, courierId, userId }, work) {
-      await waitForCalm(MAX_START_WAIT_MS);
-      return reports.run(`${tenantId} ${courierId ?? userId}`, work);
-    },
+    limitUpload: (tenantId, courierId, work) => uploads.run(`${tenantId} ${courierId}`, work),
+    limitReport: ({ tenantId, courierId, userId }, work) =>
+      reports.run(`${tenantId} ${courierId ?? userId}`, work),
     async runPiece(piece) {
       const startedMs = performance.now();
       const result = await piece();
-      await waitForCalm(Math.min(MAX_PAUSE_MS, MAX_PAUSE * (performance.now() - startedMs)));
+      const endedMs = performance.now();
+      const latestMs = endedMs + Math.min(MAX_PAUSE_MS, MAX_PAUSE * (endedMs - startedMs));
+      while (pressure.isHigh() && performance.now() < latestMs) await sleep(STEP_MS);
       return result;
     },
   };

@@ -7,6 +7,7 @@ import { makeContext } from '../../../src/platform/context/request-context.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { networkOf } from '../../../src/platform/values/network-address.js';
 import { rounds } from '../../support/harness/effort.js';
+import { until } from '../../support/service/processes.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 const CALLERS = rounds(60, 200);
@@ -205,4 +206,31 @@ test.each([
   ['fe80::', 'fe80:0:0:0'],
 ])('counts failures from %s for the network %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
+});
+
+test('a flood that the queue refuses starts no transactions', async () => {
+  // A hash of the service's cost keeps the queue full for seconds.
+  const slow = await startService({ env: { TRUST_PROXY: '127.0.0.1', PASSWORD_HASH_COST: '12' } });
+  try {
+    const attempt = async () => {
+      const username = randomBytes(8).toString('hex');
+      const headers = { 'x-forwarded-for': randomAddress() };
+      return slow.call('login', { body: { action: 'login', username, password: 'wrong' }, headers });
+    };
+    let isFull = false;
+    const first = times(40, async () => {
+      const reply = await attempt();
+      isFull ||= reply.status === 503;
+      return reply;
+    });
+    await until(() => Promise.resolve(isFull));
+    const before = slow.db.connectionShares.countStarted();
+    const flood = await times(60, attempt);
+    const started = slow.db.connectionShares.countStarted() - before;
+    expect(count(flood, 503)).toBeGreaterThan(50);
+    expect(started).toBeLessThan(30);
+    await first;
+  } finally {
+    await slow.stop();
+  }
 });
