@@ -66,7 +66,8 @@ async function startOwnProxy(ports: number[]): Promise<Proxy> {
   const replicas: Replica[] = ports.map((port) => ({ port, isReady: false }));
   const agent = new Agent({ keepAlive: true, maxSockets: 128 });
   let next = 0;
-  const server = createServer((asked, response) => void relay(asked, response));
+  // As long as haproxy's. Node's five seconds would close connections of the pause's peak while the load uses them again.
+  const server = createServer({ keepAliveTimeout: 30_000 }, (asked, response) => void relay(asked, response));
   const checks = { isOver: false };
   const checking = (async () => {
     while (!checks.isOver) {
