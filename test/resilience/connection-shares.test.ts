@@ -178,6 +178,15 @@ describe('connection shares', () => {
     return { order, ends, work };
   }
 
+  /** Ends each piece of work as soon as it has started. */
+  async function endInOrder(running: Promise<void>[], ends: (() => void)[]): Promise<void> {
+    for (let n = 0; n < running.length; n += 1) {
+      await until(() => Promise.resolve(ends[n] !== undefined));
+      ends[n]?.();
+    }
+    await Promise.all(running);
+  }
+
   test('a single tenant may use the whole pool', async () => {
     const shares = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1) });
     await shares.run(system('t'), () => Promise.resolve());
@@ -199,11 +208,7 @@ describe('connection shares', () => {
       shares.run(key('b'), work('b')),
       shares.run(key('c'), work('c')),
     ];
-    for (let n = 0; n < running.length; n += 1) {
-      await until(() => Promise.resolve(ends[n] !== undefined));
-      ends[n]?.();
-    }
-    await Promise.all(running);
+    await endInOrder(running, ends);
     expect(order.indexOf('b')).toBeLessThan(6);
     expect(order.indexOf('c')).toBeLessThan(6);
     expect(order).toHaveLength(54);
@@ -217,11 +222,7 @@ describe('connection shares', () => {
       ...times(100, () => shares.run(system('t'), work('login'))),
       ...times(3, () => shares.run(staff, work('staff'))),
     ];
-    for (let n = 0; n < running.length; n += 1) {
-      await until(() => Promise.resolve(ends[n] !== undefined));
-      ends[n]?.();
-    }
-    await Promise.all(running);
+    await endInOrder(running, ends);
     // Two logins have connections. Then one login and one member of the staff start in turns.
     expect(order.slice(0, 8).join(' ')).toBe('login login login staff login staff login staff');
   });
