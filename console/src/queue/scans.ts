@@ -1,5 +1,6 @@
 // The rules of the queue, without IndexedDB and the network.
 
+import { v4 } from 'uuid';
 import type { ScanResult, StationScan } from '../../../sdk/typescript/src/generated/core/types.gen.js';
 
 export type { ScanResult, StationScan };
@@ -32,14 +33,8 @@ export function delayAfter(failures: number, random: number): number {
 /** Returns the text without the characters that the service refuses with the whole batch: NUL, and halves of a character. */
 export const storable = (text: string): string => text.replace(/\0|\p{Surrogate}/gu, '');
 
-/** Returns a random UUID. crypto.randomUUID() is missing on pages without HTTPS. */
-export function newScanId(): string {
-  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte, place) => {
-    const marked = place === 6 ? (byte & 0x0f) | 0x40 : place === 8 ? (byte & 0x3f) | 0x80 : byte;
-    return marked.toString(16).padStart(2, '0');
-  }).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
+/** Returns a random UUID. Not crypto.randomUUID(), which is missing on pages without HTTPS. */
+export const newScanId = (): string => v4();
 
 export type Batch = { station: string; scans: QueuedScan[] };
 
