@@ -27,9 +27,14 @@ export async function waitForVacuums(url: string): Promise<void> {
 export function inline(statement: Sql, expressions: Record<string, string> = {}): string {
   return statement.text.replace(/\$(\d+)/g, (_, position: string) => {
     const value: unknown = statement.values[Number(position) - 1];
-    return (typeof value === 'string' ? expressions[value] : undefined) ?? literal(value);
+    return Array.isArray(value)
+      ? `array[${value.map((element) => expressionOf(element, expressions)).join(', ')}]`
+      : expressionOf(value, expressions);
   });
 }
+
+const expressionOf = (value: unknown, expressions: Record<string, string>): string =>
+  (typeof value === 'string' ? expressions[value] : undefined) ?? literal(value);
 
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'null';

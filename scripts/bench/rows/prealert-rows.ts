@@ -1,11 +1,11 @@
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import type { Config } from '../../../src/config/config.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { lockAnnouncedParcel } from '../../../src/platform/db/locks.js';
+import { lockAnnouncedParcels } from '../../../src/platform/db/locks.js';
 import { enterScope } from '../../../src/platform/db/transactions/admission.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/list-queries.js';
-import { insertPrealertWithKey } from '../../../src/modules/prealerts/queries.js';
+import { insertPrealertsWithKey } from '../../../src/modules/prealerts/queries.js';
 import type { BenchTenant } from '../database.js';
 import { contextOf, rateRow, readRow, type Bench, type Row } from '../measure.js';
 import { inline } from '../postgres.js';
@@ -43,12 +43,13 @@ function submitStatements(config: Config): string[] {
     vendor: null,
     description: null,
     reference: null,
+    requestId: 'bench',
   };
   const expressions = { [id]: 'gen_random_uuid()', '@number': "('PGB' || :n)" };
-  const insert = inline(insertPrealertWithKey(contextOf(caller), prealert), expressions);
-  // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
-  const withFreshIds = insert.replace(/'[0-9a-f-]{36}'::uuid, 'api_key'/, "gen_random_uuid(), 'api_key'");
-  const lock = inline(lockAnnouncedParcel(caller.tenantId, '@number'), expressions);
+  const insert = inline(insertPrealertsWithKey(contextOf(caller), [prealert]), expressions);
+  // The statement builder creates the audit entry's id, the only id without hyphens.
+  const withFreshIds = insert.replace(/'[0-9a-f]{32}'/, 'gen_random_uuid()');
+  const lock = inline(lockAnnouncedParcels(caller.tenantId, ['@number']), expressions);
   return [inline(enterScope(caller)), lock, withFreshIds];
 }
 

@@ -84,8 +84,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: a key submits pre-alerts only for customers of its own courier',
     file: 'src/modules/prealerts/queries.ts',
-    find: 'and cu.courier_id = app_courier() and',
-    replace: 'and',
+    find: ' and cu.courier_id = app_courier()',
+    replace: '',
     tests: [
       { file: 'test/security/isolation.test.ts', titles: ['submitPrealert'] },
       {

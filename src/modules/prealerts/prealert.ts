@@ -1,6 +1,7 @@
+import type { Combiner } from '../../platform/context/combine-requests.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
-import { lockAnnouncedParcel } from '../../platform/db/locks.js';
+import { lockAnnouncedParcel, lockAnnouncedParcels } from '../../platform/db/locks.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
@@ -12,23 +13,32 @@ import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
+export type Submissions = Combiner<queries.Submission, queries.SubmissionOutcome>;
+
 /**
- * Creates a pre-alert with a courier's API key, in one round trip to the database. Returns the new id.
+ * Creates a pre-alert with a courier's API key, in one round trip to the database. Requests with the same key that wait at the
+ * same time share it (decision 0066). Returns the new id.
+ *
  * @throws ApiError unknown_user_code, duplicate_tracking_number, key_invalid
  */
 export async function submitPrealert(
   ctx: RequestContext<KeyCaller>,
+  submissions: Submissions,
   body: PrealertSubmission,
 ): Promise<string> {
-  const prealert = toPrealert(newId(), body);
-  const [, created] = await ctx.preparedPipeline([
-    lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey),
-    queries.insertPrealertWithKey(ctx, prealert),
+  const submission = { ...toPrealert(newId(), body), requestId: ctx.requestId };
+  const { isKnown, isCreated } = await ctx.combinedPipeline(submissions, submission, (items) => [
+    lockAnnouncedParcels(
+      ctx.tenantId,
+      items.map(({ trackingKey }) => trackingKey),
+    ),
+    queries.insertPrealertsWithKey(ctx, items),
   ]);
   // The same error for an unknown user code and one of another courier: neither is a customer of this
   // courier.
-  if (created.length !== 1) throw unknownUserCode('UserCode');
-  return prealert.id;
+  if (!isKnown) throw unknownUserCode('UserCode');
+  if (!isCreated) throw new ApiError('duplicate_tracking_number');
+  return submission.id;
 }
 
 /** @throws ApiError validation_failed */

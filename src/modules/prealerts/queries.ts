@@ -4,7 +4,7 @@ import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import { empty, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { Caller, KeyCaller } from '../../platform/identity/callers.js';
-import { newId } from '../../platform/values/ids.js';
+import { newIds } from '../../platform/values/ids.js';
 
 export type PrealertStatus = components['schemas']['PrealertStatus'];
 
@@ -24,37 +24,55 @@ export const COLUMNS = raw(
   'id, courier_id, user_code, tracking_number, vendor, description, reference, status',
 );
 
+/** A pre-alert that a request with an API key submits. */
+export type Submission = NewPrealert & { requestId: string };
+
+/** `isCreated` is false if the courier has announced the number already. */
+export type SubmissionOutcome = { position: number; isKnown: boolean; isCreated: boolean };
+
 /**
- * Inserts the pre-alert and its audit entry for a customer of the key's courier, which the admission has set as the
- * transaction's courier. Inserts nothing if there is no such customer.
+ * Inserts pre-alerts and their audit entries for customers of the key's courier, which the admission has set as the
+ * transaction's courier. Of those with the same number, the first is inserted.
  *
- * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
+ * The parameters are one array per column, so that the text does not depend on the number of pre-alerts. Inserts in order of
+ * tracking number, because two transactions that wait for each other's numbers in opposite order deadlock.
  */
-export function insertPrealertWithKey(
+export function insertPrealertsWithKey(
   ctx: RequestContext<KeyCaller>,
-  prealert: NewPrealert,
-): Sql<Pick<Prealert, 'id'>> {
-  const { caller, requestId } = ctx;
-  return sql`with fresh as materialized (
-      select cu.tenant_id, ${prealert.id}::uuid as id, cu.courier_id, ${prealert.userCode}::text as user_code,
-        ${prealert.trackingNumber}::text as tracking_number, ${prealert.trackingKey}::text as tracking_key,
-        ${prealert.vendor}::text as vendor, ${prealert.description}::text as description,
-        ${prealert.reference}::text as reference,
-        ${initialStatus(caller, sql`${prealert.trackingKey}`, sql`cu.tenant_id`, sql`cu.courier_id`)} as status
-      from customers cu
-      where ${tenantRows(ctx, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${prealert.userCode}
-        and cu.is_active
+  submissions: readonly Submission[],
+): Sql<SubmissionOutcome> {
+  const column = (name: keyof Submission) => submissions.map((submission) => submission[name]);
+  return sql`with sent as materialized (
+      select * from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
+        ${column('trackingKey')}::text[], ${column('vendor')}::text[], ${column('description')}::text[],
+        ${column('reference')}::text[], ${column('requestId')}::text[], ${newIds(submissions.length)}::uuid[])
+        with ordinality as sent (id, user_code, tracking_number, tracking_key, vendor, description, reference,
+          request_id, audit_id, position)
+    ), known as materialized (
+      select cu.tenant_id, cu.courier_id, sent.*
+      from sent join customers cu on ${tenantRows(ctx, 'cu')} and cu.courier_id = app_courier()
+        and cu.user_code = sent.user_code and cu.is_active
+    ), fresh as materialized (
+      select distinct on (tracking_number) known.*,
+        ${initialStatus(ctx.caller, sql`known.tracking_key`, sql`known.tenant_id`, sql`known.courier_id`)} as status
+      from known order by tracking_number, position
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
-      select * from fresh
+      select tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description, reference, status
+      from fresh order by tracking_number
+      on conflict (tenant_id, courier_id, tracking_number) do nothing
+      returning id
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
-      select tenant_id, ${newId()}::uuid, 'api_key', courier_id, 'prealert.created', 'prealert', id,
-        to_jsonb(fresh) - '{tenant_id,tracking_key}'::text[], ${requestId}
-      from fresh
+      select tenant_id, audit_id, 'api_key', courier_id, 'prealert.created', 'prealert', id,
+        jsonb_build_object('id', id, 'courier_id', courier_id, 'user_code', user_code, 'tracking_number', tracking_number,
+          'vendor', vendor, 'description', description, 'reference', reference, 'status', status), request_id
+      from fresh where id in (select id from created)
     )
-    select id from fresh`;
+    select sent.position::integer - 1 as position, known.id is not null as "isKnown",
+      created.id is not null as "isCreated"
+    from sent left join known using (id) left join created using (id)`;
 }
 
 /**

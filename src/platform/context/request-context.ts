@@ -1,4 +1,5 @@
 import { appendFacts, auditStatement, type AuditFact } from '../audit/audit.js';
+import type { Combiner } from './combine-requests.js';
 import type { Session } from '../db/transactions/admission.js';
 import type { Db } from '../db/database.js';
 import {
@@ -96,6 +97,17 @@ export type RequestContext<Who extends Caller = Caller> = {
   preparedPipeline<const Statements extends readonly Sql[]>(
     statements: Statements,
   ): Promise<RowsOf<Statements>>;
+  /**
+   * Like preparedPipeline, but requests of the same caller that wait at the same time share one transaction (decision 0066).
+   *
+   * @param item what this request writes
+   * @param toStatements returns the statements for several items. The last one returns the outcome of each item, in any order.
+   */
+  combinedPipeline<Item, Outcome extends { position: number }>(
+    combiner: Combiner<Item, Outcome>,
+    item: Item,
+    toStatements: ToStatements<Item, Outcome>,
+  ): Promise<Outcome>;
   /** The statement that appends facts to the audit trail, for a pipeline. */
   auditStatement(facts: AuditFact[]): Sql;
   /** The same for facts that a query selects; see appendFacts. */
@@ -112,6 +124,9 @@ export type RequestContext<Who extends Caller = Caller> = {
   /** Makes the writing transaction commit together with a stored response (decision 0020). Only platform/idempotency uses it. */
   attachUnitOfWork(unit: UnitOfWork): void;
 };
+
+/** `position` of an outcome is the index of its item. */
+export type ToStatements<Item, Outcome> = (items: readonly Item[]) => [...Sql[], Sql<Outcome>];
 
 export type UserContext = RequestContext<UserCaller>;
 export type SystemContext = RequestContext<SystemCaller>;
@@ -209,7 +224,12 @@ const withoutExemptions = (caller: Caller): Caller =>
 
 type Writers = Pick<
   RequestContext,
-  'transaction' | 'preparedTransaction' | 'bulkTransaction' | 'pipeline' | 'preparedPipeline'
+  | 'transaction'
+  | 'preparedTransaction'
+  | 'bulkTransaction'
+  | 'pipeline'
+  | 'preparedPipeline'
+  | 'combinedPipeline'
 >;
 
 function writersOf(parts: Parts<Caller>): Writers {
@@ -237,6 +257,8 @@ function writersOf(parts: Parts<Caller>): Writers {
       writePlain(parts, session, (tx) => work(audited(tx)), { timeoutMs }),
     pipeline: (statements) => send(statements),
     preparedPipeline: (statements) => send(statements, true),
+    combinedPipeline: (combiner, item, toStatements) =>
+      combinedPipelineOf(parts, session, { combiner, item, toStatements }),
   };
 }
 
@@ -270,6 +292,43 @@ function pipelineOf(
       ? runPlain(session, (tx) => around(tx, () => tx.queryAll(statements)), { isPrepared })
       : around(NO_TX, () => flushWrites(session, statements, isPrepared)),
   );
+}
+
+type CombinedItem<Item, Outcome> = {
+  combiner: Combiner<Item, Outcome>;
+  item: Item;
+  toStatements: ToStatements<Item, Outcome>;
+};
+
+const toKey = (caller: Caller): string =>
+  `${caller.tenantId} ${caller.kind === 'key' ? caller.keyHash : caller.kind}`;
+
+/** A request with an Idempotency-Key or a sampled trace is not combined: it has a transaction of its own. */
+async function combinedPipelineOf<Item, Outcome extends { position: number }>(
+  parts: Parts<Caller>,
+  session: Session,
+  { combiner, item, toStatements }: CombinedItem<Item, Outcome>,
+): Promise<Outcome> {
+  const { state, caller, db } = parts;
+  const send = async (items: readonly Item[], isOwn: boolean): Promise<Outcome[]> => {
+    const statements = toStatements(items);
+    const results = await (isOwn
+      ? pipelineOf(parts, session, statements, true)
+      : retryDeadlocks(() => flushWrites(session, statements, true)));
+    // The author of the last statement states the type of its rows.
+    const outcomes = (results.at(-1) ?? []) as Outcome[];
+    return outcomes.sort((a, b) => a.position - b.position);
+  };
+  if (state.unitOfWork || db.span) {
+    const [outcome] = await send([item], true);
+    if (!outcome) throw new Error('A combined write returned no outcome.');
+    return outcome;
+  }
+  const outcome = await runWrite<Outcome>(state, (around) =>
+    around(NO_TX, () => combiner.run(toKey(caller), item, (items) => send(items, false))),
+  );
+  session.noteAdmitted();
+  return outcome;
 }
 
 /** Without a unit of work, a pipeline has no first and no last step. */

@@ -78,6 +78,9 @@ export function isRetryable(error: unknown): boolean {
   return code === DEADLOCK || code === SERIALIZATION_FAILURE || code === 'P2034';
 }
 
+/** Returns whether PostgreSQL refused a row for what it contains, so that the other rows of the transaction may succeed. */
+export const isRefusedRow = (error: unknown): boolean => /^(22|23)/.test(readErrorDetails(error).code ?? '');
+
 /** Returns whether the error is a violation of this unique constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   const found = readErrorDetails(error);

@@ -1,0 +1,106 @@
+import { isRefusedRow } from '../db/violations.js';
+import { ApiError } from '../errors/errors.js';
+
+/** Writes all items in one transaction, or none. Returns the outcome of each, in their order. */
+type WriteItems<Item, Outcome> = (items: readonly Item[]) => Promise<readonly Outcome[]>;
+
+/** Writes what several requests of one caller ask for at the same time in one transaction (decision 0066). */
+export type Combiner<Item, Outcome> = {
+  /**
+   * Writes the item, together with those of other requests that wait.
+   *
+   * @param key items of different keys are never written together
+   * @param write writes all of them if this request is the first that waits
+   * @throws ApiError unavailable when writing could not start in time, or what `write` throws
+   */
+  run(key: string, item: Item, write: WriteItems<Item, Outcome>): Promise<Outcome>;
+};
+
+const MAX_ITEMS = 50;
+/** After this time a transaction counts as slow, for example because it waits for a lock, and another one starts beside it. */
+const SLOW_MS = 20;
+/** The number of transactions per key at the same time: a courier's share of ten connections. */
+const MAX_RUNNING = 4;
+/** The same as for a connection. */
+const MAX_WAIT_MS = 2_000;
+const RETRY_AFTER_SECONDS = 2;
+
+type Waiting<Item, Outcome> = {
+  item: Item;
+  sinceMs: number;
+  write: WriteItems<Item, Outcome>;
+  resolve(outcome: Outcome): void;
+  reject(reason: unknown): void;
+};
+
+type Queue<Item, Outcome> = {
+  running: number;
+  startedAtMs: number;
+  waiting: Waiting<Item, Outcome>[];
+  /** Runs while requests wait. */
+  timer: NodeJS.Timeout | undefined;
+};
+
+/**
+ * No library: data loaders collect for a fixed time, which delays a request that is alone. Here a request waits only while
+ * another transaction of its key is running.
+ */
+export function makeCombiner<Item, Outcome>(): Combiner<Item, Outcome> {
+  const queues = new Map<string, Queue<Item, Outcome>>();
+
+  async function start(key: string, queue: Queue<Item, Outcome>): Promise<void> {
+    const together = queue.waiting.splice(0, MAX_ITEMS);
+    stopTimerOfEmpty(queue);
+    queue.running += 1;
+    queue.startedAtMs = performance.now();
+    await writeTogether(together);
+    queue.running -= 1;
+    if (queue.waiting.length > 0) void start(key, queue);
+    else if (queue.running === 0) queues.delete(key);
+  }
+
+  function relieve(key: string, queue: Queue<Item, Outcome>): void {
+    if (queue.running === MAX_RUNNING) rejectLate(queue);
+    else if (performance.now() - queue.startedAtMs >= SLOW_MS) void start(key, queue);
+  }
+
+  return {
+    run: (key, item, write) =>
+      new Promise((resolve, reject) => {
+        const queue = queues.get(key) ?? { running: 0, startedAtMs: 0, waiting: [], timer: undefined };
+        queues.set(key, queue);
+        queue.waiting.push({ item, sinceMs: performance.now(), write, resolve, reject });
+        if (queue.running === 0) void start(key, queue);
+        else queue.timer ??= setInterval(() => relieve(key, queue), SLOW_MS);
+      }),
+  };
+}
+
+function stopTimerOfEmpty<Item, Outcome>(queue: Queue<Item, Outcome>): void {
+  if (queue.waiting.length > 0) return;
+  clearInterval(queue.timer);
+  queue.timer = undefined;
+}
+
+function rejectLate<Item, Outcome>(queue: Queue<Item, Outcome>): void {
+  const late = performance.now() - MAX_WAIT_MS;
+  // In order of their arrival.
+  const inTime = queue.waiting.findIndex(({ sinceMs }) => sinceMs > late);
+  const rejected = queue.waiting.splice(0, inTime === -1 ? queue.waiting.length : inTime);
+  stopTimerOfEmpty(queue);
+  for (const { reject } of rejected)
+    reject(new ApiError('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+}
+
+/** Never rejects. If the database refuses a row, each item is written again in a transaction of its own. */
+async function writeTogether<Item, Outcome>(together: Waiting<Item, Outcome>[]): Promise<void> {
+  try {
+    const outcomes = (await together[0]?.write(together.map(({ item }) => item))) ?? [];
+    if (outcomes.length !== together.length) throw new Error('A combined write returned too few outcomes.');
+    for (const [index, outcome] of outcomes.entries()) together[index]?.resolve(outcome);
+  } catch (error) {
+    if (together.length > 1 && isRefusedRow(error))
+      for (const alone of together) await writeTogether([alone]);
+    else for (const { reject } of together) reject(error);
+  }
+}

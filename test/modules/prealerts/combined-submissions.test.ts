@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type pg from 'pg';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { makeCombiner } from '../../../src/platform/context/combine-requests.js';
+import { CUSTOMERS, type CourierCode } from '../../support/builders/parcels.js';
+import { rounds } from '../../support/harness/effort.js';
+import { until } from '../../support/service/processes.js';
+import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+let unlock: (() => Promise<void>) | undefined;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterEach(async () => {
+  await unlock?.();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const submit = (courier: CourierCode, TrackingNumber: string, UserCode: string = CUSTOMERS[courier]) =>
+  untilAdmitted(() =>
+    service.call('submitPrealert', {
+      key: DEMO.apiKeys[courier],
+      body: { UserCode, TrackingNumber },
+    }),
+  );
+
+type StoredRow = { tracking_number: string; courier_id: string; written_by: string };
+
+const stored = async (prefix: string): Promise<StoredRow[]> =>
+  (
+    await service.owner.query<StoredRow>(
+      `select tracking_number, courier_id, xmin::text as written_by from prealerts where tracking_number like $1 || '%'`,
+      [prefix],
+    )
+  ).rows;
+
+const transactionsOf = (rows: StoredRow[]) => new Set(rows.map(({ written_by }) => written_by)).size;
+
+/** Holds the lock of every parcel of the tenant, as a large intake does, until `unlock`. */
+async function lockParcels(): Promise<void> {
+  const client: pg.PoolClient = await service.owner.connect();
+  await client.query('begin');
+  await client.query(
+    'select pg_advisory_xact_lock(hashtext($1), lock) from generate_series(0, 127) as lock',
+    [`parcels ${DEMO.tenants.demo}`],
+  );
+  unlock = async () => {
+    unlock = undefined;
+    await client.query('rollback');
+    client.release();
+  };
+}
+
+const CALLERS = rounds(100, 400);
+
+test(`${CALLERS} callers of two keys at once need fewer transactions than requests, none of which is for both couriers`, async () => {
+  const replies = await Promise.all(
+    Array.from({ length: CALLERS }, (_, n) => submit(n % 2 ? 'IEX' : 'HRB', `TOGETHER-${n}`)),
+  );
+  expect(replies.map(({ status }) => status)).toEqual(Array<number>(CALLERS).fill(201));
+  const rows = await stored('TOGETHER-');
+  expect(rows).toHaveLength(CALLERS);
+  expect(transactionsOf(rows)).toBeLessThan(CALLERS / 2);
+  const ofTransaction = new Set(rows.map(({ written_by, courier_id }) => `${written_by} ${courier_id}`));
+  expect(ofTransaction.size).toBe(transactionsOf(rows));
+  for (const [courier, parity] of [
+    ['IEX', 1],
+    ['HRB', 0],
+  ] as const) {
+    const numbers = rows
+      .filter(({ courier_id }) => courier_id === DEMO.couriers[courier])
+      .map(({ tracking_number }) => Number(tracking_number.slice('TOGETHER-'.length)) % 2);
+    expect(new Set(numbers)).toEqual(new Set([parity]));
+  }
+});
+
+test('each of the requests that share a transaction gets its own response, id and audit entry', async () => {
+  await lockParcels();
+  // The first one waits for the lock, and the others for the first one.
+  const waiting = [
+    submit('IEX', 'OWN-FIRST'),
+    ...['OWN-A', 'OWN-B', 'OWN-A', 'OWN-C'].map((number) => submit('IEX', number)),
+    submit('IEX', 'OWN-D', 'IEX-9999'),
+    submit('IEX', 'OWN-E', CUSTOMERS.HRB),
+  ];
+  await until(async () => (await countLockWaits()) >= 2);
+  await unlock?.();
+  const replies = await Promise.all(waiting);
+  expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 400, 400, 409]);
+  expect(replies.map(codeOf).sort()).toEqual(
+    ['duplicate_tracking_number', 'unknown_user_code', 'unknown_user_code', ...Array<string>(4)].sort(),
+  );
+  const rows = await stored('OWN-');
+  expect(rows.map(({ tracking_number }) => tracking_number).sort()).toEqual([
+    'OWN-A',
+    'OWN-B',
+    'OWN-C',
+    'OWN-FIRST',
+  ]);
+  expect(transactionsOf(rows)).toBeLessThan(rows.length);
+  for (const { status, body, headers } of replies) {
+    const { rows: entries } = await service.owner.query(
+      `select a.entity_id, a.actor_id, a.after->>'tracking_number' as number from audit_entries a where a.request_id = $1`,
+      [headers.get('x-request-id')],
+    );
+    expect(entries).toEqual(
+      status === 201
+        ? [
+            {
+              entity_id: body['data'].prealert_id,
+              actor_id: DEMO.couriers.IEX,
+              number: expect.stringMatching(/^OWN-/),
+            },
+          ]
+        : [],
+    );
+  }
+});
+
+const codeOf = ({ body }: Reply): string | undefined => body['code'];
+
+async function countLockWaits(): Promise<number> {
+  const { rows } = await service.owner.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity
+     where datname = current_database() and application_name = 'crossdock' and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test('while one transaction waits for a lock, others of the key start beside it', async () => {
+  const client = await service.owner.connect();
+  await client.query('begin');
+  // Only this parcel's lock.
+  await client.query('select pg_advisory_xact_lock(hashtext($1), hashtext($2) & 127)', [
+    `parcels ${DEMO.tenants.demo}`,
+    'SLOW1',
+  ]);
+  const slow = submit('IEX', 'SLOW1');
+  await until(async () => (await countLockWaits()) === 1);
+  const { rows } = await service.owner.query<{ number: string }>(
+    `select 'FREE' || n as number from generate_series(1, 40) n where hashtext('FREE' || n) & 127 <> hashtext('SLOW1') & 127`,
+  );
+  const free = await Promise.all(rows.map(({ number }) => submit('IEX', number)));
+  expect(new Set(free.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(await countLockWaits()).toBe(1);
+  await client.query('rollback');
+  client.release();
+  expect((await slow).status).toBe(201);
+});
+
+describe('the combiner', () => {
+  const refused = Object.assign(new Error('a constraint'), { code: '23514' });
+
+  test('writes each item alone if the database refuses one of them, and only that one fails', async () => {
+    const combiner = makeCombiner<number, number>();
+    const written: number[][] = [];
+    const write = async (items: readonly number[]) => {
+      written.push([...items]);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      if (items.includes(3)) throw refused;
+      return items.map((item) => item * 10);
+    };
+    const results = await Promise.allSettled([1, 2, 3, 4].map((item) => combiner.run('key', item, write)));
+    expect(results).toEqual([
+      { status: 'fulfilled', value: 10 },
+      { status: 'fulfilled', value: 20 },
+      { status: 'rejected', reason: refused },
+      { status: 'fulfilled', value: 40 },
+    ]);
+    expect(written).toEqual([[1], [2, 3, 4], [2], [3], [4]]);
+  });
+
+  test('repeats nothing after an error that leaves open whether the transaction was committed', async () => {
+    const combiner = makeCombiner<number, number>();
+    const lost = Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+    let calls = 0;
+    const write = async () => {
+      calls += 1;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      throw lost;
+    };
+    const results = await Promise.allSettled([1, 2, 3].map((item) => combiner.run('key', item, write)));
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(calls).toBe(2);
+  });
+
+  test('runs at most four transactions of a key, of at most 50 items, and rejects what waited two seconds', async () => {
+    const combiner = makeCombiner<number, number>();
+    const running: { items: number[]; end(): void }[] = [];
+    const write = (items: readonly number[]) =>
+      new Promise<number[]>((resolve) => {
+        running.push({ items: [...items], end: () => resolve([...items]) });
+      });
+    const all = Array.from({ length: 200 }, (_, item) => combiner.run('key', item, write));
+    const other = combiner.run('another key', 1, write);
+    const settled = Promise.allSettled(all);
+    await expect(all[199]).rejects.toMatchObject({ code: 'unavailable' });
+    expect(running.map(({ items }) => items.length)).toEqual([1, 1, 50, 50, 50]);
+    for (const { end } of running) end();
+    expect(await other).toBe(1);
+    const outcomes = await settled;
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(151);
+    expect(outcomes.slice(151).every(({ status }) => status === 'rejected')).toBe(true);
+    // The key's queue is empty again.
+    const next = combiner.run('key', 7, (items) => Promise.resolve([...items]));
+    expect(await next).toBe(7);
+  });
+});
