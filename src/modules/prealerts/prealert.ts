@@ -13,7 +13,7 @@ import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
-export type Submissions = Combiner<queries.Submission, queries.SubmissionOutcome>;
+export type Submissions = Combiner<queries.Submission, queries.SubmissionOutcome | undefined>;
 
 /**
  * Creates a pre-alert with a courier's API key, in one round trip to the database. Requests with the same key that wait at the
@@ -27,7 +27,7 @@ export async function submitPrealert(
   body: PrealertSubmission,
 ): Promise<string> {
   const submission = { ...toPrealert(newId(), body), requestId: ctx.requestId };
-  const { isKnown, isCreated } = await ctx.combinedPipeline(submissions, submission, (items) => [
+  const outcome = await ctx.combinedPipeline(submissions, submission, (items) => [
     lockAnnouncedParcels(
       ctx.tenantId,
       items.map(({ trackingKey }) => trackingKey),
@@ -36,8 +36,8 @@ export async function submitPrealert(
   ]);
   // The same error for an unknown user code and one of another courier: neither is a customer of this
   // courier.
-  if (!isKnown) throw unknownUserCode('UserCode');
-  if (!isCreated) throw new ApiError('duplicate_tracking_number');
+  if (!outcome) throw unknownUserCode('UserCode');
+  if (!outcome.isCreated) throw new ApiError('duplicate_tracking_number');
   return submission.id;
 }
 

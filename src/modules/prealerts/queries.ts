@@ -4,7 +4,7 @@ import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import { empty, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { Caller, KeyCaller } from '../../platform/identity/callers.js';
-import { newIds } from '../../platform/values/ids.js';
+import { newId, newIds } from '../../platform/values/ids.js';
 
 export type PrealertStatus = components['schemas']['PrealertStatus'];
 
@@ -27,35 +27,70 @@ export const COLUMNS = raw(
 /** A pre-alert that a request with an API key submits. */
 export type Submission = NewPrealert & { requestId: string };
 
-/** `isCreated` is false if the courier has announced the number already. */
-export type SubmissionOutcome = { position: number; isKnown: boolean; isCreated: boolean };
+/** What became of a submission of a known customer. `isCreated` is false if the courier has announced the number already. */
+export type SubmissionOutcome = { position: number; isCreated: boolean };
+
+/** The customer of the key's courier, which the admission has set as the transaction's courier. */
+const customerOfKey = (ctx: RequestContext<KeyCaller>, userCode: Sql): Sql =>
+  sql`${tenantRows(ctx, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${userCode} and cu.is_active`;
+
+/** Inserts pre-alerts and their audit entries for customers of the key's courier. */
+export const insertPrealertsWithKey = (
+  ctx: RequestContext<KeyCaller>,
+  submissions: readonly Submission[],
+): Sql<SubmissionOutcome> => {
+  const [first, second] = submissions;
+  return first && !second ? insertOne(ctx, first) : insertSeveral(ctx, submissions);
+};
 
 /**
- * Inserts pre-alerts and their audit entries for customers of the key's courier, which the admission has set as the
- * transaction's courier. Of those with the same number, the first is inserted.
+ * Fails if the courier has announced the number already. Costs a sixth less than `insertSeveral` with one pre-alert.
  *
- * The parameters are one array per column, so that the text does not depend on the number of pre-alerts. Inserts in order of
- * tracking number, because two transactions that wait for each other's numbers in opposite order deadlock.
+ * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
  */
-export function insertPrealertsWithKey(
+function insertOne(ctx: RequestContext<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
+  return sql`with fresh as materialized (
+      select cu.tenant_id, ${submission.id}::uuid as id, cu.courier_id, ${submission.userCode}::text as user_code,
+        ${submission.trackingNumber}::text as tracking_number, ${submission.trackingKey}::text as tracking_key,
+        ${submission.vendor}::text as vendor, ${submission.description}::text as description,
+        ${submission.reference}::text as reference,
+        ${initialStatus(ctx.caller, sql`${submission.trackingKey}`, sql`cu.tenant_id`, sql`cu.courier_id`)} as status
+      from customers cu where ${customerOfKey(ctx, sql`${submission.userCode}`)}
+    ), created as (
+      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
+        reference, status)
+      select * from fresh
+    ), audited as (
+      insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
+      select tenant_id, ${newId()}::uuid, 'api_key', courier_id, 'prealert.created', 'prealert', id,
+        to_jsonb(fresh) - '{tenant_id,tracking_key}'::text[], ${submission.requestId}
+      from fresh
+    )
+    select 0 as position, true as "isCreated" from fresh`;
+}
+
+/**
+ * Of pre-alerts with the same number, the first is inserted. The parameters are one array per column, so that the text does not
+ * depend on the number of pre-alerts. Inserts in order of tracking number, because two transactions that wait for each
+ * other's numbers in opposite order deadlock.
+ */
+function insertSeveral(
   ctx: RequestContext<KeyCaller>,
   submissions: readonly Submission[],
 ): Sql<SubmissionOutcome> {
   const column = (name: keyof Submission) => submissions.map((submission) => submission[name]);
-  return sql`with sent as materialized (
-      select * from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
+  return sql`with known as materialized (
+      select cu.tenant_id, cu.courier_id, sent.*
+      from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
         ${column('trackingKey')}::text[], ${column('vendor')}::text[], ${column('description')}::text[],
         ${column('reference')}::text[], ${column('requestId')}::text[], ${newIds(submissions.length)}::uuid[])
         with ordinality as sent (id, user_code, tracking_number, tracking_key, vendor, description, reference,
-          request_id, audit_id, position)
-    ), known as materialized (
-      select cu.tenant_id, cu.courier_id, sent.*
-      from sent join customers cu on ${tenantRows(ctx, 'cu')} and cu.courier_id = app_courier()
-        and cu.user_code = sent.user_code and cu.is_active
+          request_id, audit_id, ordinal)
+      join customers cu on ${customerOfKey(ctx, sql`sent.user_code`)}
     ), fresh as materialized (
       select distinct on (tracking_number) known.*,
         ${initialStatus(ctx.caller, sql`known.tracking_key`, sql`known.tenant_id`, sql`known.courier_id`)} as status
-      from known order by tracking_number, position
+      from known order by tracking_number, ordinal
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
@@ -66,13 +101,11 @@ export function insertPrealertsWithKey(
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
       select tenant_id, audit_id, 'api_key', courier_id, 'prealert.created', 'prealert', id,
-        jsonb_build_object('id', id, 'courier_id', courier_id, 'user_code', user_code, 'tracking_number', tracking_number,
-          'vendor', vendor, 'description', description, 'reference', reference, 'status', status), request_id
+        to_jsonb(fresh) - '{tenant_id,tracking_key,request_id,audit_id,ordinal}'::text[], request_id
       from fresh where id in (select id from created)
     )
-    select sent.position::integer - 1 as position, known.id is not null as "isKnown",
-      created.id is not null as "isCreated"
-    from sent left join known using (id) left join created using (id)`;
+    select known.ordinal::integer - 1 as position, created.id is not null as "isCreated"
+    from known left join created using (id)`;
 }
 
 /**

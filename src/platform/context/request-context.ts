@@ -101,13 +101,14 @@ export type RequestContext<Who extends Caller = Caller> = {
    * Like preparedPipeline, but requests of the same caller that wait at the same time share one transaction (decision 0066).
    *
    * @param item what this request writes
-   * @param toStatements returns the statements for several items. The last one returns the outcome of each item, in any order.
+   * @param toStatements returns the statements for several items. The last one returns the outcomes, in any order.
+   * @returns the outcome of the item, or undefined if there is none
    */
   combinedPipeline<Item, Outcome extends { position: number }>(
-    combiner: Combiner<Item, Outcome>,
+    combiner: Combiner<Item, Outcome | undefined>,
     item: Item,
     toStatements: ToStatements<Item, Outcome>,
-  ): Promise<Outcome>;
+  ): Promise<Outcome | undefined>;
   /** The statement that appends facts to the audit trail, for a pipeline. */
   auditStatement(facts: AuditFact[]): Sql;
   /** The same for facts that a query selects; see appendFacts. */
@@ -295,7 +296,7 @@ function pipelineOf(
 }
 
 type CombinedItem<Item, Outcome> = {
-  combiner: Combiner<Item, Outcome>;
+  combiner: Combiner<Item, Outcome | undefined>;
   item: Item;
   toStatements: ToStatements<Item, Outcome>;
 };
@@ -308,27 +309,33 @@ async function combinedPipelineOf<Item, Outcome extends { position: number }>(
   parts: Parts<Caller>,
   session: Session,
   { combiner, item, toStatements }: CombinedItem<Item, Outcome>,
-): Promise<Outcome> {
+): Promise<Outcome | undefined> {
   const { state, caller, db } = parts;
-  const send = async (items: readonly Item[], isOwn: boolean): Promise<Outcome[]> => {
-    const statements = toStatements(items);
-    const results = await (isOwn
-      ? pipelineOf(parts, session, statements, true)
-      : retryDeadlocks(() => flushWrites(session, statements, true)));
-    // The author of the last statement states the type of its rows.
-    const outcomes = (results.at(-1) ?? []) as Outcome[];
-    return outcomes.sort((a, b) => a.position - b.position);
-  };
   if (state.unitOfWork || db.span) {
-    const [outcome] = await send([item], true);
-    if (!outcome) throw new Error('A combined write returned no outcome.');
-    return outcome;
+    const results = await pipelineOf(parts, session, toStatements([item]), true);
+    return outcomesOf<Outcome>(results, 1)[0];
   }
-  const outcome = await runWrite<Outcome>(state, (around) =>
-    around(NO_TX, () => combiner.run(toKey(caller), item, (items) => send(items, false))),
+  const write = async (items: readonly Item[]) => {
+    const results = await retryDeadlocks(() => flushWrites(session, toStatements(items), true));
+    return outcomesOf<Outcome>(results, items.length);
+  };
+  const outcome = await runWrite<Outcome | undefined>(state, (around) =>
+    around(NO_TX, () => combiner.run(toKey(caller), item, write)),
   );
   session.noteAdmitted();
   return outcome;
+}
+
+/** Returns the outcome of each item: the row of the last statement that has its position. */
+function outcomesOf<Outcome extends { position: number }>(
+  results: unknown[][],
+  count: number,
+): (Outcome | undefined)[] {
+  // The author of the last statement states the type of its rows.
+  const rows = (results.at(-1) ?? []) as Outcome[];
+  const outcomes = Array.from<Outcome | undefined>({ length: count });
+  for (const row of rows) outcomes[row.position] = row;
+  return outcomes;
 }
 
 /** Without a unit of work, a pipeline has no first and no last step. */
