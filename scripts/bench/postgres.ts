@@ -156,9 +156,10 @@ function runPgbench(pgbench: string, url: string, statements: string[], amount: 
   const args = ['-n', '-M', 'prepared', '-c', String(amount.clients), ...limit, '-f', script, url];
   try {
     const startedMs = performance.now();
-    const { stdout, stderr } = spawnSync(pgbench, args, { encoding: 'utf8' });
+    // Its status is 2 if a statement failed, and it then counts no failed transaction.
+    const { stdout, stderr, status } = spawnSync(pgbench, args, { encoding: 'utf8' });
     const [, count] = /^number of transactions actually processed: (\d+)/m.exec(stdout) ?? [];
-    if (!count || !/number of failed transactions: 0 /.test(stdout))
+    if (status !== 0 || !count || !/number of failed transactions: 0 /.test(stdout))
       throw new Error(`pgbench failed: ${stderr}${stdout}`);
     return { count: Number(count), seconds: (performance.now() - startedMs) / 1000 };
   } finally {

@@ -47,8 +47,8 @@ function submitStatements(config: Config): string[] {
   };
   const expressions = { [id]: 'gen_random_uuid()', '@number': "('PGB' || :n)" };
   const insert = inline(insertPrealertsWithKey(contextOf(caller), [prealert]), expressions);
-  // The statement builder creates the audit entry's id, the only id without hyphens.
-  const withFreshIds = insert.replace(/'[0-9a-f]{32}'/, 'gen_random_uuid()');
+  // The statement builder creates the audit entry's id, the only remaining value that looks like an id.
+  const withFreshIds = insert.replace(/'[0-9a-f-]{36}'::uuid, 'api_key'/, "gen_random_uuid(), 'api_key'");
   const lock = inline(lockAnnouncedParcels(caller.tenantId, ['@number']), expressions);
   return [inline(enterScope(caller)), lock, withFreshIds];
 }

@@ -37,9 +37,12 @@ export const lockAnnouncedParcel = (tenantId: string, trackingKey: string): Sql 
   sql`select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
 
 /** The same for several new pre-alerts. */
-export const lockAnnouncedParcels = (tenantId: string, trackingKeys: readonly string[]): Sql =>
-  sql`with locks as materialized (${locksOf(trackingKeys)})
+export function lockAnnouncedParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
+  const [key, another] = trackingKeys;
+  if (key !== undefined && another === undefined) return lockAnnouncedParcel(tenantId, key);
+  return sql`with locks as materialized (${locksOf(trackingKeys)})
     select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, lock)::text from locks`;
+}
 
 /** Serializes changes of a tenant's rate tables. One lock for all of them, because a copy reads one table and writes another. */
 export const lockRates = (tenantId: string): Sql => lock(`rates ${tenantId}`);
