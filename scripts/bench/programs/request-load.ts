@@ -50,7 +50,7 @@ const {
   requests = Infinity,
   perSecond,
 } = workerData as Load;
-const run = Math.random().toString(36).slice(2, 8);
+const run = Math.random().toString(36).slice(2, 8).toUpperCase();
 const histogram = createHistogram();
 const failures: string[] = [];
 const startedMs = performance.now();
