@@ -1,8 +1,10 @@
 // Makes everything in generated/ from openapi/, prisma/ and docs/site/: the bundled contract, TypeScript types, the typed
 // handler map, the table of operations, the documentation site, and the Prisma client. Plain JavaScript, because it runs before the build.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -213,8 +215,13 @@ function listOperations(bundle) {
   );
 }
 
+/** Generates the client unless the data model, the generator and the client are as recorded, because that takes 3 seconds of CPU time. */
 async function generatePrismaClient() {
-  await rm(join(out, 'prisma'), { recursive: true, force: true });
+  const client = join(out, 'prisma');
+  const made = join(out, 'prisma.sha256');
+  if (existsSync(made) && (await readFile(made, 'utf8')) === (await hashOfClient(client))) return;
+  await rm(made, { force: true });
+  await rm(client, { recursive: true, force: true });
   // `prisma generate` requires a schema engine but does not run it. Naming any file avoids the download.
   const environment = {
     ...process.env,
@@ -225,6 +232,20 @@ async function generatePrismaClient() {
     cwd: root,
     env: environment,
   });
+  await writeFile(made, await hashOfClient(client));
+}
+
+/** Returns a hash of the generated client and of what it is made from. */
+async function hashOfClient(client) {
+  const hash = createHash('sha256').update(require('prisma/package.json').version);
+  const names = existsSync(client) ? await readdir(client, { recursive: true }) : [];
+  const files = names.filter((name) => name.endsWith('.ts')).map((name) => name.replaceAll('\\', '/'));
+  const paths = ['prisma/schema.prisma', 'prisma.config.ts', 'scripts/generate.mjs'].map((name) =>
+    join(root, name),
+  );
+  for (const path of [...paths, ...files.sort().map((name) => join(client, name))])
+    hash.update(await readFile(path));
+  return `${hash.update(files.join()).digest('hex')}\n`;
 }
 
 function binary(packageName, command) {

@@ -6,6 +6,7 @@ import {
   logIn,
   makeProfile,
   outcomeOf,
+  QUIET,
   scan,
   startKillable,
   type,
@@ -31,8 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (chromiumPath) await service.stop();
 });
-
-const QUIET = `localStorage.setItem('crossdock-device', '{"labels":"off","hasSound":false,"language":"en"}')`;
 
 async function open(profile: string): Promise<Killable> {
   const browser = await startKillable(profile, service.url, QUIET);

@@ -33,7 +33,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-const WIDTH = 1280;
+const WINDOW = { width: 1280, isQuiet: true };
 const receivePage = (page: Page) => page.getByRole('heading', { level: 1, name: 'Receive' });
 
 /** Creates a warehouse user, who gets a one-time password. */
@@ -65,7 +65,7 @@ describe('the session', () => {
   runs(
     titleWith('ends in the middle of work: nothing on the screen or in the queue is lost', missing),
     async () => {
-      const { page, context, faults } = await openConsole(browser, service.url, { width: WIDTH });
+      const { page, context, faults } = await openConsole(browser, service.url, WINDOW);
       await logIn(page, 'warehouse', DEMO.password);
       await receivePage(page).waitFor();
       await scan(page, 'EXPIRY000001');
@@ -110,7 +110,7 @@ describe('the session', () => {
   runs(
     titleWith('of another user does not send the scans of the first, and says that they wait', missing),
     async () => {
-      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      const { page, context } = await openConsole(browser, service.url, WINDOW);
       await logIn(page, 'warehouse', DEMO.password);
       await receivePage(page).waitFor();
       await context.setOffline(true);
@@ -146,7 +146,7 @@ describe('the session', () => {
   runs(
     titleWith('sends the other scans if the service cannot read one, which a person sees', missing),
     async () => {
-      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      const { page, context } = await openConsole(browser, service.url, WINDOW);
       await logIn(page, 'warehouse', DEMO.password);
       await receivePage(page).waitFor();
       await context.setOffline(true);
@@ -183,7 +183,7 @@ describe('the session', () => {
   runs(
     titleWith('begins with a second factor, after a wrong password and a wrong code', missing),
     async () => {
-      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      const { page, context } = await openConsole(browser, service.url, WINDOW);
       await logIn(page, 'guarded', 'not-the-password');
       await page.getByText('User name or password does not match').waitFor();
       await page.getByLabel('Password').fill(DEMO.password);
@@ -213,7 +213,7 @@ describe('the session', () => {
         as: 'admin',
         body: { require_two_factor: ['warehouse'] },
       });
-      const { page, context } = await openConsole(browser, service.url, { width: WIDTH });
+      const { page, context } = await openConsole(browser, service.url, WINDOW);
       await logIn(page, 'newcomer', oneTime);
       await page.getByRole('heading', { name: 'Choose a new password' }).waitFor();
       const own = 'seven parcels on a wet quay';

@@ -46,26 +46,12 @@ test(
 );
 
 test(
-  'a second start keeps the stored data and loads nothing again, and npm run doctor examines the server then and afterwards',
+  'a second start keeps the stored data and loads nothing again; after a kill, the next one adopts the running server',
   async () => {
     // The first start announced this parcel.
-    const second = await startHere();
-    expect(await countPrealerts(second.url, 'HELLO-1')).toBe(1);
-    expect(second.output()).not.toMatch(/Applied|Loaded|Creating/);
-    const meanwhile = await doctor();
-    await second.stop('SIGINT');
-    expect(await isServerRunning()).toBe(false);
-    const afterwards = await doctor();
-    expect([meanwhile.code, afterwards.code]).toEqual([0, 0]);
-    expect(afterwards.output).toMatch(/^ok +rights +The login has the rights that it needs/m);
-  },
-  LIMIT_MS,
-);
-
-test(
-  'after a kill, the next start adopts the running server and keeps all acknowledged data',
-  async () => {
     const killed = await startHere();
+    expect(await countPrealerts(killed.url, 'HELLO-1')).toBe(1);
+    expect(killed.output()).not.toMatch(/Applied|Loaded|Creating/);
     expect(await announce(killed.url, 'KEPT-BY-A-KILL')).toBe(201);
     expect(await killed.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
     expect(await isServerRunning()).toBe(true);
@@ -73,7 +59,7 @@ test(
     const next = await startHere();
     expect(next.output()).toMatch(/PostgreSQL adopted/);
     expect(await countPrealerts(next.url, 'KEPT-BY-A-KILL')).toBe(1);
-    expect(await next.stop()).toEqual({ code: 0, signal: null });
+    expect(await next.stop('SIGINT')).toEqual({ code: 0, signal: null });
     expect(await isServerRunning()).toBe(false);
   },
   LIMIT_MS,
@@ -100,7 +86,7 @@ test(
 );
 
 test(
-  'a signal during the start, or a repeated one, still ends the process and stops the server',
+  'a signal during the start ends the process and stops the server',
   async () => {
     const early = run('src/main.js', { ...(await settings()), PORT: '0', LOG_LEVEL: 'error' });
     await until(async () => /PostgreSQL started/.test(early.output()));
@@ -108,12 +94,23 @@ test(
     early.child.kill('SIGINT');
     expect(await early.ended).toEqual({ code: 0, signal: null });
     expect(early.output()).not.toContain('is serving');
+    expect(await isServerRunning()).toBe(false);
+  },
+  LIMIT_MS,
+);
 
+test(
+  'npm run doctor examines the server while it runs and afterwards, and a repeated signal still stops it',
+  async () => {
     const twice = await startHere();
+    const meanwhile = await doctor();
     twice.child.kill('SIGINT');
     await until(async () => (await statusOf(`${twice.url}/health`)) !== 200);
     expect(await twice.stop('SIGINT')).toEqual({ code: 0, signal: null });
     expect(await isServerRunning()).toBe(false);
+    const afterwards = await doctor();
+    expect([meanwhile.code, afterwards.code]).toEqual([0, 0]);
+    expect(afterwards.output).toMatch(/^ok +rights +The login has the rights that it needs/m);
   },
   LIMIT_MS,
 );

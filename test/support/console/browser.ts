@@ -19,12 +19,18 @@ const playwright = () => require('playwright-core') as typeof import('playwright
 /** Chromium 156 without a window crashes if a frame with a PDF opens the preview of a print. */
 const NO_PREVIEW = '--disable-print-preview';
 
+/** Without it, Chromium starts a process for the next page of each context, which most contexts never open. */
+const NO_SPARE = '--renderer-process-limit=1';
+
 export function launchChromium(): Promise<Browser> {
   return playwright().chromium.launch({
     executablePath: chromiumPath ?? '',
-    args: ['--no-sandbox', NO_PREVIEW],
+    args: ['--no-sandbox', NO_PREVIEW, NO_SPARE],
   });
 }
+
+/** A script that sets a device without sound and labels. Each label starts the browser's viewer of PDF files. */
+export const QUIET = `localStorage.setItem('crossdock-device', '{"labels":"off","hasSound":false,"language":"en"}')`;
 
 export type Window = { context: BrowserContext; page: Page; faults: string[] };
 
@@ -32,15 +38,16 @@ export type Window = { context: BrowserContext; page: Page; faults: string[] };
 export async function openConsole(
   browser: Browser,
   url: string,
-  options: { width: number; locale?: string; colorScheme?: 'light' | 'dark' },
+  options: { width: number; locale?: string; colorScheme?: 'light' | 'dark'; isQuiet?: boolean },
 ): Promise<Window> {
-  const { width, locale = 'en-US', colorScheme = 'light' } = options;
+  const { width, locale = 'en-US', colorScheme = 'light', isQuiet = false } = options;
   const context = await browser.newContext({
     viewport: { width, height: 800 },
     locale,
     colorScheme,
     reducedMotion: 'reduce',
   });
+  if (isQuiet) await context.addInitScript(QUIET);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => {

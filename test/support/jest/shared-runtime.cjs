@@ -44,13 +44,19 @@ module.exports = class SharedRuntime extends Runtime {
         ? { ...requireCore(name), AsyncLocalStorage: SequentialStorage }
         : requireCore(name);
     const compileInContext = executor.compile.bind(executor);
+    // The compiled functions of CommonJS modules, which jest loads again for each test file: its own modules.
+    const compiled = new Map();
     executor.compile = (source, filename) => {
+      const known = compiled.get(filename);
+      if (known?.source === source) return known.run;
       try {
-        return compileFunction(source, executor.injectedModuleParameters, {
+        const run = compileFunction(source, executor.injectedModuleParameters, {
           filename,
           importModuleDynamically: (specifier, _function, attributes) =>
             executor.dynamicImport(specifier, filename, undefined, attributes),
         });
+        compiled.set(filename, { source, run });
+        return run;
       } catch {
         // Throws jest's own error, which makes jest load the file as an ES module if it is one.
         return compileInContext(source, filename);
