@@ -43,7 +43,9 @@ test('a file of several pieces is stored whole, and its audit entries are number
      from audit_entries where request_id = $1 order by part`,
     [reply.headers.get('x-request-id')],
   );
-  expect(rows.map(({ part }) => part)).toEqual(Array.from({ length: Math.ceil(ROWS / 500) }, (_, n) => n + 1));
+  expect(rows.map(({ part }) => part)).toEqual(
+    Array.from({ length: Math.ceil(ROWS / 500) }, (_, n) => n + 1),
+  );
   expect(rows.reduce((sum, { created }) => sum + created, 0)).toBe(ROWS);
 
   const again = await upload();
