@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { CALLS } from './authorization/calls.js';
-import {
-  GROUPS,
-  KINDS,
-  MATRIX,
-  rows,
-  type Kind,
-  type Matrix,
-  type MatrixRow,
-} from './authorization/matrix.js';
+import { casesOf, isWholeMatrix, kindsOf } from './authorization/coverage.js';
+import { GROUPS, KINDS, MATRIX, type Kind, type Matrix, type MatrixRow } from './authorization/matrix.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import { lastYear } from '../support/builders/bills.js';
 import { operationOf } from '../support/service/contract.js';
@@ -75,9 +68,6 @@ function expectReadable(principal: Principal, reply: Reply): void {
 const comparable = ({ body }: Reply) =>
   JSON.stringify({ ...body, request_id: '', timestamp: '' }).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>');
 
-/** Parallel requests, fewer than the service has connections. */
-const SEVERAL = 8;
-
 test('a matrix without one of the operations does not compile', () => {
   const { getManifest: _, ...rest } = MATRIX;
   // @ts-expect-error -- getManifest is missing
@@ -85,104 +75,8 @@ test('a matrix without one of the operations does not compile', () => {
   expect(matrixOfLess).toBeDefined();
 });
 
-/** `npm run test:long` calls as every principal with every kind of id. */
-const isWholeMatrix = rounds(0, 1) === 1;
-
-/**
- * Callers for one layer alone: staff, a courier, and a courier's key, each with the ids whose records this layer must hide.
- * The scope of a query depends on the tenant and the courier only, so another role of the same tenant reads and writes the
- * same rows. Staff have the scope of their tenant; the others have that of their courier too.
- */
-const CALLER_PER_SCOPE: Partial<Record<Principal, readonly Kind[]>> = {
-  admin: ['other'],
-  iex: ['sibling'],
-  'key IEX': ['sibling'],
-};
-/** For calls that staff may not make. */
-const CALLER_WITHOUT_STAFF: readonly Kind[] = ['sibling', 'other'];
 /** With a single layer, a principal of each scope reads all lists: staff, and a courier. */
 const LIST_READERS: readonly Principal[] = ['admin', 'iex'];
-const SINGLE_LAYER_CALLERS = PRINCIPALS.filter(
-  (principal) => isWholeMatrix || CALLER_PER_SCOPE[principal] !== undefined,
-);
-
-/** Principals that have the same role as another one and differ only in their ids. */
-const REPEATS_A_ROLE: readonly Principal[] = [
-  'garbage token',
-  'expired token',
-  'hrb',
-  'two/admin',
-  'two/two',
-  'key TWO',
-];
-
-/**
- * These depend on no layer: the rows of the PDF come from the queries of another case, and the others read no row. Rendering the
- * PDF and checking the documents takes most of the time.
- */
-const SAME_WITH_ANY_LAYER = [
-  'downloadCourierBill as a PDF',
-  'getHealth',
-  'getContractJson',
-  'getSdkContract',
-  'getContractYaml',
-];
-
-/** Everybody gets the same large documents. */
-const CALLERS_OF_DOCUMENTS: readonly Principal[] = ['anonymous', 'iex'];
-/** The scopes of the PDF are those of the CSV file, whose case is another one. */
-const CALLERS_OF_PDF: readonly Principal[] = ['garbage token', 'expired token', 'admin', 'warehouse', 'iex'];
-
-const isRefused = (statuses: readonly number[]) =>
-  statuses.every((status) => status === 401 || status === 403);
-
-/** Returns the kinds of id that a principal sends with one layer alone. Malformed ids reach no row in any layer. */
-function kindsOfSingleLayer(principal: Principal, { admins }: MatrixRow['expected']): readonly Kind[] {
-  if (isWholeMatrix) return KINDS.filter((kind) => kind !== 'malformed');
-  const kinds = CALLER_PER_SCOPE[principal] ?? [];
-  return isRefused(admins) && kinds.length > 0 ? CALLER_WITHOUT_STAFF : kinds;
-}
-
-/** Returns the kinds of id that a principal sends with both layers. */
-function kindsOfBothLayers(
-  principal: Principal,
-  statuses: readonly number[],
-  expected: MatrixRow['expected'],
-): readonly Kind[] {
-  if (isWholeMatrix) return KINDS;
-  const isRepeated = REPEATS_A_ROLE.includes(principal) || isLikeAdmins(principal, statuses, expected);
-  if (statuses.every((status) => status === 401)) return ['own'];
-  // The permission is rejected before the id is read. Two kinds of one principal prove that the id has no effect.
-  if (isRefused(statuses)) return principal === 'iex' ? ['own', 'unknown'] : ['own'];
-  if (!isRepeated) return principal === validatedCaller(expected) ? KINDS : WELL_FORMED;
-  // The records that this principal must not reach although it has the role: of the sibling, or of the first tenant.
-  return ownCourierOf(principal).startsWith('TW') ? ['other'] : ['sibling'];
-}
-
-const WELL_FORMED = KINDS.filter((kind) => kind !== 'malformed');
-
-/** Malformed ids are rejected before the caller's scope matters, so one caller sends them. */
-const validatedCaller = (expected: MatrixRow['expected']) =>
-  (['iex', 'admin', 'key IEX'] as const).find((principal) => !isRefused(expected[GROUPS[principal]]));
-
-/** Whether a principal's call of a case proves nothing that other calls do not prove. */
-function isRepetition({ operation, title, expected }: MatrixRow, principal: Principal): boolean {
-  const statuses = expected[GROUPS[principal]];
-  if (title === 'downloadCourierBill as a PDF') return !CALLERS_OF_PDF.includes(principal);
-  if (SAME_WITH_ANY_LAYER.includes(title)) return !CALLERS_OF_DOCUMENTS.includes(principal);
-  if (statuses.some((status) => status !== 401)) return false;
-  // Credentials are rejected before anything else is read, so one call of each operation proves it. statuses.test.ts
-  // sends all operations without a credential, and with a key instead of a token.
-  return firstRows.get(operation) !== title || SENT_BY_STATUSES.includes(principal);
-}
-
-const SENT_BY_STATUSES: readonly Principal[] = ['anonymous', 'key IEX', 'key TWO'];
-
-/** Staff who may do the same as an administrator read and write the same rows. */
-const isLikeAdmins = (principal: Principal, statuses: readonly number[], { admins }: MatrixRow['expected']) =>
-  (principal === 'manager' || principal === 'warehouse') && statuses.join() === admins.join();
-
-const firstRows = new Map(rows.toReversed().map(({ operation, title }) => [operation, title]));
 
 const EXTENT = isWholeMatrix
   ? ['13 principals, for 5 kinds of id', 'each principal that reaches rows, for 4 kinds of id']
@@ -195,7 +89,6 @@ const LAYERS: [string, ServiceOptions][] = [
 ];
 
 describe.each(LAYERS)('with %s', (name, options) => {
-  // Refusals by credential, permission or validation reach no row in any layer; the first run proves them.
   const isSingleLayer = name !== 'both layers';
   let service: Service;
   let couriers: Record<CourierCode, Belongings>;
@@ -217,21 +110,11 @@ describe.each(LAYERS)('with %s', (name, options) => {
   async function cellsOf(row: MatrixRow): Promise<Cell[]> {
     const { title, expected } = row;
     const cells: Cell[] = [];
-    for (const principal of isSingleLayer ? SINGLE_LAYER_CALLERS : PRINCIPALS) {
+    for (const principal of PRINCIPALS) {
       const ownCourier = couriers[ownCourierOf(principal)];
-      const statuses = expected[GROUPS[principal]];
-      if (isSingleLayer && isRefused(statuses)) continue;
-      if (!isWholeMatrix && isRepetition(row, principal)) continue;
-      // A single status belongs to a call without an id.
-      const kinds =
-        statuses.length === 1
-          ? KINDS
-          : isSingleLayer
-            ? kindsOfSingleLayer(principal, expected)
-            : kindsOfBothLayers(principal, statuses, expected);
-      for (const [index, status] of statuses.entries()) {
-        const kind = KINDS[index] ?? 'own';
-        if (!kinds.includes(kind)) continue;
+      for (const kind of kindsOf(row, principal, isSingleLayer)) {
+        const status = expected[GROUPS[principal]][KINDS.indexOf(kind)];
+        if (status === undefined) throw new Error(`${title} has no status for ${kind} ids.`);
         const made = await CALLS[title](targetOf(principal, kind), ownCourier, service);
         cells.push({ principal, kind, call: { ...made, ...credentials.get(principal) }, status });
       }
@@ -245,11 +128,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     return couriers[COURIERS_BY_KIND[ownCourierOf(principal)][kind]];
   }
 
-  const cases = rows.filter(
-    ({ title }) => isWholeMatrix || !isSingleLayer || !SAME_WITH_ANY_LAYER.includes(title),
-  );
-
-  test.each(cases.map((row) => [row.title, row] as const))(
+  test.each(casesOf(isSingleLayer).map((row) => [row.title, row] as const))(
     `%s returns the expected status to ${EXTENT[isSingleLayer ? 1 : 0]}`,
     async (_title, row) => {
       const cells = await cellsOf(row);
@@ -259,10 +138,9 @@ describe.each(LAYERS)('with %s', (name, options) => {
       const isWatched = isWrite && refused.length > 0;
       const before = isWatched && (await fingerprint(service.owner));
       const replies = new Map<Cell, Reply>();
-      // Calls that change nothing run in parallel, the others one by one.
-      await send(row.operation, refused, SEVERAL, replies);
+      await send(row.operation, refused, replies);
       if (isWatched) expect(await fingerprint(service.owner)).toEqual(before);
-      await send(row.operation, allowed, isWrite ? 1 : SEVERAL, replies);
+      await send(row.operation, allowed, replies);
       const statusLines = (status: (cell: Cell) => number | undefined) =>
         cells.map((cell) => `${cell.principal}, ${cell.kind}: ${status(cell)}`);
       expect(statusLines((cell) => replies.get(cell)?.status)).toEqual(statusLines((cell) => cell.status));
@@ -274,17 +152,9 @@ describe.each(LAYERS)('with %s', (name, options) => {
     },
   );
 
-  async function send(
-    operation: OperationId,
-    cells: Cell[],
-    atOnce: number,
-    replies: Map<Cell, Reply>,
-  ): Promise<void> {
-    const pending = cells.values();
-    const sendNext = async () => {
-      for (const cell of pending) replies.set(cell, await service.call(operation, cell.call));
-    };
-    await Promise.all(Array.from({ length: atOnce }, sendNext));
+  // One by one: parallel calls would plan each statement on every connection and start several drawing threads.
+  async function send(operation: OperationId, cells: Cell[], replies: Map<Cell, Reply>): Promise<void> {
+    for (const cell of cells) replies.set(cell, await service.call(operation, cell.call));
   }
 
   /** Asserts that another's record and a missing record get identical responses. */
@@ -312,6 +182,13 @@ describe.each(LAYERS)('with %s', (name, options) => {
     (principal) => isWholeMatrix || LIST_READERS.includes(principal) === isSingleLayer,
   );
 
+  // What each layer hides alone, both hide: with both, each list is read once. All these are in `npm run test:long`.
+  const some = <Value>(values: Value[], gate = values.length): Value[] =>
+    values.slice(0, rounds(isSingleLayer ? gate : 1, values.length));
+
+  /** Couriers whose ids a reader names. The matrix names those of each kind, with each layer. */
+  const named = () => (isWholeMatrix ? Object.values(couriers) : []);
+
   test.each(readers)('%s finds only permitted records in every list', async (principal) => {
     const list = (query: Record<string, string>) =>
       service.call('listPrealerts', { as: principal, query: { limit: 500, ...query } });
@@ -323,11 +200,11 @@ describe.each(LAYERS)('with %s', (name, options) => {
       service.call('listCustomers', { as: principal, query: { limit: 100, ...query } });
     const replies = [await list({}), await retrieve({}), await customers({ action: 'branches' })];
     replies.push(await retrieve({ export: true }));
-    for (const page of [1, 2, 3, 4]) replies.push(await customers({ page }));
+    for (const page of some([1, 2, 3, 4])) replies.push(await customers({ page }));
     const sorts = ['user_code', 'courier_name', 'last_name', 'branch', 'created_at', 'updated_at'];
-    for (const sort of sorts.slice(0, rounds(2, 6)))
+    for (const sort of some(sorts, 2))
       replies.push(await customers({ sort_by: sort }), await customers({ sort_by: sort, sort_dir: 'DESC' }));
-    for (const code of ['IEX', 'HRB', 'TWO'])
+    for (const code of some(['HRB', 'TWO', 'IEX']))
       replies.push(await customers({ branch: `Kingston canary:${code}` }));
     const search = (q: string, advanced: boolean) =>
       service.call('searchCustomers', { as: principal, query: { q, advanced, limit: 50 } });
@@ -340,13 +217,12 @@ describe.each(LAYERS)('with %s', (name, options) => {
       'mail.example',
       '-OWN',
     ];
-    for (const text of found.slice(0, rounds(4, 7)))
-      replies.push(await search(text, false), await search(text, true));
-    for (const sort of ['vendor', 'status', 'user_code', 'tracking_number'])
+    for (const text of some(found, 4)) replies.push(await search(text, false), await search(text, true));
+    for (const sort of some(['vendor', 'status', 'user_code', 'tracking_number']))
       replies.push(await list({ sort_by: sort }));
-    for (const status of ['pending', 'received', 'flagged']) replies.push(await list({ status }));
+    for (const status of some(['pending', 'received', 'flagged'])) replies.push(await list({ status }));
     const searches = ['canary:', 'canary:HRB', 'canary:T', '-nobody', '%', 'canary:IEX', '1'];
-    for (const text of searches.slice(0, rounds(5, 7))) {
+    for (const text of some(searches, 3)) {
       replies.push(await list({ search: text }), await retrieve({ shipper: text }));
       replies.push(await customers({ search: text }));
       replies.push(await customers({ search: text, sort_by: 'courier_name' }));
@@ -361,12 +237,11 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const syncs = (query: Record<string, string | number>) =>
       service.call('listCustomerSyncs', { as: principal, query: { limit: 100, ...query } });
     replies.push(await syncs({}), await syncs({ limit: 1 }), await syncs({ status: 'failed' }));
-    for (const code of ['IEX', 'HRB', 'TWO'] as const)
-      replies.push(await syncs({ courier_id: couriers[code].courierId }));
+    for (const { courierId } of named()) replies.push(await syncs({ courier_id: courierId }));
     if (principal !== 'warehouse') replies.push(await bills({}), await bills({ status: 'draft' }));
     if (principal !== 'warehouse') replies.push(await readBill(principal));
     if (principal !== 'warehouse') replies.push(await readAccount(principal));
-    for (const { code, billId } of Object.values(couriers)) {
+    for (const { code, billId } of named()) {
       const query = { bill_id: billId, format: 'csv' };
       const file = await service.call('downloadCourierBill', { as: principal, query });
       if (file.status === 200) replies.push(file);
@@ -419,8 +294,9 @@ describe.each(LAYERS)('with %s', (name, options) => {
     if (!principal.endsWith('admin')) return shared;
     const searches = ['canary:', 'canary:IEX', 'canary:TW', 'e', '%'].map((search) => ({ search }));
     const filters: Call['query'][] = [{ is_active: true }, { is_active: false }, { sort_by: 'courier_code' }];
-    const queries = [{}, ...filters, ...searches];
-    const found = await Promise.all(queries.map((query) => get('listCouriers', query)));
+    const queries = [{}, ...some(filters), ...some(searches, 3)];
+    const found: Reply[] = [];
+    for (const query of queries) found.push(await get('listCouriers', query));
     const { rows } = await service.owner.query<{ couriers: number; users: number; customers: number }>(
       `select count(*)::int as couriers, (select count(*)::int from users where tenant_id = t.id and courier_id is not null) as users,
          (select count(*)::int from customers where tenant_id = t.id) as customers
@@ -464,13 +340,13 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const get = (id: OperationId, query: Record<string, string | number>) =>
       service.call(id, { as: principal, query });
     const replies = [await get('listDispatches', { limit: 100 })];
-    for (const { dispatchId } of Object.values(couriers))
+    for (const { dispatchId } of named())
       replies.push(await get('listDispatches', { dispatch_id: dispatchId }));
     if (principal === 'warehouse') return replies;
     const log = (query: Record<string, string>) => get('listWebhookDeliveries', { limit: 500, ...query });
     replies.push(await log({}), await log({ status: 'failed' }), await log({ endpoint: 'update_package' }));
     replies.push(await log({ type: 'package.updated', from: '2020-01-01', to: '2100-01-01' }));
-    for (const { eventId, packageId, courierId } of Object.values(couriers)) {
+    for (const { eventId, packageId, courierId } of named()) {
       replies.push(await log({ event_id: eventId }), await log({ package_id: packageId }));
       replies.push(await log({ courier_id: courierId }));
     }
@@ -486,7 +362,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     const log = (query: Record<string, string | number>) =>
       service.call('listAuditEntries', { as: principal, query: { limit: 500, ...query } });
     const replies = [await log({}), await log({ actor_kind: 'api_key' }), await log({ entity: 'package' })];
-    for (const { courierId, packageId, auditId } of Object.values(couriers))
+    for (const { courierId, packageId, auditId } of named())
       replies.push(
         await log({ actor_id: courierId }),
         await log({ entity_id: packageId }),

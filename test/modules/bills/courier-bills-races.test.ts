@@ -4,7 +4,7 @@ import { rounds } from '../../support/harness/effort.js';
 import { makeBilling, newBill, tally, type Billing } from '../../support/builders/billing.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
-const CALLERS = rounds(60, 200);
+const CALLERS = rounds(30, 200);
 const HALF = CALLERS / 2;
 const DRAFT_ROUNDS = rounds(2, 5);
 /** Rounds are added until both outcomes have occurred, at most so many. */

@@ -36,8 +36,8 @@ const STROKE_BOMB = svg(
 let service: Service;
 let billOfHrb: string;
 
-/** The limit of production is 5 s, for which each endless rendering takes the CPU. The other logos take a tenth of this. */
-const DRAWING_MS = 2_000;
+/** The limit of production is 5 s, for which each endless rendering takes the CPU. The other logos take a fifth of this. */
+const DRAWING_MS = rounds(1_200, 2_000);
 
 beforeAll(async () => {
   service = await startService({ drawingMs: DRAWING_MS });

@@ -4,14 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { DEMO } from '../../../src/development/demo/demo.js';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { filledPath, operationIds, operationOf } from '../../support/service/contract.js';
+import { bodyShapes, filledPath, operationIds, operationOf } from '../../support/service/contract.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { addressOf } from '../../support/builders/inputs.js';
 import { rounds } from '../../support/harness/effort.js';
-import { makeFirstOfSchema } from '../../support/harness/first-of-schema.js';
+import { makeFirstOfSchema, rulesOf } from '../../support/harness/first-of-schema.js';
 import { endProcesses, freePort, startReplica, type Replica } from '../../support/service/processes.js';
 import { sendRaw, type RawReply } from '../../support/service/wire.js';
 import { worstForms } from '../../support/attacks/worst-forms.js';
@@ -203,12 +204,24 @@ describe('the worst bodies of each kind at the maximum size of the operation', (
     return isFirst || rounds(0, 1) === 1;
   }
 
+  /** The cost of a text grows with the body, so the default run fills fields of a schema in bodies of their maximum size only. */
+  const largest = new Map<string, number>();
+  for (const { id, schema } of bodyShapes())
+    for (const own of Object.values(schema.properties)) {
+      const limit = operationOf(id).maxBodyBytes ?? 0;
+      largest.set(rulesOf(own), Math.max(limit, largest.get(rulesOf(own)) ?? 0));
+    }
+  const isFirstAndLargest = (schema: Schema, size: string) =>
+    (rounds(0, 1) === 1 || Number(size) === largest.get(rulesOf(schema))) && isFirstOfSchema(schema, size);
+
   /** Forms that are equal for several operations are sent to the first of them too. */
   function isWanted({ name, contentType, bytes }: WorstBody): boolean {
     if (rounds(0, 1) === 1) return true;
     // A picture instead of a CSV file is rejected by its first bytes.
     if (/^file: .* of an? (?:PNG|JPG|SVG)$/.test(name)) return false;
-    const digest = createHash('sha256').update(contentType).update(bytes).digest('hex');
+    // Two operations read a logo with the same code, and their other fields differ.
+    const content = name.startsWith('logo: ') ? name : bytes;
+    const digest = createHash('sha256').update(contentType).update(content).digest('hex');
     const isRepeated = sentBefore.has(digest);
     sentBefore.add(digest);
     return !isRepeated;
@@ -224,7 +237,7 @@ describe('the worst bodies of each kind at the maximum size of the operation', (
   test.each(withBody)(
     '%s: none blocks the event loop for 50 ms',
     async (id) => {
-      const bodies = [...worstJsonBodies(id, isFirstOfSchema, isFirstOfLimit), ...worstForms(id)]
+      const bodies = [...worstJsonBodies(id, isFirstAndLargest, isFirstOfLimit), ...worstForms(id)]
         .filter(isWanted)
         .filter(isFirstOfUnknown);
       const sendAll = async (headers: () => Headers, wanted: WorstBody[]) => {

@@ -11,9 +11,13 @@ const ANNOTATIONS = new Set(['description', 'example', 'examples', 'title', 'def
 export function makeFirstOfSchema(): (schema: Schema, group?: string) => boolean {
   const seen = new Set<string>();
   return (schema, group = '') => {
-    const rules = `${group} ${JSON.stringify(schema, (key, value: unknown) => (ANNOTATIONS.has(key) ? undefined : value))}`;
+    const rules = `${group} ${rulesOf(schema)}`;
     const isFirst = !seen.has(rules);
     seen.add(rules);
     return isFirst || rounds(0, 1) === 1;
   };
 }
+
+/** Returns a text that is equal for equal schemas. */
+export const rulesOf = (schema: Schema): string =>
+  JSON.stringify(schema, (key, value: unknown) => (ANNOTATIONS.has(key) ? undefined : value));
