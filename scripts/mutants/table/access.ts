@@ -95,6 +95,18 @@ export const ACCESS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'keys: requests with different keys never share a transaction',
+    file: 'src/platform/context/request-context.ts',
+    find: "caller.kind === 'key' ? caller.keyHash : caller.kind",
+    replace: "'any'",
+    tests: [
+      {
+        file: 'test/modules/prealerts/combined-submissions.test.ts',
+        titles: ['callers of two keys at once'],
+      },
+    ],
+  },
+  {
     name: 'keys: lines are accepted only for customers of the own courier',
     file: 'src/modules/prealerts/submission/batch-queries.ts',
     find: 'cu.tenant_id = owner.tenant_id and cu.courier_id = owner.courier_id',
