@@ -34,6 +34,8 @@ export async function startProcesses(databaseUrl: string, ownerUrl: string): Pro
     OUTBOUND_ALLOW_LOOPBACK: 'true',
     // The upload is repeated more often than the quota of a day allows.
     CUSTOMER_CHANGES_PER_DAY: '100000000',
+    // As in every deployment (docs/operations.md, Memory).
+    MALLOC_ARENA_MAX: '2',
     // The flood's logins come from many addresses.
     TRUST_PROXY: '127.0.0.1',
   };

@@ -76,7 +76,14 @@ function configOf(layers, revision) {
     config: {
       User: `${USER}:${USER}`,
       ExposedPorts: { '3000/tcp': {} },
-      Env: ['PATH=/usr/bin', 'NODE_ENV=production', 'HOST=0.0.0.0', 'DATA_DIR=/data'],
+      Env: [
+        'PATH=/usr/bin',
+        'NODE_ENV=production',
+        'HOST=0.0.0.0',
+        'DATA_DIR=/data',
+        // See docs/operations.md, Memory.
+        'MALLOC_ARENA_MAX=2',
+      ],
       Entrypoint: ['/usr/bin/node', '/app/bin/crossdock'],
       Cmd: ['serve'],
       WorkingDir: '/app',
