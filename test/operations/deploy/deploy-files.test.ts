@@ -97,6 +97,9 @@ test('no file contains a secret', () => {
   for (const name of ENVIRONMENTS) expect(SECRETS.filter((secret) => secret in settingsOf[name])).toEqual([]);
 });
 
+/** Variables that Node and the C library read. */
+const NOT_OURS = ['NODE_ENV', 'MALLOC_ARENA_MAX'];
+
 describe('every way to run the service', () => {
   const container = ['api', 'worker', 'migrate'];
 
@@ -114,9 +117,18 @@ describe('every way to run the service', () => {
     );
     for (const names of [ofCompose, ofUnits, ofChart]) {
       expect(names.length).toBeGreaterThan(4);
-      // Node's own.
-      expect(names.filter((name) => name !== 'NODE_ENV' && !SETTINGS.includes(String(name)))).toEqual([]);
+      expect(
+        names.filter((name) => !NOT_OURS.includes(String(name)) && !SETTINGS.includes(String(name))),
+      ).toEqual([]);
     }
+  });
+
+  test('limits the arenas of the allocator in each unit that stays running, and in the image', () => {
+    const limit = /\bMALLOC_ARENA_MAX=2\b/;
+    const running = services.filter(([, text]) => /bin\/crossdock (serve|worker)/.test(text));
+    expect(running).toHaveLength(2);
+    for (const [, text] of running) expect(text).toMatch(limit);
+    expect(readFileSync(join(projectRoot, 'scripts/release/image/image.mjs'), 'utf8')).toMatch(limit);
   });
 
   test('gives the owner of the tables only to the migrations, and each process the secrets that it needs', () => {
