@@ -97,7 +97,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: requests with different keys never share a transaction',
     file: 'src/platform/context/request-context.ts',
-    find: "caller.kind === 'key' ? caller.keyHash : caller.kind",
+    find: '`${caller.tenantId} ${caller.keyHash}`',
     replace: "'any'",
     tests: [
       {

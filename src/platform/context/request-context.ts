@@ -301,17 +301,17 @@ type CombinedItem<Item, Outcome> = {
   toStatements: ToStatements<Item, Outcome>;
 };
 
-const toKey = (caller: Caller): string =>
-  `${caller.tenantId} ${caller.kind === 'key' ? caller.keyHash : caller.kind}`;
-
-/** A request with an Idempotency-Key or a sampled trace is not combined: it has a transaction of its own. */
+/**
+ * Only requests with the same API key are combined: users of one tenant have different scopes. A request with an Idempotency-Key or
+ * a sampled trace has a transaction of its own.
+ */
 async function combinedPipelineOf<Item, Outcome extends { position: number }>(
   parts: Parts<Caller>,
   session: Session,
   { combiner, item, toStatements }: CombinedItem<Item, Outcome>,
 ): Promise<Outcome | undefined> {
   const { state, caller, db } = parts;
-  if (state.unitOfWork || db.span) {
+  if (caller.kind !== 'key' || state.unitOfWork || db.span) {
     const results = await pipelineOf(parts, session, toStatements([item]), true);
     return outcomesOf<Outcome>(results, 1)[0];
   }
@@ -320,7 +320,7 @@ async function combinedPipelineOf<Item, Outcome extends { position: number }>(
     return outcomesOf<Outcome>(results, items.length);
   };
   const outcome = await runWrite<Outcome | undefined>(state, (around) =>
-    around(NO_TX, () => combiner.run(toKey(caller), item, write)),
+    around(NO_TX, () => combiner.run(`${caller.tenantId} ${caller.keyHash}`, item, write)),
   );
   session.noteAdmitted();
   return outcome;
