@@ -65,22 +65,34 @@ async function count(what: string): Promise<number> {
 
 const pending = () => count("webhook_deliveries where status = 'pending'");
 
-/** Pauses outbound work, and waits until the worker has noticed: a job of each other kind runs, and none of this kind. */
-async function pauseAndWait(): Promise<void> {
-  await pauseOutbound(service.owner, 'A test.');
+async function runnersOfWorker(): Promise<string[]> {
+  const { rows } = await service.owner.query<{ id: string }>('select id from queue.worker_pools');
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Calls `pause`, and waits until the worker has started another runner because of it. A delivery shows that the runner
+ * before it was not paused. Leaves one delivery that waits.
+ */
+async function pauseAndWait(pause: () => Promise<void>): Promise<void> {
+  await receive();
+  let before: string[] = [];
   await eventually(async () => {
-    const { rows } = await service.owner.query('select from queue.worker_pools');
-    await receive();
-    await service.owner.query("select graphile_worker.add_job('sweep')");
-    await eventually(async () => (await count("graphile_worker.jobs where task_identifier = 'sweep'")) === 0);
-    return rows.length === 1 && (await pending()) > 0;
+    before = await runnersOfWorker();
+    return before.length === 1 && (await pending()) === 0;
   });
+  await pause();
+  await eventually(async () => {
+    const [runner] = await runnersOfWorker();
+    return runner !== undefined && !before.includes(runner);
+  });
+  await receive();
 }
 
 test(
   'a paused worker sends nothing and runs other jobs; after the pause it sends what has waited',
   async () => {
-    await pauseAndWait();
+    await pauseAndWait(() => pauseOutbound(service.owner, 'A test.'));
     const sent = receiver.received.length;
     const waiting = await pending();
     await receive();
@@ -153,12 +165,13 @@ describe('the service is on another server than before', () => {
 test(
   'npm run outbound pauses, lists what waits, and cancels what is older than a time before it resumes',
   async () => {
-    const paused = await command('outbound', ['--pause', 'Somebody looks into it.']);
-    expect(paused).toMatchObject({
-      code: 0,
-      output: expect.stringMatching(/paused since .*: Somebody looks/),
+    await pauseAndWait(async () => {
+      const paused = await command('outbound', ['--pause', 'Somebody looks into it.']);
+      expect(paused).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(/paused since .*: Somebody looks/),
+      });
     });
-    await pauseAndWait();
     const old = await pending();
     await service.owner.query(
       `insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
