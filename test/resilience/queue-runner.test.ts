@@ -173,10 +173,11 @@ const BLOCKED_START = `pg_locks where not granted and relation = 'graphile_worke
 const untilStartBlocked = (site: Site) => until(async () => (await count(site, BLOCKED_START)) > 0);
 
 /** Counts the connections of all runners. */
-const countListeners = (site: Site) =>
+const countListeners = (site: Site, condition = 'true') =>
   count(
     site,
-    "pg_stat_activity where datname = current_database() and application_name = 'crossdock' and query like 'LISTEN%'",
+    `pg_stat_activity where datname = current_database() and application_name = 'crossdock' and query like 'LISTEN%'
+     and ${condition}`,
   );
 
 test(
@@ -304,6 +305,8 @@ async function stopDuringRestart(site: Site): Promise<void> {
   const queue = startQueue(site);
   await addJobs(site, 1);
   await until(async () => (await countJobs(site)) === 0);
+  // It may run jobs before it listens.
+  await until(async () => (await countListeners(site, "state = 'idle'")) === 1);
   const unblock = await blockStarts(site);
   // A replica of a newer build has changed graphile-worker's tables: the runner ends by itself and is
   // restarted.
