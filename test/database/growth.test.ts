@@ -5,7 +5,7 @@ import { rounds } from '../support/harness/effort.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 
 const SMALL = 10_000;
-const TIMES = rounds(4, 10);
+const TIMES = rounds(3, 10);
 const LARGE = TIMES * SMALL;
 
 let database: TestDatabase;

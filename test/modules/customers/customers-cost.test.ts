@@ -8,6 +8,7 @@ import {
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql, type Sql } from '../../../src/platform/db/statements.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { dropSearchIndexes } from '../../support/builders/search-indexes.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
@@ -16,6 +17,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
+  await dropSearchIndexes(service.owner);
 });
 
 afterAll(async () => {
