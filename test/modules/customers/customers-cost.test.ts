@@ -8,7 +8,7 @@ import {
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql, type Sql } from '../../../src/platform/db/statements.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { dropSearchIndexes } from '../../support/builders/search-indexes.js';
+import { dropSearchIndexes } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';

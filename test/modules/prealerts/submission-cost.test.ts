@@ -6,7 +6,7 @@ import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql } from '../../../src/platform/db/statements.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { readConfig } from '../../../src/config/config.js';
-import { dropSearchIndexes } from '../../support/builders/search-indexes.js';
+import { dropSearchIndexes } from '../../support/builders/many-rows.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 /** Customers of each courier of the small tenant, and of each of the large one's couriers. */
