@@ -18,6 +18,7 @@ export async function insertWithoutTriggers(
     client.release(true);
   }
 }
+
 /**
  * Drops what only the search for customers reads. It costs four fifths of the time that an inserted customer takes. For tests
  * of other statements with many customers.
