@@ -182,13 +182,16 @@ describe('GET /api/ManageCustomers.php', () => {
       '0',
       'n d',
     ];
-    for (const search of [...texts, '-10', 'A', 'a', ' ', "'", 'ar', 'jr ', '1001', 'neil o']) {
+    const ORDERS = ['first_name', 'courier_name'];
+    const searches = [...texts, '-10', 'A', 'a', ' ', "'", 'ar', 'jr ', '1001', 'neil o'];
+    for (const [index, search] of searches.entries()) {
       const contains = (text: string) => text.toLowerCase().includes(search.toLowerCase());
       const expected = rows
         .filter((row) => [row.user_code, `${row.first_name} ${row.last_name}`].some(contains))
         .map(({ id }) => id)
         .sort();
-      for (const sort_by of ['first_name', 'courier_name']) {
+      // The default run uses the orders in turn, the long run both for each text.
+      for (const sort_by of rounds(0, 1) === 1 ? ORDERS : ORDERS.slice(index % 2, (index % 2) + 1)) {
         const found = await listAll({ search, sort_by });
         const ids = found.rows.map((row) => row.courier_customer_id).sort();
         expect({ search, ids, total: found.total }).toEqual({
@@ -200,7 +203,7 @@ describe('GET /api/ManageCustomers.php', () => {
     }
   }, 60_000);
 
-  const SEARCHES = rounds(60, 300);
+  const SEARCHES = rounds(30, 300);
 
   test(`${SEARCHES} random searches match a literal comparison`, async () => {
     const { rows } = await service.owner.query<{ id: string; code: string; name: string }>(

@@ -8,18 +8,30 @@ import { parse } from 'yaml';
 const root = join(fileURLToPath(import.meta.url), '..', '..', '..', '..');
 const { codes, fields } = parse(readFileSync(join(root, 'openapi/errors.yaml'), 'utf8'));
 
-const variantsOf = ({ message, example, variants }) =>
-  Object.entries(variants ?? { default: { message, example } });
+/** The names and texts of the problems with each code of a field. */
+const problemsByCode = new Map();
+for (const [name, problem] of Object.entries(fields)) {
+  const code = problem.code ?? name;
+  problemsByCode.set(code, [...(problemsByCode.get(code) ?? []), [name, problem]]);
+}
+
+/** The names and texts of the variants of each code of a failure. */
+const variantsOfCode = new Map(
+  Object.entries(codes).map(([code, { message, example, variants }]) => [
+    code,
+    Object.entries(variants ?? { default: { message, example } }),
+  ]),
+);
 
 /** @returns what is wrong with a failure's status and messages, and which texts it contains */
 export function matchFailure(status, body) {
   const known = codes[body.code];
   if (!known) return { faults: [`errors.yaml has no code ${body.code}`], texts: [] };
   const entries = (body.errors ?? []).map((entry) => ({ entry, problems: problemsOf(entry) }));
-  const variants = variantsOf(known)
-    .filter(([, { message, example }]) =>
-      patternOf(message, example, wordProblems(body.errors)).test(body.message),
-    )
+  const problems = wordProblems(body.errors);
+  const variants = variantsOfCode
+    .get(body.code)
+    .filter(([, text]) => patternOf(text, problems).test(body.message))
     .map(([name]) => name);
   const faults = [
     ...(known.status === status ? [] : [`${body.code} has the status ${known.status} in errors.yaml`]),
@@ -43,9 +55,8 @@ function problemsOf({ field, row, code, message }) {
   const prefix = row === undefined ? '' : `Row ${row}: `;
   if (!message.startsWith(prefix)) return [];
   const own = message.slice(prefix.length);
-  return Object.entries(fields)
-    .filter(([name, problem]) => (problem.code ?? name) === code)
-    .filter(([, problem]) => patternOf(problem.message, problem.example, undefined, field).test(own))
+  return (problemsByCode.get(code) ?? [])
+    .filter(([, problem]) => patternOf(problem, undefined, field).test(own))
     .map(([name]) => name);
 }
 
@@ -63,20 +74,22 @@ function wordProblems(errors = []) {
 
 const NUMBER = '-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?';
 
-/** Most failures have the same few messages and fields, and compiling a pattern takes longer than matching it. */
+/** Most failures have the same few texts and fields, and compiling a pattern takes longer than matching it. */
 const patterns = new Map();
 /** A fuzzer invents field names. */
-const MAX_PATTERNS = 10_000;
+const MAX_FIELDS = 1_000;
 
-function patternOf(message, example, problems, field) {
-  if (message.includes('{problems}')) return compile(message, example, problems, field);
-  const key = JSON.stringify([message, example, field]);
-  const pattern = patterns.get(key) ?? compile(message, example, problems, field);
-  if (patterns.size < MAX_PATTERNS) patterns.set(key, pattern);
+/** @param text a message of errors.yaml with its example, always the same object */
+function patternOf(text, problems, field) {
+  if (text.message.includes('{problems}')) return compile(text, problems, field);
+  const ofText = patterns.get(text) ?? new Map();
+  patterns.set(text, ofText);
+  const pattern = ofText.get(field) ?? compile(text, problems, field);
+  if (ofText.size < MAX_FIELDS) ofText.set(field, pattern);
   return pattern;
 }
 
-function compile(message, example = {}, problems, field) {
+function compile({ message, example = {} }, problems, field) {
   const given = { problems, field };
   const parts = message.split(/\{(\w+)\}/).map((part, index) => {
     if (index % 2 === 0) return escape(part);
