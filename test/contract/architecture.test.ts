@@ -116,6 +116,12 @@ describe('the folder tree follows the design', () => {
   });
 });
 
+test('tests look only at the sessions of their own database, because test files share a server', () => {
+  const tests = filesUnder('test').map(readSource);
+  const lookAtAll = tests.filter(({ text }) => /pg_stat_activity\s+(?!where datname = )/.test(text));
+  expect(lookAtAll.map(({ path }) => path)).toEqual([]);
+});
+
 describe('each concern has one location', () => {
   test('only src/config and the embedded PostgreSQL read the environment', () => {
     const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);

@@ -195,7 +195,7 @@ test(
 
 async function isRunning(statement: string): Promise<boolean> {
   const { rowCount } = await site.owner.query(
-    "select from pg_stat_activity where state = 'active' and query like $1 and pid <> pg_backend_pid()",
+    "select from pg_stat_activity where datname = current_database() and state = 'active' and query like $1 and pid <> pg_backend_pid()",
     [statement],
   );
   return (rowCount ?? 0) > 0;

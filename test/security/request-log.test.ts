@@ -217,7 +217,9 @@ describe('the log line of a completed request', () => {
       signal: leaving.signal,
     }).catch(() => undefined);
     await until(async () => {
-      const { rows } = await owner.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'");
+      const { rows } = await owner.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
       return rows.length > 0;
     });
     leaving.abort();

@@ -119,7 +119,7 @@ test(
     // Longer than the lock timeout, which must not apply to an index that is built concurrently.
     await until(async () => {
       const { rowCount } = await owner.query(
-        "select from pg_stat_activity where query ~ '^(create unique|drop) index concurrently' and clock_timestamp() - query_start > '0.5 s'",
+        "select from pg_stat_activity where datname = current_database() and query ~ '^(create unique|drop) index concurrently' and clock_timestamp() - query_start > '0.5 s'",
       );
       return rowCount === 1;
     });
