@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openProbe } from '../../src/platform/db/connections/pool.js';
@@ -317,6 +318,12 @@ const backlogOf = (text: string) =>
 
 const isUp = async (port: number) => (await scrape(port)).values.get('crossdock_database_up');
 
+/** Resolves after this time without what the event loop was blocked, which here is the work of the other tests of the file. */
+async function runningTime(ms: number): Promise<string> {
+  for (let n = 0; n < ms / 25; n += 1) await sleep(25);
+  return `not within ${ms} ms`;
+}
+
 async function databaseCrash(): Promise<void> {
   const server = await startOwnServer();
   let metrics: ServedMetrics | undefined;
@@ -351,9 +358,7 @@ async function lockedTable(): Promise<void> {
     await client.query('begin; lock table webhook_deliveries in access exclusive mode');
     metrics = await serve(copy.ownerUrl);
     const { port } = metrics;
-    const began = performance.now();
-    expect(await isUp(port)).toBe(0);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(await Promise.race([isUp(port), runningTime(3_000)])).toBe(0);
     await client.query('rollback');
     await until(async () => (await isUp(port)) === 1, 10_000);
   } finally {
@@ -371,9 +376,7 @@ async function silentServer(): Promise<void> {
   try {
     const port = typeof address === 'object' ? address?.port : undefined;
     metrics = await serve(`postgres://nobody@127.0.0.1:${port}/nowhere`);
-    const began = performance.now();
-    expect(await isUp(metrics.port)).toBe(0);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(await Promise.race([isUp(metrics.port), runningTime(3_000)])).toBe(0);
   } finally {
     silent.close();
     await metrics?.close();
