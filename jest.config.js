@@ -22,8 +22,8 @@ export default {
   ],
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   testTimeout: 30_000,
-  // One more than the two cores of continuous integration, because many tests wait.
-  maxWorkers: 3,
+  // Two more than the cores of continuous integration: two compute while two wait.
+  maxWorkers: 4,
   // A worker that is restarted loads everything again; one of 3 GB spends its time on garbage collection.
   workerIdleMemoryLimit: '1.5GB',
 };

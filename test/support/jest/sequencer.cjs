@@ -1,8 +1,11 @@
-// Starts the files that take longest first, so that all jest workers finish at about the same time, and at most one file at a time
-// that mostly waits, so that the others use both cores. On a fresh clone jest has no durations and orders the files by size.
+// Starts the files that take longest first, so that all jest workers finish at about the same time, and at most two files at a time
+// that mostly wait, so that the others use both cores. On a fresh clone jest has no durations and orders the files by size.
 const { join, relative, sep } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 const { seconds, waiting } = require('./durations.json');
+
+/** The files that mostly wait, at a time. */
+const MOST_WAITING = 2;
 
 /** Used for a file that is not in the list. */
 const ORDINARY_SECONDS = 3;
@@ -26,8 +29,9 @@ module.exports = class LongestFirst extends Sequencer {
     const workers = Array.from({ length: this.workers }, () => ({ endsAt: 0, files: undefined }));
     return sorted.map(() => {
       const worker = workers.reduce((first, each) => (each.endsAt < first.endsAt ? each : first));
-      const isOtherWaiting = workers.some((each) => each !== worker && each.files === waits);
-      worker.files = waits.length > 0 && (!isOtherWaiting || computes.length === 0) ? waits : computes;
+      const waitingNow = workers.filter((each) => each !== worker && each.files === waits).length;
+      worker.files =
+        waits.length > 0 && (waitingNow < MOST_WAITING || computes.length === 0) ? waits : computes;
       const test = worker.files.shift();
       worker.endsAt += secondsOf(test);
       return test;
