@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
@@ -66,19 +67,16 @@ async function connectionsOf({ owner }: Service): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-const announce = (key: string, userCode: string): Promise<Reply> =>
+const announce = (key: string, userCode: string, headers: Record<string, string> = {}): Promise<Reply> =>
   service.call('submitPrealert', {
     key,
     body: { UserCode: userCode, TrackingNumber: `SEAT-${(sent += 1)}`, Vendor: 'Shop' },
+    headers,
   });
 
 /** The same with an Idempotency-Key: in a transaction of its own, which others do not share (decision 0066). */
 const announceAlone = (key: string, userCode: string): Promise<Reply> =>
-  service.call('submitPrealert', {
-    key,
-    body: { UserCode: userCode, TrackingNumber: `SEAT-${(sent += 1)}`, Vendor: 'Shop' },
-    headers: { 'idempotency-key': `seat-${sent}` },
-  });
+  announce(key, userCode, { 'idempotency-key': randomUUID() });
 
 const addCustomer = (as: string, courierId?: string, at = service): Promise<Reply> =>
   at.call('createCustomer', {
