@@ -117,6 +117,8 @@ export const SYSTEM_ERRORS = [
   'ENONET',
   'ENOSPC',
   'ENOTCONN',
+  // The temporary folder (TMPDIR) is a file.
+  'ENOTDIR',
   'ENOTFOUND',
   'ENXIO',
   'EOF',

@@ -90,13 +90,35 @@ describe('an error that PostgreSQL raises in a request', () => {
   });
 });
 
+test.each(['/dev/null/none', '/nowhere/at/all'])(
+  'an upload whose temporary folder %s cannot be used is 503, and works when it can',
+  async (folder) => {
+    const service = await startService();
+    const before = process.env['TMPDIR'];
+    const upload = async () => {
+      const form = { file: { file: 'tracking_number,user_code\nTMP-1,IEX-1001\n' } };
+      const { status, headers } = await service.call('uploadPrealerts', { as: 'iex', form });
+      return [status, headers.get('retry-after')];
+    };
+    try {
+      process.env['TMPDIR'] = folder;
+      expect(await upload()).toEqual([503, '2']);
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    }
+    expect((await upload())[0]).toBe(200);
+    await service.stop();
+  },
+);
+
 const statusOf = (code: string, message = 'A test.') =>
   apiErrorOfViolation(Object.assign(new Error(message), { code, syscall: 'a test' }))?.httpStatus ?? 500;
 
 /** Errors that only a bug of ours causes. */
 const BUGS = [
   'E2BIG EALREADY EBADF ECHARSET EDESTADDRREQ EEXIST EFAULT EFTYPE EILSEQ EINTR EINVAL EISCONN EISDIR ELOOP EMLINK',
-  'EMSGSIZE ENAMETOOLONG ENODATA ENOPROTOOPT ENOSYS ENOTDIR ENOTEMPTY ENOTSOCK ENOTSUP ENOTTY EOVERFLOW EPROTONOSUPPORT',
+  'EMSGSIZE ENAMETOOLONG ENODATA ENOPROTOOPT ENOSYS ENOTEMPTY ENOTSOCK ENOTSUP ENOTTY EOVERFLOW EPROTONOSUPPORT',
   'EPROTOTYPE ERANGE ESOCKTNOSUPPORT ESPIPE ESRCH ETXTBSY EUNATCH EXDEV',
 ].flatMap((line) => line.split(' '));
 
