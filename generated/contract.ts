@@ -930,7 +930,8 @@ export interface paths {
          *
          *     *unchanged*: the package already has this status, or is neither on hold nor lost. Nothing is written, and the
          *     response counts the package as `unchanged`. So you can repeat the call. *restored*: the package returns to the
-         *     status it had before the hold or the loss. If its manifest was shipped in the meantime, it becomes `shipped`.
+         *     status it had before the hold or the loss. If its manifest was shipped in the meantime, it becomes `shipped`. A
+         *     manifest with a loading gate leaves packages behind that are on hold and not loaded: they become `received` again.
          *
          *     The steps of a manifest do not overwrite recorded events. When the manifest becomes `shipped`, its packages
          *     that are `received` become `shipped`. When it becomes `completed`, its packages that are `shipped` or
@@ -1409,7 +1410,9 @@ export interface paths {
          *     `manifest_invalid_transition` while packages are missing or parcels are extra in `ManifestLoading.php`. `errors`
          *     names at most 100 of them, with the code `not_loaded` or `extra`. Load them or take them off, or send
          *     `loading_override_reason`. The override is recorded in the audit log and in the history of the load. The gate is
-         *     off unless the warehouse or the manifest has turned it on. Changes of `loading_gate`, and an override, require the
+         *     off unless the warehouse or the manifest has turned it on. Packages that are on hold or lost, and that were not
+         *     loaded, leave a manifest with a gate when it becomes `shipped`. When they are released, they are `received` and can
+         *     be added to another manifest. Changes of `loading_gate`, and an override, require the
          *     permission `warehouse:manage` (otherwise 403 `permission_denied`).
          *
          *     **Packages.** Packages can be added and removed only in `draft` and `ready` (otherwise 400 `manifest_closed`).

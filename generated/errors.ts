@@ -595,7 +595,8 @@ export const errorCatalogue = {
     "messages": {
       "default": "The service is temporarily unavailable. Send the request again after Retry-After.",
       "shutting_down": "This replica is shutting down. Send the request again after Retry-After.",
-      "not_migrated": "The database is not migrated yet. Send the request again after Retry-After."
+      "not_migrated": "The database is not migrated yet. Send the request again after Retry-After.",
+      "not_writable": "The database stores nothing, because {reason}. Send the request again after Retry-After."
     }
   },
   "overloaded": {
@@ -1264,7 +1265,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
   | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail];
+  | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
+  | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
 /** A problem of one field and the arguments of its message. */
 export type FieldProblem =

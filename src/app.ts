@@ -76,7 +76,7 @@ export async function createApp({
   server.addHook('onClose', lastSeen.stop);
   const pressure = watchPressure(db.connectionShares);
   server.addHook('onClose', async () => pressure.stop());
-  server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
+  server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit(), db));
   const documents = [...(await registerDocumentation(server)), ...(await registerConsole(server))];
   registerRoutes(
     server,

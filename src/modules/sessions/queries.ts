@@ -38,7 +38,7 @@ export const upsertNetwork = (
     on conflict (tenant_id, user_id, network) do update set last_seen_at = now()
     returning xmax = 0 as "isNew"`;
 
-/** The same rule as in the database function enter_as_user. */
+/** The same rule as in the database function enter_with_token. */
 const isIdle = sql`coalesce(s.last_seen_at <= now()
   - make_interval(mins => settings.idle_timeout_minutes, secs => 15), false)`;
 

@@ -14,6 +14,7 @@ import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
 import { checkReplica } from './replica.js';
+import { checkStorage } from './storage.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -30,6 +31,7 @@ export const LOCAL: Check<Subject>[] = [
 /** These work on any database. */
 export const ANYWHERE: Check<Connected>[] = [
   { name: 'server', run: checkServer },
+  { name: 'storage', run: checkStorage },
   { name: 'clock', run: checkClock },
   { name: 'time zone', run: checkTimeZone },
   { name: 'autovacuum', run: checkAutovacuum },

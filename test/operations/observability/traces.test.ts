@@ -102,7 +102,7 @@ describe('one trace', () => {
         .filter(({ parentSpanId }) => parentSpanId === parent.spanId)
         .map(({ attributes }) => String(attributes['db.query.text']))
         .join('\n');
-    expect(textsUnder(request)).toMatch(/enter_as_user[^]*insert into events[^]*commit/);
+    expect(textsUnder(request)).toMatch(/enter_with_token[^]*insert into events[^]*commit/);
     expect(textsUnder(job)).toMatch(/update webhook_deliveries[^]*insert into webhook_attempts/);
   });
 
@@ -136,7 +136,7 @@ describe('one trace', () => {
       expect(request.attributes['http.response.status_code']).toBe(200);
       const own = ofTrace(traceId).filter(({ parentSpanId }) => parentSpanId === request.spanId);
       const texts = own.map(({ attributes }) => String(attributes['db.query.text'])).join('\n');
-      expect(texts.match(/enter_as_user/g)).toHaveLength(1);
+      expect(texts.match(/enter_with_token/g)).toHaveLength(1);
       expect(texts.match(/insert into "?(public"?."?)?carriers/gi)).toHaveLength(1);
     }
   });

@@ -25,6 +25,19 @@ export const releasePackages = (ctx: UserContext, manifestId: string, ids: strin
   update packages p set manifest_id = null, updated_at = now()
   where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id = ${manifestId}::uuid`;
 
+/** Removes the packages of the given statuses that were not loaded for the manifest, and returns them. */
+export const leaveBehind = (
+  ctx: UserContext,
+  manifestId: string,
+  statuses: PackageStatus[],
+): Sql<Pick<Package, 'id'>> => sql`
+  update packages p set manifest_id = null, updated_at = now()
+  where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid and p.status = any(${statuses}::text[])
+    and not exists (select from parcel_positions o
+      where ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.parcel_key = p.tracking_key
+        and o.manifest_id = p.manifest_id)
+  returning p.id`;
+
 /** The columns of a package that a status change needs. */
 export type ManifestPackageRow = Pick<Package, 'id' | 'courierId'> & { status: PackageStatus };
 
