@@ -61,7 +61,13 @@ describe('the pages', () => {
   });
 
   test('contain no placeholder that was not filled in', async () => {
-    const unfilled = matching(/\{\{|TODO|undefined|\[object/, '{{url}}', 'TODO', 'undefined', '[object Object]');
+    const unfilled = matching(
+      /\{\{|TODO|undefined|\[object/,
+      '{{url}}',
+      'TODO',
+      'undefined',
+      '[object Object]',
+    );
     for (const path of [...paths, ...markdownPaths, '/llms.txt'])
       expect([path, unfilled.exec(await textOf(path))]).toEqual([path, null]);
   });

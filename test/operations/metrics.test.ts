@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../../generated/operations.js';
 import { DEMO } from '../../src/development/demo/seed.js';
+import { packageVersion } from '../../src/config/package-version.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { demoDatabase } from '../support/service/database.js';
 import { growth, keyOf, scrape as scrapePort, type Scrape } from '../support/readers/exposition.js';
@@ -365,7 +366,7 @@ describe('the metrics listener', () => {
     const { values } = await scrape();
     expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(10e6);
     expect(values.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
-    expect(values.get('crossdock_build_info{version="0.1.0"}')).toBe(1);
+    expect(values.get(`crossdock_build_info{version="${packageVersion()}"}`)).toBe(1);
   });
 
   test('responds in the format that Prometheus reads', async () => {
