@@ -136,6 +136,7 @@ describe('a new tenant reaches its first paid bill by HTTP alone', () => {
     });
     known['courier'] = made.courier_id;
     known['key'] = made.api_key;
+    expect(made).toMatchObject({ courier_id: expect.any(String), api_key: expect.any(String) });
     await setFirstPassword('sunny', made.login.one_time_password);
   });
 
@@ -144,7 +145,8 @@ describe('a new tenant reaches its first paid bill by HTTP alone', () => {
       { startweight: 0, endweight: 5, fee: 8 },
       { startweight: 5, endweight: 50, fee: 21.5 },
     ];
-    await post('manageCourierRates', 'max', { action: 'save_rates', rates });
+    const saved = await post('manageCourierRates', 'max', { action: 'save_rates', rates });
+    expect(saved.rates).toMatchObject(rates);
     await post('manageCourierRates', 'max', {
       ...{ action: 'update_air_freight', courier_id: known['courier'], air_freight_rate: 1.25 },
     });

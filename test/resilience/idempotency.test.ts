@@ -499,7 +499,9 @@ describe('retention of stored responses', () => {
     const secrets = openSecrets(readConfig({}).secrets);
     const context = { tenantId: stored.tenant_id, rowId: stored.id, field: 'idempotent_answer' as const };
     expect(secrets.decrypt(stored.answer_cipher, context)).toContain('statusCode');
-    expect(() => secrets.decrypt(stored.answer_cipher, { ...context, rowId: randomUUID() })).toThrow();
+    expect(() => secrets.decrypt(stored.answer_cipher, { ...context, rowId: randomUUID() })).toThrow(
+      'ciphertext was altered',
+    );
   });
 });
 

@@ -66,7 +66,7 @@ describe.each(Object.entries(WRITERS))('after %s', (_name, write) => {
   test('a failed transaction leaves nothing, so the request may write again', async () => {
     const ctx = context();
     const id = newId();
-    await expect(write(ctx, 'no uuid')).rejects.toThrow();
+    await expect(write(ctx, 'no uuid')).rejects.toThrow(/uuid/i);
     await write(ctx, id);
     expect(await countStored(id)).toBe(1);
   });

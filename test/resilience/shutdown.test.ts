@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { expectSuccess } from '../support/harness/scenario.js';
 import { rounds } from '../support/harness/effort.js';
 import {
   announce,
@@ -116,7 +117,11 @@ test(
   LIMIT_MS,
 );
 
-test('a hanging request is aborted, and the process exits within 10 s', () => aborted, LIMIT_MS);
+test(
+  'a hanging request is aborted, and the process exits within 10 s',
+  () => expectSuccess(aborted),
+  LIMIT_MS,
+);
 
 test(
   'a rolling restart of 2 replicas fails no request that is retried once',

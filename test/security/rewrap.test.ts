@@ -11,6 +11,7 @@ import { newId } from '../../src/platform/values/ids.js';
 import { ask, logIn } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { endProcesses, run, until } from '../support/service/processes.js';
+import { matching } from '../support/harness/matching.js';
 
 const OLD = `1:${'d0'.repeat(32)}`;
 const NEW = `2:${'5e'.repeat(32)}`;
@@ -156,7 +157,8 @@ test('all secrets can be decrypted with the new key alone after a rewrap that ru
     expect(output).toMatch(new RegExp(`couriers.${column}: ${MANY} rewrapped, now v2 ${MANY}\n`));
   expect(output).toMatch(/users.totp_secret: 1 rewrapped, now v2 1\n/);
   expect(output).toMatch(/users.totp_pending_secret: 1 rewrapped, now v2 1\n/);
-  expect(output).not.toMatch(/key-\d|token-\d|KRSXG5|PENDING|aaaaaaaa/);
+  const secrets = ['key-1', 'token-1', 'KRSXG5', 'PENDING', 'aaaaaaaa'] as const;
+  expect(output).not.toMatch(matching(/key-\d|token-\d|KRSXG5|PENDING|aaaaaaaa/, ...secrets));
   expect(Object.keys(await versions())).toEqual(['v2']);
 
   const rotated = await startReplica(NEW);

@@ -14,7 +14,8 @@ test('a ciphertext can be decrypted only for its own tenant, row and field', () 
     { ...CONTEXT, rowId: 'another' },
     { ...CONTEXT, field: 'api_token' },
   ];
-  for (const context of otherContexts) expect(() => secrets.decrypt(cipher, context)).toThrow();
+  for (const context of otherContexts)
+    expect(() => secrets.decrypt(cipher, context)).toThrow('ciphertext was altered');
 });
 
 test('a ciphertext with any altered byte cannot be decrypted', () => {
@@ -23,7 +24,9 @@ test('a ciphertext with any altered byte cannot be decrypted', () => {
   for (const index of bytes.keys()) {
     const altered = Buffer.from(bytes);
     altered.writeUInt8(bytes.readUInt8(index) ^ 1, index);
-    expect(() => secrets.decrypt(`${version}.${altered.toString('base64url')}`, CONTEXT)).toThrow();
+    expect(() => secrets.decrypt(`${version}.${altered.toString('base64url')}`, CONTEXT)).toThrow(
+      'ciphertext was altered',
+    );
   }
 });
 

@@ -81,7 +81,7 @@ test('without an endpoint, no process loads OpenTelemetry', () => {
     const { loaded, later } = importsOf(program);
     expect([...loaded].filter(tracing)).toEqual([]);
     // The test would prove nothing if the bundle did not contain it at all.
-    expect([...later].some((path) => [...importsOf(path).loaded].some(tracing))).toBe(true);
+    expect([...later].filter((path) => [...importsOf(path).loaded].some(tracing))).not.toEqual([]);
   }
 });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { packageVersion } from '../../../src/config/package-version.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';
 import { accept, refuse, startReceiver, type Receiver } from '../../support/receivers/receiver.js';
@@ -103,6 +104,9 @@ describe('one trace', () => {
         .map(({ attributes }) => String(attributes['db.query.text']))
         .join('\n');
     expect(textsUnder(request)).toMatch(/enter_with_token[^]*insert into events[^]*commit/);
+    expect(collector.text()).toContain(
+      `{"key":"service.version","value":{"stringValue":"${packageVersion()}"}}`,
+    );
     expect(textsUnder(job)).toMatch(/update webhook_deliveries[^]*insert into webhook_attempts/);
   });
 

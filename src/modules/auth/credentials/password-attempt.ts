@@ -107,7 +107,8 @@ async function beginAttempt(
   username: string,
 ): Promise<{ failures: number; account: Account | undefined }> {
   const throttle = passwordThrottle(username);
-  const attempt = ctx.independent('The attempt counts, also when the request is refused.');
+  // The attempt counts, also when the request is refused.
+  const attempt = ctx.independent();
   const [[counted], left, [account]] = await attempt.pipeline([
     countAttempt(ctx, throttle),
     lockLeft(ctx, throttle),
@@ -127,8 +128,9 @@ async function lockOut(
   attempt: PasswordAttempt,
   account: Account | undefined,
 ): Promise<void> {
+  // The lock is stored although the request is refused.
   await ctx
-    .independent('The lock is stored although the request is refused.')
+    .independent()
     .pipeline([lock(ctx, passwordThrottle(attempt.username)), auditLockOut(ctx, account?.id)]);
   deps.securityLog('account.locked', eventFields(ctx, deps, attempt, account ? { userId: account.id } : {}));
 }

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { packageVersion } from '../../src/config/package-version.js';
+import { projectRoot } from '../../src/config/project-root.js';
+
+// The contract states the version. npm, Helm and the package managers of the SDKs each need a copy in their own file.
+
+const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
+const { info } = parse(read('openapi/openapi.yaml')) as { info: { version: string } };
+
+const COPIES: [path: string, pattern: RegExp][] = [
+  ['package.json', /^ {2}"version": "(.+)"/m],
+  ['package-lock.json', /^ {2}"version": "(.+)"/m],
+  ['package-lock.json', /^ {4}"": \{\s*"name": "crossdock",\s*"version": "(.+)"/m],
+  ['deploy/helm/crossdock/Chart.yaml', /^version: (.+)$/m],
+  ['deploy/helm/crossdock/Chart.yaml', /^appVersion: (.+)$/m],
+  ['sdk/java/pom.xml', /<artifactId>crossdock<\/artifactId>\s*<version>(.+)<\/version>/],
+  ['sdk/php/composer.json', /"version": "(.+)"/],
+  ['sdk/python/pyproject.toml', /^version = "(.+)"/m],
+  ['sdk/typescript/package.json', /^ {2}"version": "(.+)"/m],
+];
+
+test.each(COPIES)('%s has the version of the contract: %p', (path, pattern) => {
+  expect(pattern.exec(read(path))?.[1]).toBe(info.version);
+});
+
+test('the commands of docs/deploy.md name the files of this version', () => {
+  const named = [...read('docs/deploy.md').matchAll(/crossdock[-:](\d+\.\d+\.\d+)|CROSSDOCK_VERSION=(\S+)/g)];
+  expect(new Set(named.map(([, file, setting]) => file ?? setting))).toEqual(new Set([info.version]));
+});
+
+// Metrics, traces, the doctor and the record of deployments report this value; their own tests compare it.
+test('the running service has it', () => {
+  expect(packageVersion()).toBe(info.version);
+});
