@@ -2884,7 +2884,7 @@ export interface components {
          *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
          *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
          *     | 429 | `too_many_attempts` | There were too many failed attempts. `Retry-After` says how long to wait. |
-         *     | 429 | `quota_exceeded` | The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
+         *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
          *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
          *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
@@ -9189,7 +9189,7 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.customer_changes": {
@@ -9205,7 +9205,23 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.stored_bytes.RateLimited": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.target_changes": {
@@ -9221,7 +9237,7 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.webhook_sends": {
@@ -9620,6 +9636,23 @@ export interface components {
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        TooManyAttemptsOrBytes: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -10341,7 +10374,7 @@ export interface operations {
             409: components["responses"]["SubmitPrealert.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10471,7 +10504,7 @@ export interface operations {
             409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10706,7 +10739,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11192,7 +11225,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11508,7 +11541,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11586,7 +11619,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11670,7 +11703,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11724,7 +11757,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11964,7 +11997,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12097,7 +12130,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.128.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12284,7 +12317,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12349,7 +12382,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12407,7 +12440,7 @@ export interface operations {
             409: components["responses"]["LabelJobNotClaimed.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12482,7 +12515,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12529,7 +12562,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12576,7 +12609,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.10.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12779,7 +12812,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12839,7 +12872,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12886,7 +12919,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13564,7 +13597,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14037,7 +14070,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14238,7 +14271,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14295,7 +14328,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14352,7 +14385,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14399,7 +14432,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14564,7 +14597,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14693,7 +14726,7 @@ export interface operations {
             409: components["responses"]["DuplicateWarehouseName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14806,7 +14839,7 @@ export interface operations {
             409: components["responses"]["DuplicateCarrierName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15152,7 +15185,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
