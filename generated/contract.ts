@@ -755,8 +755,8 @@ export interface paths {
          *     their courier's system, which a background job then does. `package_ids` selects the packages. Ids that you
          *     cannot see are ignored without an error. Without `package_ids`, all packages that match the filters are
          *     queued, and `page` and `limit` do not matter. A package that is already queued is not queued again: we send
-         *     its state at the time of sending. A package of an unknown courier has no target system and is not queued. More
-         *     than 100,000 packages at once are rejected with 400. Select fewer, for example by date. You cannot combine
+         *     its state at the time of sending. Nor is one that has not changed since it was sent. A package is not queued if its
+         *     courier is unknown, or has no `api_url_update_package` or a paused one. More than 100,000 packages at once are rejected with 400. Select fewer, for example by date. You cannot combine
          *     `export` with a dispatch.
          */
         post: operations["listPackages"];
@@ -2250,7 +2250,9 @@ export interface paths {
          *
          *     **After an outage.** `recover_since` checks all events since `since`. An event is sent again if it has no
          *     successful and no pending delivery. The events are sent in order, at most 100,000 per call. While `has_more`
-         *     is `true`, call again. Calling it twice sends nothing twice. `since` can be before the oldest stored event.
+         *     is `true`, call again. Calling it twice sends nothing twice. An event that was recovered is recovered again after
+         *     an hour at the earliest. A courier can recover 300,000 webhooks per UTC day. Above that the response is 429
+         *     `quota_exceeded`. `since` can be before the oldest stored event.
          *     The delivery log covers only 30 days: older events are sent even if your system accepted them before. Your
          *     check of `webhook-id` or `sequence` must detect these duplicates.
          *
@@ -2328,8 +2330,10 @@ export interface paths {
          *     these are all that you can see. A background job sends their state to the courier's system. `Dispatches.php` returns
          *     the progress.
          *
-         *     A package that is already queued is not queued again. A package of an unknown courier has no target system and
-         *     is not queued. More than 100,000 packages at once are rejected with 400. Select fewer, for example by date.
+         *     A package that is already queued is not queued again, nor is one that has not changed since it was sent. A package
+         *     is not queued if its courier is unknown, or has no `api_url_update_package` or a paused one. More than 100,000
+         *     packages at once are rejected with 400. Select fewer, for example by date. A courier, and each user of the staff,
+         *     can queue 300,000 packages per UTC day. Above that the response is 429 `quota_exceeded`.
          *
          *     ```php
          *     $dispatch = $post('/api/QueueDispatch.php', ['entryDateFloor' => '2026-11-01'])['data'];
@@ -4229,7 +4233,7 @@ export interface components {
             dispatch_id: components["schemas"]["Uuid"];
             /** @description Number of packages that the ids or the filters selected, of those that you can see. */
             total_selected: number;
-            /** @description Number of packages that were newly queued. The others were already queued, or have no courier. */
+            /** @description Number of packages that were newly queued. The others were already queued, have not changed since they were sent, or have no courier with a URL that can receive them. */
             total_queued: number;
         };
         /** @description Result of a `queue_dispatch`. */
@@ -9208,6 +9212,22 @@ export interface components {
          * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
+        "QuotaExceeded.dispatched_packages": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
         "QuotaExceeded.stored_bytes.RateLimited": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -9240,7 +9260,7 @@ export interface components {
          * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
-        "QuotaExceeded.webhook_sends": {
+        "QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -11757,7 +11777,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["QuotaExceeded.dispatched_packages"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15047,7 +15067,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.webhook_sends"];
+            429: components["responses"]["QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15185,7 +15205,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["QuotaExceeded.dispatched_packages"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
