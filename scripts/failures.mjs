@@ -103,6 +103,8 @@ function specify(code, { bundle, operation, types, methods, isListed }) {
       return [{ code, args: { types: types.join(' or ') } }];
     case 'body_required':
       return [{ code, ...(types.includes('application/json') ? {} : { variant: 'form' }) }];
+    case 'quota_exceeded':
+      return [{ code, variant: 'stored_bytes' }];
     case 'body_too_large':
       return tooLarge(operation.requestBody, types, bundle);
     default:

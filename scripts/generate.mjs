@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse, stringify } from 'yaml';
 import { addBodyLimits } from './body-limits.mjs';
+import { addBounds, boundsModule, limitsPage } from './bounds.mjs';
 import { failureCodeSchema, readErrors, runtimeCatalogue } from './errors.mjs';
 import { actionsOf, addFailures } from './failures.mjs';
 import { addIdempotencyKeys } from './idempotency.mjs';
@@ -38,7 +39,8 @@ await writeFile(record, `${inputs}\n`);
 
 async function generateContract() {
   const errors = readErrors(await readYaml('openapi/errors.yaml'));
-  const bundle = await bundleContract(errors);
+  const bounds = await readYaml('openapi/bounds.yaml');
+  const bundle = await bundleContract(errors, bounds);
   const published = openResponseEnums(bundle);
   const sdkDescription = await readFile(join(root, 'openapi', 'sdk-description.md'), 'utf8');
   const sdkContract = toSdkContract(published, sdkDescription.trim());
@@ -53,12 +55,14 @@ async function generateContract() {
     routeTable(published).then((routes) => writeFile(join(out, 'routes.json'), linesOf(routes))),
     writeFile(join(out, 'handlers.ts'), handlerMap(bundle)),
     writeFile(join(out, 'errors.ts'), `${HEADER}${runtimeCatalogue(errors)}`),
-    buildSite({ root, out, bundle: published, errors }),
+    writeFile(join(out, 'bounds.ts'), `${HEADER}${boundsModule(bounds)}`),
+    writeFile(join(root, 'docs', 'limits.md'), limitsPage(bounds)),
+    buildSite({ root, out, bundle: published, errors, bounds }),
     contractTypes(bundle).then((types) => writeFile(join(out, 'contract.ts'), types)),
   ]);
 }
 
-async function bundleContract(errors) {
+async function bundleContract(errors, bounds) {
   const redocly = binary('@redocly/cli', 'redocly');
   const target = join(root, 'node_modules', '.cache', 'openapi-bundle.json');
   await mkdir(dirname(target), { recursive: true });
@@ -74,7 +78,7 @@ async function bundleContract(errors) {
     addFailures(bundle, errors, { takesIdempotencyKey }),
     await readYaml('openapi/common/rate-limits.yaml'),
   );
-  return nameSchemas(bundle);
+  return nameSchemas(addBounds(bundle, bounds));
 }
 
 async function readYaml(path) {

@@ -105,6 +105,11 @@ export type CustomerTerm = Prisma.CustomerTermModel
  */
 export type CourierQuota = Prisma.CourierQuotaModel
 /**
+ * Model PrincipalQuota
+ * What a principal has used of a limit per day: a courier with all its users and API keys, or a member of the staff.
+ */
+export type PrincipalQuota = Prisma.PrincipalQuotaModel
+/**
  * Model Carrier
  * A carrier that delivers parcels to the warehouse.
  */

@@ -11,11 +11,11 @@ import { publishedMarkdown, renderPage } from './markdown.mjs';
 import { referenceMarkdown } from './reference.mjs';
 import { mapValues } from '../records.mjs';
 
-/** @param {{ root: string, out: string, bundle: object, errors: object }} input the published contract and its error catalogue */
-export async function buildSite({ root, out, bundle, errors }) {
+/** @param {{ root: string, out: string, bundle: object, errors: object, bounds: object }} input the published contract, its error catalogue and its bounds */
+export async function buildSite({ root, out, bundle, errors, bounds }) {
   const source = join(root, 'docs', 'site');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
-  const include = { bundle, errors, changelog, samples: join(source, 'samples'), sdk: join(root, 'sdk') };
+  const include = { bundle, errors, bounds, changelog, samples: join(source, 'samples'), sdk: join(root, 'sdk') };
   const pages = new Map();
   for (const file of (await readdir(join(source, 'pages'))).sort()) {
     const text = await fillIncludes(await readFile(join(source, 'pages', file), 'utf8'), include);

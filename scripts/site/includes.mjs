@@ -1,6 +1,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { limitTable, quotaTable, requestTable } from '../bounds.mjs';
 import { fill } from '../errors.mjs';
 
 /** Replaces each line `{{name argument}}` by the part that the function of this name returns. */
@@ -18,6 +19,9 @@ export async function fillIncludes(text, sources) {
 
 const INCLUDES = {
   errors: ({ errors }) => errorSections(errors),
+  quotas: ({ bounds }) => quotaTable(bounds),
+  requests: ({ bounds }) => requestTable(bounds),
+  limits: ({ bounds }) => limitTable(bounds, false),
   changelog: ({ changelog }) => changelogText(changelog),
   fields: ({ bundle }, name) => fieldTable(bundle, name),
   sample: ({ samples }, path) => codeOf(samples, path),

@@ -56,6 +56,7 @@ export const RETENTION_RULES: RetentionRule[] = [
   { table: sql`idempotency_keys`, time: sql`old.created_at`, keep: sql`interval '24 hours'` },
   // A few rows per courier, so it needs no index on the time.
   { table: sql`courier_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
+  { table: sql`principal_quotas`, time: sql`old.period_start`, keep: sql`interval '7 days'` },
   {
     table: sql`login_throttles`,
     time: sql`old.updated_at`,

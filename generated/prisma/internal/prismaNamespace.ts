@@ -414,6 +414,7 @@ export const ModelName = {
   CustomerTally: 'CustomerTally',
   CustomerTerm: 'CustomerTerm',
   CourierQuota: 'CourierQuota',
+  PrincipalQuota: 'PrincipalQuota',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -461,7 +462,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1720,6 +1721,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CourierQuotaCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CourierQuotaCountAggregateOutputType> | number
+        }
+      }
+    }
+    PrincipalQuota: {
+      payload: Prisma.$PrincipalQuotaPayload<ExtArgs>
+      fields: Prisma.PrincipalQuotaFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PrincipalQuotaFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PrincipalQuotaFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>
+        }
+        findFirst: {
+          args: Prisma.PrincipalQuotaFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PrincipalQuotaFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>
+        }
+        findMany: {
+          args: Prisma.PrincipalQuotaFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>[]
+        }
+        create: {
+          args: Prisma.PrincipalQuotaCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>
+        }
+        createMany: {
+          args: Prisma.PrincipalQuotaCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PrincipalQuotaCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>[]
+        }
+        delete: {
+          args: Prisma.PrincipalQuotaDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>
+        }
+        update: {
+          args: Prisma.PrincipalQuotaUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>
+        }
+        deleteMany: {
+          args: Prisma.PrincipalQuotaDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PrincipalQuotaUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PrincipalQuotaUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>[]
+        }
+        upsert: {
+          args: Prisma.PrincipalQuotaUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PrincipalQuotaPayload>
+        }
+        aggregate: {
+          args: Prisma.PrincipalQuotaAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePrincipalQuota>
+        }
+        groupBy: {
+          args: Prisma.PrincipalQuotaGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrincipalQuotaGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PrincipalQuotaCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PrincipalQuotaCountAggregateOutputType> | number
         }
       }
     }
@@ -4377,6 +4452,19 @@ export const CourierQuotaScalarFieldEnum = {
 export type CourierQuotaScalarFieldEnum = (typeof CourierQuotaScalarFieldEnum)[keyof typeof CourierQuotaScalarFieldEnum]
 
 
+export const PrincipalQuotaScalarFieldEnum = {
+  tenantId: 'tenantId',
+  principalKind: 'principalKind',
+  principalId: 'principalId',
+  courierId: 'courierId',
+  kind: 'kind',
+  periodStart: 'periodStart',
+  used: 'used'
+} as const
+
+export type PrincipalQuotaScalarFieldEnum = (typeof PrincipalQuotaScalarFieldEnum)[keyof typeof PrincipalQuotaScalarFieldEnum]
+
+
 export const CarrierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -5222,6 +5310,7 @@ export type GlobalOmitConfig = {
   customerTally?: Prisma.CustomerTallyOmit
   customerTerm?: Prisma.CustomerTermOmit
   courierQuota?: Prisma.CourierQuotaOmit
+  principalQuota?: Prisma.PrincipalQuotaOmit
   carrier?: Prisma.CarrierOmit
   airline?: Prisma.AirlineOmit
   warehouse?: Prisma.WarehouseOmit

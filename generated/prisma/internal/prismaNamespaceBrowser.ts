@@ -68,6 +68,7 @@ export const ModelName = {
   CustomerTally: 'CustomerTally',
   CustomerTerm: 'CustomerTerm',
   CourierQuota: 'CourierQuota',
+  PrincipalQuota: 'PrincipalQuota',
   Carrier: 'Carrier',
   Airline: 'Airline',
   Warehouse: 'Warehouse',
@@ -363,6 +364,19 @@ export const CourierQuotaScalarFieldEnum = {
 } as const
 
 export type CourierQuotaScalarFieldEnum = (typeof CourierQuotaScalarFieldEnum)[keyof typeof CourierQuotaScalarFieldEnum]
+
+
+export const PrincipalQuotaScalarFieldEnum = {
+  tenantId: 'tenantId',
+  principalKind: 'principalKind',
+  principalId: 'principalId',
+  courierId: 'courierId',
+  kind: 'kind',
+  periodStart: 'periodStart',
+  used: 'used'
+} as const
+
+export type PrincipalQuotaScalarFieldEnum = (typeof PrincipalQuotaScalarFieldEnum)[keyof typeof PrincipalQuotaScalarFieldEnum]
 
 
 export const CarrierScalarFieldEnum = {

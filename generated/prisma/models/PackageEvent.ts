@@ -582,14 +582,6 @@ export type PackageEventUncheckedUpdateManyWithoutPackageNestedInput = {
   deleteMany?: Prisma.PackageEventScalarWhereInput | Prisma.PackageEventScalarWhereInput[]
 }
 
-export type BigIntFieldUpdateOperationsInput = {
-  set?: bigint | number
-  increment?: bigint | number
-  decrement?: bigint | number
-  multiply?: bigint | number
-  divide?: bigint | number
-}
-
 export type PackageEventCreateWithoutPackageInput = {
   id: string
   courierId?: string | null

@@ -119,13 +119,25 @@ export const DATABASE: readonly DatabaseMutant[] = [
   },
   {
     name: 'masking: the masked part of a number is not searchable',
-    function: 'search_packages',
-    find: 'app_sees_all_couriers() or p.user_code is not null',
+    function: 'packages_containing',
+    find: 'sees_all or p.user_code is not null',
     replace: 'true or p.user_code is not null',
     tests: [
       {
         file: 'test/modules/packages/packages.test.ts',
         titles: ['finds masked numbers by their visible part only'],
+      },
+    ],
+  },
+  {
+    name: 'search: a text without a trigram reads the rows of one courier',
+    function: 'customers_containing',
+    find: 'c.tenant_id = tenant and c.courier_id = courier',
+    replace: "c.tenant_id = tenant and c.courier_id || '' = courier || ''",
+    tests: [
+      {
+        file: 'test/database/search-cost.test.ts',
+        titles: ['reads about as many blocks as the courier has'],
       },
     ],
   },

@@ -94,6 +94,10 @@ const INVENTORY: Record<string, Table> = {
   'public.customer_tallies': { keep: 'tenant_id courier_id slot total', text: 'branch' },
   'public.customer_terms': { terms: 'tenant_id id scope_id term keys' },
   'public.courier_quotas': { keep: 'tenant_id courier_id period_start used', code: 'kind' },
+  'public.principal_quotas': {
+    keep: 'tenant_id principal_id courier_id period_start used',
+    code: 'principal_kind kind',
+  },
   'public.carriers': { keep: 'tenant_id id', knownName: 'name' },
   'public.airlines': { keep: 'tenant_id', code: 'prefix', knownName: 'name' },
   'public.warehouses': {

@@ -71,9 +71,9 @@ export const hasFilters = ({ search, courier_id, status }: PrealertQuery): boole
 
 function filtersOf(ctx: UserContext, query: PrealertQuery): Sql {
   const scope = scopeOf(ctx, query);
-  return query.search
-    ? sql`${scope} and p.id = any (array(select search_prealerts(${containsPattern(query.search)})))`
-    : scope;
+  if (!query.search) return scope;
+  const found = sql`select prealerts_containing(${containsPattern(query.search)}, ${query.courier_id ?? null}::uuid)`;
+  return sql`${scope} and p.id = any (array(${found}))`;
 }
 
 function scopeOf(ctx: UserContext, { courier_id: courierId, status }: PrealertQuery): Sql {

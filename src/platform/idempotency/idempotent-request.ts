@@ -119,8 +119,11 @@ async function storeRefusal(request: KeyedRequest, error: unknown): Promise<Outc
   return isStored ? { response } : findStoredMeanwhile(request);
 }
 
-/** A larger refusal is not stored. It has no effect, so a repeated request may compute it again. */
-const MAX_REFUSAL_BYTES = 1024 * 1024;
+/**
+ * A longer refusal is not stored: a small request can cause a long one. It had no effect, so a repeated request may compute it
+ * again.
+ */
+const MAX_REFUSAL_BYTES = 4 * 1024;
 
 /** A context whose transactions are independent of the handler's, which may have begun or failed. */
 const ownContext = ({ ctx, db, key }: KeyedRequest): RequestContext =>

@@ -1,5 +1,6 @@
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import { tenantRows, type FilterScope } from '../db/filters.js';
+import { addUsage, type Quota } from '../db/quotas.js';
 import { sql, type Sql } from '../db/statements.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 
@@ -35,17 +36,26 @@ const courierOf = ({ caller }: OwnedKey) =>
 
 export type NewStoredResponse = { id: string; operationId: string; answerCipher: string };
 
-/** Returns one row, or none if a response is already stored. */
+/** What a row takes beside the response, with its indexes. */
+const ROW_BYTES = 300;
+
+/** Returns one row, or none if a response is already stored. Its bytes count against the caller's quota. */
 export const insertStoredResponse = (
   key: OwnedKey,
   { id, operationId, answerCipher }: NewStoredResponse,
+  quota: Quota,
 ): Sql<{ id: string }> => sql`
-  insert into idempotency_keys as k (tenant_id, id, courier_id, principal_kind, principal_id, key_hash, request_hash,
-    operation_id, answer_cipher)
-  values (${key.caller.tenantId}::uuid, ${id}::uuid, ${courierOf(key)}, ${kindOf(key)}, ${idOf(key)}, ${key.keyHash},
-    ${key.requestHash}, ${operationId}, ${answerCipher})
-  on conflict (tenant_id, principal_kind, principal_id, key_hash) do update
-    set id = excluded.id, courier_id = excluded.courier_id, request_hash = excluded.request_hash,
-      operation_id = excluded.operation_id, answer_cipher = excluded.answer_cipher, created_at = excluded.created_at
-    where k.created_at <= now() - ${LIFETIME}
-  returning k.id`;
+  with stored as (
+    insert into idempotency_keys as k (tenant_id, id, courier_id, principal_kind, principal_id, key_hash, request_hash,
+      operation_id, answer_cipher)
+    values (${key.caller.tenantId}::uuid, ${id}::uuid, ${courierOf(key)}, ${kindOf(key)}, ${idOf(key)}, ${key.keyHash},
+      ${key.requestHash}, ${operationId}, ${answerCipher})
+    on conflict (tenant_id, principal_kind, principal_id, key_hash) do update
+      set id = excluded.id, courier_id = excluded.courier_id, request_hash = excluded.request_hash,
+        operation_id = excluded.operation_id, answer_cipher = excluded.answer_cipher, created_at = excluded.created_at
+      where k.created_at <= now() - ${LIFETIME}
+    returning k.id
+  ), counted as (
+    ${addUsage(key.caller.tenantId, quota, key.caller, sql`(select count(*) * ${ROW_BYTES + answerCipher.length}::int from stored)`)}
+  )
+  select id from stored`;

@@ -12,6 +12,7 @@ const TENANT = DEMO.tenants.demo;
 let service: Service;
 beforeAll(async () => {
   service = await startService({ poolSize: 20 });
+  await setUrls('https://receiver.example.com/update');
 }, 60_000);
 afterAll(() => service.stop(), 60_000);
 
@@ -19,6 +20,12 @@ afterEach(async () => {
   await service.owner.query('delete from package_syncs');
   await emptyQueue(service.owner);
 });
+
+const setUrls = (url: string | null, courierId: string | null = null) =>
+  service.owner.query(
+    'update couriers set api_url_update_package = $1 where $2::uuid is null or id = $2::uuid',
+    [url, courierId],
+  );
 
 const dispatch = (as: string, body: object = {}) =>
   service.call('listPackages', { as, body: { action: 'queue_dispatch', ...body } });
@@ -195,13 +202,22 @@ describe('repeated dispatch', () => {
     expect(await queuedSyncs()).toEqual(expect.arrayContaining(before));
   });
 
-  test.each(['sending', 'sent', 'failed'])(
-    'queues a package that is %s again under a new job id and wakes its delivery queue',
-    async (status) => {
+  const setStatus = (status: string) =>
+    service.owner.query('update package_syncs set status = $1, settled_at = now()', [status]);
+
+  test.each([
+    ['sending', true],
+    ['sent', true],
+    ['failed', false],
+  ])(
+    'queues a package that is %s again under a new job id and wakes its delivery queue (changed since: %s)',
+    async (status, isChanged) => {
       const [id] = DEMO.packages.available.IEX;
       await dispatch('admin', { package_ids: [id] });
       const before = await select<{ job_id: string }>('select job_id from package_syncs');
-      await service.owner.query('update package_syncs set status = $1, settled_at = now()', [status]);
+      await setStatus(status);
+      if (isChanged)
+        await service.owner.query('update packages set updated_at = now() where id = $1', [id]);
       await emptyQueue(service.owner);
       expect(figuresOf(await dispatch('admin', { package_ids: [id] }))).toEqual([1, 1]);
       const [after] = await select<{ job_id: string; settled_at: Date | null }>(
@@ -212,6 +228,17 @@ describe('repeated dispatch', () => {
       expect(await queued()).toEqual([id]);
     },
   );
+
+  test.each(['sending', 'sent'])('queues no package that is %s and has not changed since', async (status) => {
+    const ids = [...DEMO.packages.available.IEX];
+    await dispatch('admin', { package_ids: ids });
+    await setStatus(status);
+    await emptyQueue(service.owner);
+    const before = await select('select * from package_syncs order by package_id');
+    expect(figuresOf(await dispatch('iex', { package_ids: ids }))).toEqual([ids.length, 0]);
+    expect(await select('select * from package_syncs order by package_id')).toEqual(before);
+    expect(await queued()).toEqual([]);
+  });
 
   const CALLERS = rounds(40, 100);
 

@@ -8,6 +8,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
+  await service.owner.query("update couriers set api_url_update_package = 'https://receiver.example.com/update'");
 });
 
 afterAll(() => service.stop());
@@ -80,6 +81,7 @@ test('packages taken over by a later dispatch or update count as superseded, and
     "update package_syncs set status = 'sent', settled_at = now() where package_id = any($1)",
     [IEX_PACKAGES.slice(0, 3)],
   );
+  await service.owner.query('update packages set updated_at = now() where id = any($1)', [IEX_PACKAGES]);
   const second = await dispatch('iex', { package_ids: [...IEX_PACKAGES.slice(1, 5)] });
   expect(await progressOf(first)).toEqual({ ...NONE, queued: 3, sent: 1, superseded: 2 });
   expect(await progressOf(second)).toEqual({ ...NONE, queued: 2 });

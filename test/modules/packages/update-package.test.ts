@@ -546,6 +546,10 @@ describe('concurrent updates', () => {
   }, 60_000);
 
   test('concurrent updates and dispatches of the same packages all succeed with one synchronisation each and one delivery job', async () => {
+    await service.owner.query(
+      "update couriers set api_url_update_package = 'https://receiver.example.com/update' where id = $1",
+      [IEX],
+    );
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await addPackage());
     const calls = Array.from({ length: 100 }, (_, index) =>

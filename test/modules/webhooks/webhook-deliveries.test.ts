@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { QUOTAS } from '../../../generated/bounds.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
 import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
@@ -474,6 +475,38 @@ describe('recover_since', () => {
       ...{ has_more: false, endpoints: { add_package: { queued: 1 } } },
     });
   }, 120_000);
+
+  test('a loop of setting the URL, recovering and clearing the URL queues each event once per hour', async () => {
+    const events = [await insertFor(IEX), await insertFor(IEX)];
+    const failAll = () => service.owner.query("update webhook_deliveries set status = 'failed', next_attempt_at = null, settled_at = now()");
+    for (const queued of [2, 0, 0]) {
+      expect((await recover('iex')).body['data'].endpoints.add_package.queued).toBe(queued);
+      await failAll();
+    }
+    expect(await queuedFor()).toEqual([...events].sort());
+    await service.owner.query("update webhook_deliveries set created_at = created_at - interval '61 minutes'");
+    expect((await recover('iex')).body['data'].endpoints.add_package.queued).toBe(2);
+  });
+
+  test('counts queued webhooks against the quota of a day, recovers what is left of it, and then returns 429', async () => {
+    const { limit } = QUOTAS.recovered_webhooks;
+    for (let count = 0; count < 3; count += 1) await insertFor(IEX);
+    await service.owner.query(
+      `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used)
+       values ($1, $2, 'recovered_webhooks', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', $3)
+       on conflict (tenant_id, courier_id, kind, period_start) do update set used = excluded.used`,
+      [DEMO.tenants.demo, IEX, limit - 2],
+    );
+    const first = await recover('iex');
+    expect(first.body['data']).toMatchObject({ has_more: true, endpoints: { add_package: { queued: 2 } } });
+    expect(first.headers.get('ratelimit')).toMatch(/"recovered-webhooks";r=0/);
+    const rows = await queuedFor();
+    const refused = await recover('iex');
+    expect([refused.status, refused.body['code']]).toEqual([429, 'quota_exceeded']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await queuedFor()).toEqual(rows);
+    await service.owner.query('delete from courier_quotas');
+  });
 
   test.each([
     ...['2026-02-30 00:00:00', '2026-11-21 24:00:00', '2026-11-21 12:60:00', '2026-11-21 12:00:60'],

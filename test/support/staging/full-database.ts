@@ -17,6 +17,8 @@ const ROWS = [
   `insert into prealert_flags (tenant_id, courier_id, tracking_key) values ($1, '${IEX}', 'FLAGGED1')`,
   `insert into package_weights (tenant_id, package_id, received_weight_lb)
    select tenant_id, id, weight_lb from packages where tenant_id = $1 order by id limit 1`,
+  `insert into principal_quotas (tenant_id, principal_kind, principal_id, courier_id, kind, period_start, used)
+    values ($1, 'courier', '${IEX}', '${IEX}', 'stored_bytes', now(), 1)`,
   `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used) values ($1, '${IEX}', 'customer_changes', now(), 1)`,
   `update couriers set webhook_secret_cipher = 'v1.x', webhook_previous_secret_cipher = 'v1.y', webhook_secret_rotated_at = now()
    where tenant_id = $1 and id = '${HRB}'`,

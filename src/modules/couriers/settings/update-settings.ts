@@ -1,6 +1,6 @@
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
-import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Deps } from '../../dependencies.js';
@@ -82,7 +82,7 @@ const profileOf = (settings: Settings): ProfileFields => ({
 });
 
 /** Limits port scans through changed URLs. The contract states the limit. */
-const TARGET_CHANGES: Quota = { kind: 'target_changes', period: 'hour', limit: 30 };
+const TARGET_CHANGES = quotaOf('target_changes');
 
 const URLS = ['api_url_get_customers', 'api_url_add_package', 'api_url_update_package'] as const;
 

@@ -5,7 +5,7 @@ import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import { queueSyncs } from '../dispatch/queue-syncs.js';
+import { queueChanged } from '../dispatch/queue-syncs.js';
 import { findCustomers } from '../intake/queries.js';
 import { changeOwner, lockedParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
 
@@ -58,7 +58,7 @@ export async function notifyCourierOfClaim(
 ): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents(ctx, tx, 'package.created', [{ packageId }]);
-  await tx.defer(queueSyncs(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
+  await tx.defer(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {

@@ -1,25 +1,28 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
+import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platform/db/quotas.js';
 import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { filtersOf, matching } from '../list/filters.js';
 import { insertDispatch } from './queries.js';
-import { queueSyncs, type SyncCounts } from './queue-syncs.js';
+import { queueSelected, type SyncCounts } from './queue-syncs.js';
 
 /** A larger selection would hold its locks for longer than the request timeout. */
 const MAX_SELECTED = 100_000;
 
+const DISPATCHED = quotaOf('dispatched_packages');
+
 /** Maximum number of requested ids that the audit entry repeats. */
 const MAX_AUDITED_IDS = 100;
 
-export type Dispatch = SyncCounts & { dispatchId: string };
+export type Dispatch = Pick<SyncCounts, 'selected' | 'queued'> & { dispatchId: string };
 
 /**
  * Queues packages for synchronisation: either those of the given ids that the caller may see, or all that
  * match the filters, on all pages.
- * @throws ApiError validation_failed if more than 100,000 packages match
+ * @throws ApiError validation_failed if more than 100,000 packages match, quota_exceeded
  */
 export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispatch'>): Promise<Dispatch> {
   const dispatchId = newId();
@@ -29,14 +32,20 @@ export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispat
     ? sql`${ownRows(ctx, 'p')} and p.id = any(${packageIds}::uuid[])`
     : matching(ctx, filters);
   return ctx.transaction(async (tx) => {
-    const [counts] = await tx.query(queueSyncs(ctx, selection, { dispatchId, atMost: MAX_SELECTED }));
+    // Checked before the packages are marked, because undoing that costs as much as doing it.
+    const atMostQueued = await remainingQuota(ctx, tx, DISPATCHED, ctx.caller);
+    const bounds = { dispatchId, atMost: MAX_SELECTED, atMostQueued };
+    const [counts] = await tx.query(queueSelected(ctx, selection, bounds));
     if (!counts) throw new Error('The dispatch statement returned no row.');
-    if (counts.selected > MAX_SELECTED) throw tooMany();
-    await tx.execute(insertDispatch(ctx, { id: dispatchId, ...counts }));
+    const { selected, wanted, queued } = counts;
+    if (selected > MAX_SELECTED) throw tooMany();
+    if (wanted > atMostQueued) await assertQuota(ctx, tx, DISPATCHED, ctx.caller, wanted);
+    await tx.execute(insertDispatch(ctx, { id: dispatchId, selected, queued }));
     const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
-    const after = { ...counts, ...requested };
+    const after = { selected, queued, ...requested };
     await tx.audit({ action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after });
-    return { ...counts, dispatchId };
+    await takeQuota(ctx, tx, DISPATCHED, ctx.caller, queued);
+    return { selected, queued, dispatchId };
   });
 }
 

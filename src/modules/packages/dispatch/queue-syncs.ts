@@ -5,39 +5,83 @@ import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 export type SyncCounts = {
   /** The number of packages that match, at most `atMost` + 1. */
   selected: number;
-  /** The number of matching packages that have a courier and were not queued before. */
+  /** The number of matching packages that should be queued. */
+  wanted: number;
+  /** The number of matching packages that were queued. */
   queued: number;
   /** The number of delivery queues that got a job. */
   woken: number;
 };
 
+type Bounds = {
+  dispatchId: string;
+  /** If more packages match, none is marked. */
+  atMost: number;
+  /** If more packages should be queued, none is marked. */
+  atMostQueued: number;
+};
+
 /**
- * Marks packages for synchronisation with the courier's own system, in one statement. The worker sends the
- * package's state at the time of sending. A package that is already queued keeps its position. If more than
- * `atMost` packages match, none is marked.
+ * Marks a changed package for synchronisation with the courier's own system. The worker sends the package's state at the time of
+ * sending. A package that is already queued keeps its position.
  * @param selection a condition on packages `p` that includes the caller's scope
  */
-export function queueSyncs(
+export function queueChanged(ctx: UserContext, selection: Sql): Sql<SyncCounts> {
+  const bounds = { dispatchId: null, atMost: 1, atMostQueued: 1 };
+  return markSelected(ctx, sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`, bounds);
+}
+
+/**
+ * Marks packages that a dispatch selects, in one statement. Writes nothing for a package whose courier has no URL that can
+ * receive it, nor for one that has not changed since it was last sent: a loop of small requests would otherwise write an event per
+ * package each time.
+ * @param selection a condition on packages `p` that includes the caller's scope
+ */
+export function queueSelected(ctx: UserContext, selection: Sql, bounds: Bounds): Sql<SyncCounts> {
+  const { tenantId } = ctx;
+  return markSelected(
+    ctx,
+    sql`select p.id, coalesce(receiver.is_open, false) and not coalesce(sync.status = 'queued'
+        or sync.status in ('sending', 'sent') and p.updated_at <= sync.requested_at, false) as is_wanted
+      from packages p
+      left join (
+        select c.id, c.is_active and c.api_url_update_package is not null and e.paused_at is null as is_open
+        from couriers c
+        left join webhook_endpoints e
+          on e.tenant_id = c.tenant_id and e.courier_id = c.id and e.endpoint = 'update_package'
+        where c.tenant_id = ${tenantId}::uuid
+      ) receiver on receiver.id = p.courier_id
+      left join package_syncs sync on sync.tenant_id = ${tenantId}::uuid and sync.package_id = p.id
+      where ${selection}`,
+    bounds,
+  );
+}
+
+function markSelected(
   { tenantId, traceparent }: UserContext,
-  selection: Sql,
-  { dispatchId = null, atMost = 1 }: { dispatchId?: string | null; atMost?: number } = {},
+  packages: Sql,
+  { dispatchId, atMost, atMostQueued }: Omit<Bounds, 'dispatchId'> & { dispatchId: string | null },
 ): Sql<SyncCounts> {
   // Sorted by id, because two dispatches of the same packages in opposite orders would deadlock. Locks the
   // packages first, in the same order as every other writer: the foreign key of package_syncs would lock them
-  // only later.
+  // only later. Only those to mark, because a lock writes to the table.
   return sql`with selected as materialized (
-      select p.id, p.courier_id from packages p where ${selection}
-      order by p.id limit ${atMost}::int + 1 for key share of p
+      ${packages} order by p.id limit ${atMost}::int + 1
+    ), counted as materialized (
+      select count(*)::int as selected, (count(*) filter (where is_wanted))::int as wanted from selected
+    ), locked as materialized (
+      select p.id, p.courier_id from packages p join selected s on s.id = p.id and s.is_wanted
+      where p.tenant_id = ${tenantId}::uuid and p.courier_id is not null
+        and (select selected <= ${atMost}::int and wanted <= ${atMostQueued}::int from counted)
+      order by p.id for key share of p
     ), marked as (
       insert into package_syncs as sync (tenant_id, package_id, courier_id, job_id, dispatch_id, traceparent)
-      select ${tenantId}::uuid, s.id, s.courier_id, new_id(), ${dispatchId}::uuid, ${traceparent ?? null}
-      from selected s where s.courier_id is not null and (select count(*) from selected) <= ${atMost}::int
-      order by s.id
+      select ${tenantId}::uuid, id, courier_id, new_id(), ${dispatchId}::uuid, ${traceparent ?? null}
+      from locked order by id
       on conflict (tenant_id, package_id) do update set status = 'queued', courier_id = excluded.courier_id,
         job_id = excluded.job_id, dispatch_id = excluded.dispatch_id, traceparent = excluded.traceparent, requested_at = now(), settled_at = null
       where sync.status <> 'queued'
       returning courier_id
     ), woken as (${wakeDeliveryQueues({ tenantId, traceparent }, sql`select distinct courier_id, 'update_package' as endpoint from marked`)})
-    select (select count(*)::int from selected) as selected, (select count(*)::int from marked) as queued, woken
-    from woken`;
+    select selected, wanted, (select count(*)::int from marked) as queued, woken from counted, woken`;
 }

@@ -52,12 +52,14 @@ const isSql = (condition: Sql | string | false | undefined): condition is Sql =>
  * Partial matches use the trigram index. The function compares a masked number with its mask
  * (maskTrackingNumber): comparing the full number would reveal the hidden part digit by digit.
  */
-function textFilter({ trackingNumber, shipper, firstName, lastName }: PackageFilters): Sql | undefined {
+function textFilter(filters: PackageFilters): Sql | undefined {
+  const { trackingNumber, shipper, firstName, lastName, courierID } = filters;
   const patterns = [trackingNumber, shipper, firstName, lastName].map((text) =>
     text ? containsPattern(text) : null,
   );
   if (patterns.every((pattern) => pattern === null)) return undefined;
-  return sql`p.id = any (array(select search_packages(${join(patterns)})))`;
+  const found = sql`select packages_containing(${join(patterns)}, ${courierID || null}::uuid)`;
+  return sql`p.id = any (array(${found}))`;
 }
 
 /** Midnight UTC of a date, or `daysAfter` days later, independent of the session's time zone. */

@@ -5,7 +5,7 @@ import { violates } from '../../../platform/db/violations.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { parcelKey } from '../../tracking-numbers/public.js';
-import { queueSyncs } from '../dispatch/queue-syncs.js';
+import { queueChanged } from '../dispatch/queue-syncs.js';
 import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
 import { lockPackageAndParcels } from './lock-package.js';
@@ -89,5 +89,5 @@ export async function applyChanges(
   const states = { before: Object.fromEntries(columns.map((key) => [key, before[key]])), after: all };
   const fact = { action: 'package.updated', entity: 'package', entityId: id, ...states } as const;
   await tx.audit(fact, ...effects.facts);
-  await tx.defer(queueSyncs(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
+  await tx.defer(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
 }

@@ -1,6 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
+import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platform/db/quotas.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { targetCourierId } from '../events/target-courier.js';
@@ -14,10 +15,11 @@ export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; 
 
 // Source: the contract's limits.
 const MAX_RECOVERED = 100_000;
+const RECOVERED = quotaOf('recovered_webhooks');
 
 /**
- * Sends the events missed since a time again, at most 100,000.
- * @throws ApiError validation_failed, courier_not_found
+ * Sends the events missed since a time again, at most 100,000 and at most what is left of the courier's quota.
+ * @throws ApiError validation_failed, courier_not_found, quota_exceeded
  */
 export async function recoverSince(ctx: UserContext, input: RecoverInput): Promise<Recovery> {
   const { since } = input;
@@ -25,8 +27,11 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
   const courierId = targetCourierId(ctx.caller, input.courier_id);
   return ctx.transaction(async (tx) => {
     const obstacles = await lockEndpoints(ctx, tx, courierId);
+    await assertQuota(ctx, tx, RECOVERED, courierId);
+    // Exact, because the courier is locked.
+    const atMost = Math.min(MAX_RECOVERED, await remainingQuota(ctx, tx, RECOVERED, courierId));
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
-    const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost: MAX_RECOVERED }));
+    const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost }));
     const of = (endpoint: Endpoint): Recovered => {
       const { selected = 0, queued = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
       return { selected, queued, skipped: obstacles.get(endpoint) ?? null };
@@ -34,6 +39,8 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
     const endpoints = { add_package: of('add_package'), update_package: of('update_package') };
     const after = { since, endpoints };
     await tx.audit({ action: 'webhook.recovered', entity: 'courier', entityId: courierId, after });
+    const queued = endpoints.add_package.queued + endpoints.update_package.queued;
+    await takeQuota(ctx, tx, RECOVERED, courierId, queued);
     return { since, endpoints, hasMore: rows[0]?.hasMore ?? false };
   });
 }

@@ -82,7 +82,8 @@ export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: numbe
 
 /**
  * Inserts new deliveries, in order of the events, for each event since a time that goes to an open URL and
- * has no delivered or pending delivery. Schedules the queues. Returns one row per URL.
+ * has no delivered or pending delivery, nor a recovery of the last hour: removing the URL fails all of them, and a loop would add a
+ * row per event each time. Schedules the queues. Returns one row per URL.
  * @param since `YYYY-MM-DD HH:MM:SS` in UTC
  */
 export function recoverEvents(
@@ -103,7 +104,8 @@ export function recoverEvents(
       where ${ownRows(ctx, 'e')} and e.courier_id = ${courierId}::uuid and e.sequence > 0
         and e.occurred_at >= ${since}::timestamp at time zone 'UTC'
       union all
-      select d.event_id, null, null, d.status <> 'failed', d.sync_job_id
+      select d.event_id, null, null,
+        d.status <> 'failed' or d.origin = 'recovery' and d.created_at > now() - interval '1 hour', d.sync_job_id
       from webhook_deliveries d
       where ${ownRows(ctx, 'd')} and d.courier_id = ${courierId}::uuid
         and d.created_at >= ${since}::timestamp at time zone 'UTC'

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
+import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -15,7 +15,7 @@ export type Resent = { id: string; eventId: string; endpoint: Endpoint; isNew: b
 
 // Source: the contract's limits.
 const MAX_PENDING_TESTS = 10;
-const SENDS: Quota = { kind: 'webhook_sends', period: 'hour', limit: 300 };
+const SENDS = quotaOf('webhook_sends');
 
 /**
  * Sends the event of a delivery again, in a new delivery or in the pending one.
