@@ -87,7 +87,7 @@ export function violates(error: unknown, constraint: string): boolean {
   return found.code === UNIQUE_VIOLATION && found.constraint === constraint;
 }
 
-function isUnavailable(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   const { code } = readErrorDetails(error);
   if (code && UNAVAILABLE_CODES.has(code)) return true;
   if (!(error instanceof Error)) return false;
