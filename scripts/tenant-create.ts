@@ -5,8 +5,9 @@ import { readOtherOwnerCells, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
 import { runScript } from './script.js';
+import { commandLine } from '../src/config/commands.js';
 
-const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" --host gateway.example.com [--host ...]
+const USAGE = `${commandLine('tenant-create --slug miami --name')} "Miami Gateway Ltd" --host gateway.example.com [--host ...]
   [--warehouse "Miami Gateway"] [--admin admin] [--generate-password]`;
 
 await runScript(async (print) => {

@@ -14,7 +14,7 @@ import type { Cell } from './platform/db/cells.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
-import { rejectWhileClosing } from './platform/http/connections/graceful-shutdown.js';
+import { serveWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
 import { sendRateLimits } from './platform/http/replies/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
@@ -70,7 +70,7 @@ export async function createApp({
   sendRateLimits(server);
   if (observer) validateResponses(server, observer);
   sliceReplies(server, unread);
-  rejectWhileClosing(server);
+  serveWhileClosing(server);
   const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);

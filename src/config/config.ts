@@ -64,11 +64,20 @@ export type Config = {
 export type MailConfig = {
   from: string;
   /** If undefined, each mail is written to a file in the outbox. */
-  ses: { region: string; endpoint?: string } | undefined;
+  ses: SesConfig | undefined;
   outbox: string;
   /** The only recipients. If undefined, there is no restriction. */
   recipients?: MailRecipients | undefined;
 };
+
+export type SesConfig = {
+  region: string;
+  endpoint?: string;
+  /** If undefined, the SDK finds them: a profile, or the role of the machine or the pod. */
+  credentials?: AwsCredentials | undefined;
+};
+
+export type AwsCredentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 
 /** Staging mails only these: the database may be a copy of production's. */
 export type MailRecipients = {
@@ -246,6 +255,7 @@ function toConfig(settings: Settings): Config {
         ? {
             region: settings.SES_REGION,
             ...(settings.SES_ENDPOINT ? { endpoint: settings.SES_ENDPOINT } : {}),
+            credentials: awsCredentials(settings),
           }
         : undefined,
       outbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
@@ -286,6 +296,13 @@ function mailRecipients(settings: Settings): MailRecipients | undefined {
   const { APP_ENV, SES_REGION, STAGING_MAIL_TO: otherwiseTo, STAGING_MAIL_DOMAINS } = settings;
   if (APP_ENV !== 'staging' || !(SES_REGION || otherwiseTo || STAGING_MAIL_DOMAINS)) return undefined;
   return { otherwiseTo, domains: lowerCaseList(STAGING_MAIL_DOMAINS) };
+}
+
+function awsCredentials(settings: Settings): AwsCredentials | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = settings;
+  if (!accessKeyId || !secretAccessKey) return undefined;
+  const sessionToken = settings.AWS_SESSION_TOKEN;
+  return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
 }
 
 /** Staging calls no host that is not listed, because its database may be a copy of production's. */

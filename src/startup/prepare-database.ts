@@ -21,6 +21,7 @@ import {
   readVersion,
   withClient,
 } from '../platform/db/connections/roles.js';
+import { commandLine } from '../config/commands.js';
 
 export type PreparedDatabase = {
   url: string;
@@ -134,7 +135,7 @@ async function assertMigrated(url: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
   if (pending.length === 0) return;
   throw new ConfigError([
-    `The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`,
+    `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set`,
   ]);
 }
 
@@ -147,7 +148,7 @@ async function recordUse(config: Config, url: string, log: Log): Promise<void> {
     const pause = await readPause(client);
     if (pause) log(`Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`);
   }).catch((error: unknown) => {
-    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
+    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
   });
 }
 

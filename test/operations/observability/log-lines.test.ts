@@ -118,6 +118,29 @@ test('a failed request: tenant, user, operation, status, code, trace, and the er
   expect(await lineWith({ level: 50, traceId: id })).toMatchObject({ ...fields, err: { code: '42P01' } });
 });
 
+test('health checks: no line at info, unless they fail', async () => {
+  expect(await ask(replica.url, { path: '/health' })).toMatchObject({ status: 200 });
+  expect(await ask(replica.url, { path: '/ready?a=b' })).toMatchObject({ status: 200 });
+  await owner.query('alter table _prisma_migrations rename to migrations_away');
+  try {
+    await until(async () => (await ask(replica.url, { path: '/ready' })).status >= 500);
+  } finally {
+    await owner.query('alter table migrations_away rename to _prisma_migrations');
+  }
+  expect(await lineWith({ msg: 'request completed', operationId: 'getReadiness' })).toMatchObject({
+    level: 30,
+    code: expect.any(String),
+  });
+  const checks = replica
+    .output()
+    .split('\n')
+    .filter((line) => /"path":"\/(health|ready)/.test(line))
+    .map((line) => JSON.parse(line) as { msg: string; res?: { statusCode: number } });
+  expect(checks.filter(({ msg, res }) => msg === 'incoming request' || (res?.statusCode ?? 200) < 400)).toEqual(
+    [],
+  );
+});
+
 test('a webhook that is not delivered: tenant, courier, job, outcome, status and trace', async () => {
   const id = traceId();
   const token = await logIn(replica.url, 'warehouse');

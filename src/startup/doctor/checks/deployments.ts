@@ -2,6 +2,7 @@ import { DEMO } from '../../../development/demo/demo.js';
 import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected, Subject } from './subject.js';
+import { commandLine } from '../../../config/commands.js';
 
 /** Finds another deployment that has used this database, and secrets of this one that it has. */
 export async function checkDeployments({ client, config }: Connected): Promise<Finding[]> {
@@ -20,7 +21,7 @@ export async function checkDeployments({ client, config }: Connected): Promise<F
 const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment): Finding =>
   problem(
     `This database was used by the deployment ${name} (APP_ENV=${appEnv}), last on ${seenAt.toISOString()}.`,
-    'If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run npm run anonymise ' +
+    `If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run ${commandLine('anonymise')} ` +
       'as docs/staging.md describes. To keep the data as they are, run as the owner ' +
       `delete from installation.deployments where name = '${name}' and app_env = '${appEnv}'.`,
   );
