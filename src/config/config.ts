@@ -1,6 +1,7 @@
 import {
   DATABASE_URL_EXPECTED,
   DEVELOPMENT_SECRETS,
+  environmentFaults,
   isDatabaseUrl,
   list,
   parseSettings,
@@ -149,19 +150,28 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** Reads the settings for an inspection: one line per fault, and the settings without those that cannot be read. */
 export function surveyConfig(env: NodeJS.ProcessEnv = process.env): { config: Config; faults: string[] } {
   const { settings, faults, faulty } = parseSettings(env);
-  faults.push(...missingForDeployment(settings), ...contradictions(settings));
   const usable = Object.fromEntries(Object.entries(env).filter(([name]) => !faulty.includes(name)));
-  return { config: toConfig(faulty.length > 0 ? parseSettings(usable).settings : settings), faults };
+  const config = toConfig(faulty.length > 0 ? parseSettings(usable).settings : settings);
+  // Which settings are required depends on it.
+  if (!env['APP_ENV']) return { config, faults: environmentFaults(env) };
+  return { config, faults: [...faults, ...missingForDeployment(settings), ...contradictions(settings)] };
+}
+
+/** Returns the given settings with the secrets in files. @throws ConfigError when a file, or APP_ENV, is missing or faulty */
+function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { given, faults } = withSecretFiles(env);
+  const all = [...environmentFaults(env), ...faults];
+  if (all.length > 0) throw new ConfigError(all);
+  return given;
 }
 
 /**
  * Returns the URL of the schema owner's connection, for scripts that need no other settings.
  *
- * @throws ConfigError when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
+ * @throws ConfigError when APP_ENV is missing, when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
  */
 export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
-  const { given, faults } = withSecretFiles(env);
-  if (faults.length > 0) throw new ConfigError(faults);
+  const given = readGiven(env);
   const name = given['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
   const url = given[name];
   if (!url)
@@ -176,9 +186,7 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
  * @throws Error when one is missing or not a URL
  */
 export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string, string> {
-  const { given, faults } = withSecretFiles(env);
-  if (faults.length > 0) throw new ConfigError(faults);
-  return toOwnerCells(given);
+  return toOwnerCells(readGiven(env));
 }
 
 /**
@@ -187,8 +195,7 @@ export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string
  * @throws Error when one is not a URL
  */
 export function readOtherOwnerCells(env: NodeJS.ProcessEnv = process.env): CellConfig[] {
-  const { given, faults } = withSecretFiles(env);
-  if (faults.length > 0) throw new ConfigError(faults);
+  const given = readGiven(env);
   if (!given['DATABASE_OWNER_CELLS']) return [];
   const [, ...others] = toOwnerCells(given);
   return others.map(([name, url]) => ({ name, url }));

@@ -1,8 +1,7 @@
-import { openSecrets } from '../platform/access/secrets.js';
+import type pg from 'pg';
+import { openSecrets, type Secrets } from '../platform/access/secrets.js';
 import type { CellConfig } from '../config/cells.js';
 import { ConfigError, type Config } from '../config/config.js';
-import { seedDemo } from '../development/demo/seed.js';
-import { analyzeNonEmptyTables } from '../platform/db/migrations/analyze.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,
@@ -36,11 +35,15 @@ export type PreparedDatabase = {
 
 type Log = (line: string) => void;
 
+/** Loads the demo data, unless the database contains others. The client is connected as the schema's owner. */
+export type LoadDemo = (client: pg.ClientBase, secrets: Secrets, log: Log) => Promise<void>;
+
 /**
  * Prepares the database: starts the embedded server if no URL is configured, applies migrations if the owner's URL is known,
- * and loads the demo data into an empty database in development.
+ * and loads the demo data in development.
  *
  * @param runsJobs whether this process runs jobs, which needs a connection that bypasses a pooler
+ * @param loadDemo given only in a clone of the repository
  * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or the settings for a
  *   connection pooler are wrong
  */
@@ -48,6 +51,7 @@ export async function prepareDatabase(
   config: Config,
   log: Log,
   runsJobs: boolean,
+  loadDemo?: LoadDemo,
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
@@ -59,7 +63,9 @@ export async function prepareDatabase(
     ]);
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
-    if (ownerUrl) await migrateAndSeed(config, ownerUrl, log);
+    if (ownerUrl) await migrateAtStart(ownerUrl, log);
+    if (ownerUrl && loadDemo && config.appEnv === 'development')
+      await withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log));
     const url = embedded
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
@@ -120,15 +126,12 @@ async function assertReachable(setting: string, url: string | undefined): Promis
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-async function migrateAndSeed(config: Config, ownerUrl: string, log: Log): Promise<void> {
-  const applied = await migrate(ownerUrl, MIGRATIONS, { log });
-  if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
-  if (config.appEnv !== 'development') return;
-  await withClient(ownerUrl, async (client) => {
-    if (!(await seedDemo(client, openSecrets(config.secrets), new Date()))) return;
-    await analyzeNonEmptyTables(client);
-    log('Loaded the demo data.');
+/** @throws ConfigError when a migration fails, or another process migrates for longer than the limit */
+async function migrateAtStart(ownerUrl: string, log: Log): Promise<void> {
+  const applied = await migrate(ownerUrl, MIGRATIONS, { log }).catch((error: unknown) => {
+    throw new ConfigError([messageOf(error)]);
   });
+  if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
 }
 
 async function assertMigrated(url: string): Promise<void> {

@@ -99,7 +99,7 @@ describe('dependencies between layers and modules point in one direction', () =>
 describe('the folder tree follows the design', () => {
   test('src holds only the entry points, the composition and the handler table', () => {
     const topLevel = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
-    const names = ['app', 'handlers', 'main', 'serve', 'worker'];
+    const names = ['app', 'clone', 'handlers', 'main', 'serve', 'worker'];
     expect(topLevel.sort()).toEqual(names.map((name) => `src/${name}.ts`));
   });
 

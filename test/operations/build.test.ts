@@ -18,6 +18,7 @@ const FILES = {
   'src/value.ts': 'export const value: string = "first";\n',
   'src/main.ts': 'import { value } from "./value.js";\nprocess.stdout.write(value);\n',
   'src/worker.ts': 'import { value } from "./value.js";\nprocess.stdout.write(`worker ${value}`);\n',
+  'src/clone.ts': 'import { value } from "./value.js";\nprocess.stdout.write(`clone ${value}`);\n',
   'scripts/doctor.ts': 'export {};\n',
   'scripts/health.ts': 'export {};\n',
   'scripts/migrate.ts': 'export {};\n',

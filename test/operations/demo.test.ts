@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import pg from 'pg';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { DEMO, DEMO_BACKUP_CODES, seedDemo } from '../../src/development/demo/seed.js';
 import { isHouseNumber } from '../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../src/modules/tracking-numbers/tracking-key.js';
@@ -34,7 +34,7 @@ const TABLES = [
   ...['bill_lines', 'bill_payments', 'bill_counters'],
 ];
 
-const secrets = openSecrets(readConfig({}).secrets);
+const secrets = openSecrets(developmentConfig({}).secrets);
 const closings: (() => Promise<unknown>)[] = [];
 let client: pg.Client;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import { enterScope } from '../../src/platform/db/transactions/admission.js';
 import { sql } from '../../src/platform/db/statements.js';
@@ -496,7 +496,7 @@ describe('retention of stored responses', () => {
     expect(text).not.toContain(Buffer.from(apiKey).toString('base64').slice(0, 20));
 
     const stored = rows.find(({ courier_id }) => courier_id === DEMO.couriers.HRB);
-    const secrets = openSecrets(readConfig({}).secrets);
+    const secrets = openSecrets(developmentConfig({}).secrets);
     const context = { tenantId: stored.tenant_id, rowId: stored.id, field: 'idempotent_answer' as const };
     expect(secrets.decrypt(stored.answer_cipher, context)).toContain('statusCode');
     expect(() => secrets.decrypt(stored.answer_cipher, { ...context, rowId: randomUUID() })).toThrow(

@@ -3,7 +3,7 @@ import pg from 'pg';
 import speakeasy from 'speakeasy';
 import { createApp, type App } from '../../src/app.js';
 import { openSecrets, type EncryptionContext, type Secrets } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { signingSecrets, type SigningRow } from '../../src/modules/couriers/settings/webhook-secret.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { DEMO } from '../../src/development/demo/seed.js';
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 /** Starts a replica on the same database with the given keys. */
 async function startReplica(keys: string): Promise<{ app: App; url: string; stop(): Promise<void> }> {
-  const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url, ENCRYPTION_KEYS: keys });
+  const config = developmentConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url, ENCRYPTION_KEYS: keys });
   const db = openDb({ url, size: 5, assumeRole: 'crossdock_app', onError: () => {} });
   const app = await createApp({ config, db });
   const address = await app.server.listen({ host: '127.0.0.1', port: 0 });
@@ -62,7 +62,7 @@ async function rewrap(keys = BOTH): Promise<{ code: number | null; output: strin
   return { code, output: program.output() };
 }
 
-const secretsOf = (keys: string): Secrets => openSecrets(readConfig({ ENCRYPTION_KEYS: keys }).secrets);
+const secretsOf = (keys: string): Secrets => openSecrets(developmentConfig({ ENCRYPTION_KEYS: keys }).secrets);
 
 /**
  * Inserts couriers with an API key, a token and two webhook secrets each; enough for more than two batches.

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { openSecrets, type EncryptionContext } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 
-const secrets = openSecrets(readConfig({}).secrets);
+const secrets = openSecrets(developmentConfig({}).secrets);
 
 const CONTEXT: EncryptionContext = { tenantId: 'tenant', rowId: 'row', field: 'api_key' };
 
@@ -48,7 +48,7 @@ test('the lookup hash of a secret differs per purpose, so that one kind of secre
 });
 
 test("the lookup hash depends on the installation's lookup key", () => {
-  const { secrets: config } = readConfig({});
+  const { secrets: config } = developmentConfig({});
   const other = openSecrets({ ...config, lookupKey: Buffer.alloc(32, 7) });
   expect(other.lookupHash('the same', 'api_key')).not.toBe(secrets.lookupHash('the same', 'api_key'));
 });

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { stageApplication } from '../../../scripts/release/application.mjs';
 import { writeImage } from '../../../scripts/release/image/image.mjs';
 import { writeTarball } from '../../../scripts/release/tarball.mjs';
-import { readConfig, readOwnerUrl } from '../../../src/config/config.js';
+import { readOwnerUrl } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { crossdock, expectToServe, makeSecrets } from '../../support/release/installed.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
@@ -146,26 +147,26 @@ describe('SECRETS_DIR', () => {
 
   test('provides secrets, without the final line break, and nothing else', async () => {
     const SECRETS_DIR = await folderWith({ ...NAMES, LOOKUP_KEY: `${NAMES.LOOKUP_KEY}\n`, PORT: '1' });
-    const config = readConfig({ SECRETS_DIR });
+    const config = developmentConfig({ SECRETS_DIR });
     expect(config.secrets.lookupKey.toString('hex')).toBe(NAMES.LOOKUP_KEY);
     expect(config.tokens.keys).toEqual([{ id: 'k1', secret: 't'.repeat(40) }]);
     expect(config.port).toBe(3000);
     const owner = 'postgres://owner@127.0.0.1/crossdock';
-    expect(readOwnerUrl({ SECRETS_DIR: await folderWith({ DATABASE_OWNER_URL: `${owner}\n` }) })).toBe(owner);
+    expect(readOwnerUrl({ APP_ENV: 'staging', SECRETS_DIR: await folderWith({ DATABASE_OWNER_URL: `${owner}\n` }) })).toBe(owner);
   });
 
   test('is refused if it does not exist, if a secret cannot be read, and if a secret is set twice', async () => {
-    expect(() => readConfig({ SECRETS_DIR: '/nowhere' })).toThrow(
+    expect(() => developmentConfig({ SECRETS_DIR: '/nowhere' })).toThrow(
       'SECRETS_DIR names a folder that does not exist',
     );
     const SECRETS_DIR = await folderWith(NAMES);
-    expect(() => readConfig({ SECRETS_DIR, ...NAMES })).toThrow(
+    expect(() => developmentConfig({ SECRETS_DIR, ...NAMES })).toThrow(
       'TOKEN_KEYS is set and is also a file in SECRETS_DIR; remove one of them',
     );
     mkdirSync(join(SECRETS_DIR, 'DATABASE_URL'));
-    expect(() => readConfig({ SECRETS_DIR })).toThrow(
+    expect(() => developmentConfig({ SECRETS_DIR })).toThrow(
       /^DATABASE_URL cannot be read from SECRETS_DIR: EISDIR/,
     );
-    expect(() => readOwnerUrl({ SECRETS_DIR })).toThrow(/^DATABASE_URL cannot be read/);
+    expect(() => readOwnerUrl({ APP_ENV: 'staging', SECRETS_DIR })).toThrow(/^DATABASE_URL cannot be read/);
   });
 });

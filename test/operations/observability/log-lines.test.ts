@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';
@@ -39,7 +39,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_BSP_SCHEDULE_DELAY: '50',
   });
-  const { secrets } = readConfig({});
+  const { secrets } = developmentConfig({});
   await setEndpoints({ owner, secrets: openSecrets(secrets) }, { add: `${courier.url}/URL-CANARY` });
 }, LIMIT_MS);
 

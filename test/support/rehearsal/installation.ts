@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../harness/development.js';
 import { openSecrets, type Secrets } from '../../../src/platform/access/secrets.js';
 import { startReceiver, type Receiver } from '../receivers/receiver.js';
 import { setEndpoints } from '../receivers/webhooks.js';
@@ -96,7 +96,7 @@ export async function install(
   return operate(version, server, receiver, extra);
 }
 
-const SECRETS = openSecrets(readConfig(KEYS).secrets);
+const SECRETS = openSecrets(developmentConfig(KEYS).secrets);
 
 /** Starts the processes of an installation whose database exists. */
 export async function operate(

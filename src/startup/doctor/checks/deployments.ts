@@ -1,4 +1,4 @@
-import { DEMO } from '../../../development/demo/demo.js';
+import { PUBLISHED } from '../../../config/published.js';
 import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected, Subject } from './subject.js';
@@ -50,7 +50,7 @@ export async function checkDemoData({ client, config }: Connected): Promise<Find
   if (config.appEnv === 'development') return orOk([], 'Development may contain the demo data.');
   const { rows } = await client.query<{ id: string }>(
     'select id from all_tenants() as id where id = any($1)',
-    [Object.values(DEMO.tenants)],
+    [Object.values(PUBLISHED.tenantIds)],
   );
   return orOk(
     rows.map(({ id }) =>
