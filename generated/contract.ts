@@ -755,8 +755,8 @@ export interface paths {
          *     their courier's system, which a background job then does. `package_ids` selects the packages. Ids that you
          *     cannot see are ignored without an error. Without `package_ids`, all packages that match the filters are
          *     queued, and `page` and `limit` do not matter. A package that is already queued is not queued again: we send
-         *     its state at the time of sending. A package of an unknown courier has no target system and is not queued. More
-         *     than 100,000 packages at once are rejected with 400. Select fewer, for example by date. You cannot combine
+         *     its state at the time of sending. Nor is one that has not changed since it was sent. A package is not queued if its
+         *     courier is unknown, or has no `api_url_update_package` or a paused one. More than 100,000 packages at once are rejected with 400. Select fewer, for example by date. You cannot combine
          *     `export` with a dispatch.
          */
         post: operations["listPackages"];
@@ -2253,7 +2253,9 @@ export interface paths {
          *
          *     **After an outage.** `recover_since` checks all events since `since`. An event is sent again if it has no
          *     successful and no pending delivery. The events are sent in order, at most 100,000 per call. While `has_more`
-         *     is `true`, call again. Calling it twice sends nothing twice. `since` can be before the oldest stored event.
+         *     is `true`, call again. Calling it twice sends nothing twice. An event that was recovered is recovered again after
+         *     an hour at the earliest. A courier can recover 300,000 webhooks per UTC day. Above that the response is 429
+         *     `quota_exceeded`. `since` can be before the oldest stored event.
          *     The delivery log covers only 30 days: older events are sent even if your system accepted them before. Your
          *     check of `webhook-id` or `sequence` must detect these duplicates.
          *
@@ -2331,8 +2333,10 @@ export interface paths {
          *     these are all that you can see. A background job sends their state to the courier's system. `Dispatches.php` returns
          *     the progress.
          *
-         *     A package that is already queued is not queued again. A package of an unknown courier has no target system and
-         *     is not queued. More than 100,000 packages at once are rejected with 400. Select fewer, for example by date.
+         *     A package that is already queued is not queued again, nor is one that has not changed since it was sent. A package
+         *     is not queued if its courier is unknown, or has no `api_url_update_package` or a paused one. More than 100,000
+         *     packages at once are rejected with 400. Select fewer, for example by date. A courier, and each user of the staff,
+         *     can queue 300,000 packages per UTC day. Above that the response is 429 `quota_exceeded`.
          *
          *     ```php
          *     $dispatch = $post('/api/QueueDispatch.php', ['entryDateFloor' => '2026-11-01'])['data'];
@@ -2887,7 +2891,7 @@ export interface components {
          *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
          *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
          *     | 429 | `too_many_attempts` | There were too many failed attempts. `Retry-After` says how long to wait. |
-         *     | 429 | `quota_exceeded` | The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
+         *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
          *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
          *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
@@ -4232,7 +4236,7 @@ export interface components {
             dispatch_id: components["schemas"]["Uuid"];
             /** @description Number of packages that the ids or the filters selected, of those that you can see. */
             total_selected: number;
-            /** @description Number of packages that were newly queued. The others were already queued, or have no courier. */
+            /** @description Number of packages that were newly queued. The others were already queued, have not changed since they were sent, or have no courier with a URL that can receive them. */
             total_queued: number;
         };
         /** @description Result of a `queue_dispatch`. */
@@ -9192,7 +9196,7 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.customer_changes": {
@@ -9208,7 +9212,39 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.dispatched_packages": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "QuotaExceeded.stored_bytes.RateLimited": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.target_changes": {
@@ -9224,10 +9260,10 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The courier has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
-        "QuotaExceeded.webhook_sends": {
+        "QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -9623,6 +9659,23 @@ export interface components {
          *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         TooManyAttempts: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        TooManyAttemptsOrBytes: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -10344,7 +10397,7 @@ export interface operations {
             409: components["responses"]["SubmitPrealert.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10474,7 +10527,7 @@ export interface operations {
             409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttempts"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -10709,7 +10762,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11195,7 +11248,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11511,7 +11564,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11589,7 +11642,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11673,7 +11726,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11727,7 +11780,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.dispatched_packages"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11967,7 +12020,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12100,7 +12153,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.128.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12287,7 +12340,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12352,7 +12405,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12410,7 +12463,7 @@ export interface operations {
             409: components["responses"]["LabelJobNotClaimed.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12485,7 +12538,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12532,7 +12585,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12579,7 +12632,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.10.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12782,7 +12835,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12842,7 +12895,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12889,7 +12942,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13567,7 +13620,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14040,7 +14093,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14241,7 +14294,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14298,7 +14351,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14355,7 +14408,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14402,7 +14455,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14567,7 +14620,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14696,7 +14749,7 @@ export interface operations {
             409: components["responses"]["DuplicateWarehouseName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14809,7 +14862,7 @@ export interface operations {
             409: components["responses"]["DuplicateCarrierName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15017,7 +15070,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.webhook_sends"];
+            429: components["responses"]["QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15155,7 +15208,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["QuotaExceeded.dispatched_packages"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
