@@ -123,6 +123,16 @@ test('tests look only at the sessions of their own database, because test files 
 });
 
 describe('each concern has one location', () => {
+  // Replicas' clocks differ, so the database's clock dates what is stored. These show the time or send it.
+  test('no module stores the time of the process', () => {
+    const clocks = sources.filter(({ path, text }) => moduleOf(path) && text.includes('new Date()'));
+    expect(clocks.map(({ path }) => path).sort()).toEqual([
+      'src/modules/mail/account-mails/send-account-mail.ts',
+      'src/modules/mail/manifest-mails/compose.ts',
+      'src/modules/packages/handlers.ts',
+    ]);
+  });
+
   test('only src/config and the embedded PostgreSQL read the environment', () => {
     const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
     expect(readers.filter((path) => !/^src\/(config|development\/embedded-postgres)\//.test(path))).toEqual(
