@@ -5,6 +5,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { findAmbientState, findConnections } from '../support/architecture/database-access.js';
 import { findCrowdedFolders, findCycles, importsOf, type Import } from '../support/architecture/imports.js';
 import { findRowCasts } from '../support/architecture/row-casts.js';
+import { findSplitTexts } from '../support/architecture/split-texts.js';
 
 const readSource = (path: string) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') });
 
@@ -13,7 +14,7 @@ const imports = sources.flatMap(importsOf);
 
 function filesUnder(folder: string): string[] {
   return readdirSync(join(projectRoot, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.m?[tj]s$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.m?[tj]sx?$/.test(entry.name))
     .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)));
 }
 
@@ -120,6 +121,11 @@ test('tests look only at the sessions of their own database, because test files 
   const tests = filesUnder('test').map(readSource);
   const lookAtAll = tests.filter(({ text }) => /pg_stat_activity(?=\s)(?!\s+where datname = )/.test(text));
   expect(lookAtAll.map(({ path }) => path)).toEqual([]);
+});
+
+test('no list is written as a text that is split', () => {
+  const scripts = [...filesUnder('scripts'), ...filesUnder('console/src')].map(readSource);
+  expect([...sources, ...scripts].flatMap(findSplitTexts)).toEqual([]);
 });
 
 describe('each concern has one location', () => {
