@@ -41,8 +41,7 @@ const OPENERS: Record<string, Write> = {
   ...WRITERS,
   read: (ctx) => ctx.read([sql`select 1`]),
   snapshotTransaction: (ctx) => ctx.snapshotTransaction(5_000, () => Promise.resolve()),
-  'independent transaction': (ctx, id) =>
-    ctx.independent().transaction((tx) => tx.execute(insert(id, id))),
+  'independent transaction': (ctx, id) => ctx.independent().transaction((tx) => tx.execute(insert(id, id))),
   'read in the scope of the system': (ctx) => ctx.asSystem().read([sql`select 1`]),
 };
 
