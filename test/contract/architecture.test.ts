@@ -89,6 +89,11 @@ describe('dependencies between layers and modules point in one direction', () =>
     expect(findCycles(imports, nodeOf)).toEqual([]);
   });
 
+  test.each(['scripts', 'console/src'])('the files of %s have no import cycles', (folder) => {
+    const own = filesUnder(folder).map(readSource).flatMap(importsOf);
+    expect(findCycles(own, (path) => path.replace(/\.tsx?$/, ''))).toEqual([]);
+  });
+
   test('sources import neither scripts nor tests, and scripts import nothing from generated/', () => {
     const wrong = imports.filter(({ to }) => /^(scripts|test|dist)\//.test(to));
     expect(shown(wrong)).toEqual([]);

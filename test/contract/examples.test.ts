@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeResponseValidator } from '../support/contract/response-validator.js';
-import type { Media, Schema } from '../../src/platform/contract/bundle.js';
-import { dereference } from '../support/contract/dereference.js';
+import type { Schema } from '../../src/platform/contract/bundle.js';
+import { dereference, type Media } from '../support/contract/dereference.js';
 import { makeAjv, makeEagerCompiler } from '../../src/platform/contract/validator.js';
 import { NDJSON, type OperationId } from '../../src/platform/contract/types.js';
 import {

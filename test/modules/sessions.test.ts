@@ -216,13 +216,14 @@ describe('session end', () => {
   const CALLERS = rounds(60, 200);
 
   test.each([
-    ['is disabled', 'update users set is_active = false where id = $1', '403 account_disabled'],
+    ['is disabled', 'update users set is_active = false where id = $1', '403 account_disabled', null],
     [
       'loses its tokens',
       'update users set token_version = token_version + 1 where id = $1',
       '401 token_invalid',
+      'revoked',
     ],
-  ])('a user who %s while a request waits ends no session', async (_what, text, refusal) => {
+  ])('a user who %s while a request waits ends no session', async (_what, text, refusal, reason) => {
     const calls = (own: string, other: string) => [
       () => manage(own, { action: 'logout' }),
       () => manage(own, { action: 'end', session_id: other }),
@@ -235,10 +236,10 @@ describe('session end', () => {
       if (!call) throw new Error('There is no such call.');
       const reply = await changeMeanwhile(service.owner, { text, values: [user.id] }, call);
       expect([index, coded(reply)]).toEqual([index, refusal]);
-      const { rows } = await service.owner.query('select ended_at from sessions where user_id = $1', [
+      const { rows } = await service.owner.query('select end_reason from sessions where user_id = $1', [
         user.id,
       ]);
-      expect(rows).toEqual([{ ended_at: null }, { ended_at: null }]);
+      expect(rows).toEqual([{ end_reason: reason }, { end_reason: reason }]);
     }
   });
 

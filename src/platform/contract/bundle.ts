@@ -3,22 +3,6 @@ import { join } from 'node:path';
 import { projectRoot } from '../../config/project-root.js';
 
 export type Schema = { [key: string]: unknown };
-export type Media = { schema?: Schema; examples?: Record<string, { value?: unknown }>; example?: unknown };
-export type ContractResponse = {
-  headers?: Record<string, { required?: boolean; schema?: Schema; example?: string | number }>;
-  content?: Record<string, Media>;
-};
-export type ContractOperation = {
-  operationId: string;
-  summary: string;
-  parameters?: { name: string; in: string; required?: boolean; schema: Schema; example?: unknown }[];
-  requestBody?: { required?: boolean; content: Record<string, Media> };
-  responses: Record<string, ContractResponse>;
-};
-export type Bundle = {
-  paths: Record<string, Record<string, ContractOperation>>;
-  components: Record<string, unknown>;
-};
 
 /** The published contract: complete as JSON and YAML, and reduced for code generators. */
 export type ContractFiles = { json: Buffer; yaml: Buffer; sdk: Buffer };

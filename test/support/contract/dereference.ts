@@ -1,4 +1,21 @@
-import type { Bundle, Schema } from '../../../src/platform/contract/bundle.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+
+export type Media = { schema?: Schema; examples?: Record<string, { value?: unknown }>; example?: unknown };
+export type ContractResponse = {
+  headers?: Record<string, { required?: boolean; schema?: Schema; example?: string | number }>;
+  content?: Record<string, Media>;
+};
+export type ContractOperation = {
+  operationId: string;
+  summary: string;
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema; example?: unknown }[];
+  requestBody?: { required?: boolean; content: Record<string, Media> };
+  responses: Record<string, ContractResponse>;
+};
+export type Bundle = {
+  paths: Record<string, Record<string, ContractOperation>>;
+  components: Record<string, unknown>;
+};
 
 /**
  * Returns a copy of the bundle with internal references resolved and discriminators in the form that Ajv accepts. All

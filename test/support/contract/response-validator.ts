@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ValidateFunction } from 'ajv';
-import type { Bundle, Schema } from '../../../src/platform/contract/bundle.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
-import { dereference } from './dereference.js';
+import { dereference, type Bundle } from './dereference.js';
 
 /** A validated response, and the parts of the contract that it exercised. */
 export type ObservedResponse = {

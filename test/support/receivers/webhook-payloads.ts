@@ -1,6 +1,6 @@
 import type { ValidateFunction } from 'ajv';
-import type { Bundle, ContractOperation, Schema } from '../../../src/platform/contract/bundle.js';
-import { dereference } from '../contract/dereference.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import { dereference, type Bundle, type ContractOperation } from '../contract/dereference.js';
 import { rejectUndeclared } from '../contract/response-validator.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle } from '../service/contract.js';
