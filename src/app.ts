@@ -4,7 +4,6 @@ import { makeLoginLimiter } from './platform/access/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import { readContract, readRoutes } from './platform/contract/bundle.js';
-import { validateResponses, type ResponseObserver } from './platform/contract/response-validator.js';
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
 import { makeBulkLimits } from './platform/concurrency/bulk-limits.js';
@@ -45,8 +44,8 @@ export type AppOptions = {
   metrics?: RequestMetrics | undefined;
   /** Traces requests. */
   tracer?: Tracer | undefined;
-  /** For tests: validates every response against the contract and receives the result. */
-  observer?: ResponseObserver;
+  /** For tests: registers a hook that sees every response as the handler wrote it, before it is sliced. */
+  observe?: (server: FastifyInstance) => void;
 };
 
 /** Creates the server and connects all of its parts. The order of registration is the order of a request's hooks. */
@@ -58,7 +57,7 @@ export async function createApp({
   drawingMs,
   metrics,
   tracer,
-  observer,
+  observe,
 }: AppOptions): Promise<App> {
   const contract = await readContract();
   const { app: server, unread } = await makeServer(config, { timeouts, metrics, tracer });
@@ -68,7 +67,7 @@ export async function createApp({
   const tokens = await registerTokens(server, config.tokens);
 
   sendRateLimits(server);
-  if (observer) validateResponses(server, observer);
+  observe?.(server);
   sliceReplies(server, unread);
   serveWhileClosing(server);
   const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));

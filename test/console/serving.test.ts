@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
 import { startService, type Service } from '../support/service/service.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 
 const LARGEST_FIRST_LOAD = 150_000;
 

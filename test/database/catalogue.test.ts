@@ -12,7 +12,7 @@ import { newId } from '../../src/platform/values/ids.js';
 import { installQueue } from '../../src/platform/db/migrations/install-queue.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 
 let database: TestDatabase;
 let owner: pg.Pool;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { startService, type Service } from '../support/service/service.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 
 // The service has one connection, so that its prepared statements are all here.
 let service: Service;

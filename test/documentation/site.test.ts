@@ -12,7 +12,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
 import { operationIds } from '../support/service/contract.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 import { startService, type Service } from '../support/service/service.js';
 
 let service: Service;

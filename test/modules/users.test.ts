@@ -15,7 +15,7 @@ import {
   type Reply,
   type Service,
 } from '../support/service/service.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 
 let service: Service;
 

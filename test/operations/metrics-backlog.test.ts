@@ -13,7 +13,7 @@ import { listenForScrapes } from '../../src/platform/metrics/listen.js';
 import { makeMetrics } from '../../src/platform/metrics/metrics.js';
 import { serveMetrics, type ServedMetrics } from '../../src/platform/metrics/serve.js';
 import { addJobs } from '../../src/platform/queue/jobs.js';
-import { expectSuccess } from '../support/harness/scenario.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { scrape } from '../support/readers/exposition.js';
 import { startOwnServer } from '../support/service/postgres.js';

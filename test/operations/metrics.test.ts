@@ -19,7 +19,7 @@ import {
 import { until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 import { openSocket, receive, sendRaw, talk } from '../support/service/wire.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 
 const REQUESTS = 'crossdock_http_requests_total';
 const SECONDS = 'crossdock_http_request_duration_seconds';

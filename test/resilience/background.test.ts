@@ -4,7 +4,7 @@ import { DEMO } from '../../src/development/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { recoverJobs } from '../../src/platform/queue/worker-pools.js';
 import { requeue } from '../../src/jobs/requeue.js';
-import { expectSuccess } from '../support/harness/scenario.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { endProcesses, removeFolders, run, until, type Running } from '../support/service/processes.js';
 import { accept, hang, startReceiver, type Received, type Receiver } from '../support/receivers/receiver.js';
 import { startService, type Service } from '../support/service/service.js';

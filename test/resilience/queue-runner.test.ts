@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import pg from 'pg';
 import { createPool } from '../../src/platform/db/connections/pool.js';
 import { runQueue, type RunningQueue, type Tasks } from '../../src/platform/queue/runner.js';
-import { expectSuccess } from '../support/harness/scenario.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 import { rounds } from '../support/harness/effort.js';
 import { until } from '../support/service/processes.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { expectSuccess } from '../support/harness/scenario.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { rounds } from '../support/harness/effort.js';
 import {
   announce,

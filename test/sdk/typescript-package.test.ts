@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 import { runTool } from '../../scripts/sdk/tool.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { rounds } from '../support/harness/effort.js';

@@ -11,7 +11,7 @@ import { newId } from '../../src/platform/values/ids.js';
 import { ask, logIn } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { endProcesses, run, until } from '../support/service/processes.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 
 const OLD = `1:${'d0'.repeat(32)}`;
 const NEW = `2:${'5e'.repeat(32)}`;

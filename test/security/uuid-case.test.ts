@@ -14,7 +14,7 @@ import {
 } from '../support/service/contract.js';
 import { addressOf, formCall } from '../support/builders/inputs.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
-import { matching } from '../support/harness/matching.js';
+import { matching } from '../support/assertions/matching.js';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const IEX = DEMO.couriers.IEX;

@@ -8,7 +8,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { pagesOf, pixelsOf, popplerText } from '../../support/readers/pdf.js';
 import { greyJpeg, png, PNG_SIGNATURE, pngChunk, pngHeader } from '../../support/readers/pictures.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const { IEX } = DEMO.couriers;
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';

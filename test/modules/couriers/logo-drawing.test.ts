@@ -8,7 +8,7 @@ import { rounds } from '../../support/harness/effort.js';
 import { pixelsOf } from '../../support/readers/pdf.js';
 import { jpeg, png, PNG_SIGNATURE, pngChunk, svg } from '../../support/readers/pictures.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const { IEX, HRB } = DEMO.couriers;
 

@@ -3,7 +3,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
 import { BOUNDARY, MULTIPART_TYPE, multipartBody, type FormFields } from '../../support/service/forms.js';
 import {

@@ -10,7 +10,7 @@ import {
   type Reply,
   type Service,
 } from '../../support/service/service.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const URL = 'https://partner.example/hooks';

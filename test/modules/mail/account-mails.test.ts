@@ -6,7 +6,7 @@ import { newId } from '../../../src/platform/values/ids.js';
 import { openOutbox, type Outbox } from '../../support/builders/outbox.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 let service: Service;
 let outbox: Outbox;

@@ -15,7 +15,7 @@ import { headerOf, parseMail, type ParsedMail } from '../../support/receivers/mi
 import { openPageReader, type Page, type PageReader } from '../../support/readers/page.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { startSes, type Ses } from '../../support/receivers/ses.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const { IEX } = DEMO.couriers;
 const [SOURCE] = DEMO.packages.available.IEX;

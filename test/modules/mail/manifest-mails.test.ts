@@ -31,7 +31,7 @@ import { headerOf, parseMail } from '../../support/receivers/mime.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { startSes, type Ses, type SesAnswer } from '../../support/receivers/ses.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo, two } = DEMO.tenants;

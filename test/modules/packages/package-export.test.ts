@@ -13,7 +13,7 @@ import { until } from '../../support/service/processes.js';
 import { longestBlockMs } from '../../support/harness/event-loop-block.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 import { readWorkbook } from '../../support/readers/workbook.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const { IEX, HRB } = DEMO.couriers;
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';

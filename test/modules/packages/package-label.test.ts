@@ -8,7 +8,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { clone } from '../../support/builders/couriers.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Service } from '../../support/service/service.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const require = createRequire(import.meta.url);
 

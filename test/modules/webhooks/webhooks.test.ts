@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { expectSuccess } from '../../support/harness/scenario.js';
+import { expectSuccess } from '../../support/assertions/scenario.js';
 import { until } from '../../support/service/processes.js';
 import {
   accept,

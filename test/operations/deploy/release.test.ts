@@ -12,7 +12,7 @@ import { projectRoot } from '../../../src/config/project-root.js';
 import { crossdock, expectToServe, makeSecrets } from '../../support/release/installed.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
 import { endProcesses, makeFolder, removeFolders } from '../../support/service/processes.js';
-import { matching } from '../../support/harness/matching.js';
+import { matching } from '../../support/assertions/matching.js';
 
 // test/long/release.test.ts builds whole releases. These tests have the dependencies of the clone.
 

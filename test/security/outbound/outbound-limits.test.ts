@@ -6,7 +6,7 @@ import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
 import { validateUrl } from '../../../src/platform/outbound/urls.js';
 import { makeCustomerSync } from '../../../src/modules/customers/sync/sync.js';
 import { formatDateTime } from '../../../src/platform/values/time.js';
-import { expectSuccess } from '../../support/harness/scenario.js';
+import { expectSuccess } from '../../support/assertions/scenario.js';
 import { insertEvent } from '../../support/builders/deliveries.js';
 import { setSyncUrl } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';

@@ -14,7 +14,7 @@ import {
   type OutboundClient,
   type OutboundRequest,
 } from '../../../src/platform/outbound/client.js';
-import { expectSuccess } from '../../support/harness/scenario.js';
+import { expectSuccess } from '../../support/assertions/scenario.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';
 import { closeReceivers, startReceiver, startWire } from '../../support/receivers/receivers.js';
 import { makeFolder, removeFolders, until } from '../../support/service/processes.js';

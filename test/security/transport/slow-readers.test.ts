@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { expectSuccess } from '../../support/harness/scenario.js';
+import { expectSuccess } from '../../support/assertions/scenario.js';
 import { until } from '../../support/service/processes.js';
 import {
   startService,

@@ -5,7 +5,7 @@ import { startBackground } from '../../../src/jobs/background.js';
 import type { Config } from '../../../src/config/config.js';
 import { developmentConfig } from '../harness/development.js';
 import { openDb, type DbOptions } from '../../../src/platform/db/open-database.js';
-import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
+import { makeResponseValidator, validateResponses } from '../contract/response-validator.js';
 import type { Db } from '../../../src/platform/db/database.js';
 import { startTracing } from '../../../src/platform/tracing/start-tracing.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
@@ -136,15 +136,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     drawingMs: options.drawingMs,
     metrics,
     tracer,
-    observer: {
-      validator,
-      onReply(reply) {
+    observe: (server) =>
+      validateResponses(server, validator, (reply) => {
         observe(reply);
         const { operationId, status } = reply;
         const found = [...reply.problems, ...failureFaults(reply)];
         faults.push(...found.map((fault) => `${operationId} ${status}: ${fault}`));
-      },
-    },
+      }),
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
   const background = options.worker

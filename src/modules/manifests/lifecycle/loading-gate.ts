@@ -3,7 +3,7 @@ import { hasPermission, type Permission } from '../../../platform/access/permiss
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { SUSPENDED } from '../../packages/public.js';
 import { readOpenLoad } from '../../scans/public.js';
-import { leaveBehind, lockedManifestPackages } from './cargo-queries.js';
+import { leaveBehind, lockedManifestPackages } from './package-queries.js';
 import { storeOverride, type ManifestRow } from './queries.js';
 
 /** Whoever may turn the gate of a warehouse off may also do so for one manifest, or once. See decision 0062. */

@@ -1,9 +1,9 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { statusAfter, type PackageStatus } from '../../packages/public.js';
 import { foldParcel, type FoldedParcel, type StatusFact } from '../fold/fold.js';
 import * as queries from './queries.js';
 import type { ReceivedParcel } from './receive.js';
-import type { ManifestStatus } from '../fold/manifest-status.js';
 
 /** The manifests that the scans of a batch's parcels refer to, and the couriers that have packages on them. */
 export type ManifestFacts = { statuses: Map<string, ManifestStatus>; couriers: Map<string, Set<string>> };

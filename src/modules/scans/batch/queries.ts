@@ -1,9 +1,9 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
-import type { ManifestStatus } from '../fold/manifest-status.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
 import type { Details } from './read-scans.js';
 

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../../../src/config/project-root.js';
 import {
   findCaughtAssertions,
   findConstants,
   findQuantifiers,
   findTypeAssertions,
   findUnprovenPatterns,
-} from '../support/architecture/assertions.js';
-import type { Source } from '../support/architecture/source.js';
-import { matching } from '../support/harness/matching.js';
+} from '../../support/architecture/assertions.js';
+import type { Source } from '../../support/architecture/source.js';
+import { matching } from '../../support/assertions/matching.js';
 
 // Assertions that cannot fail. The linter finds others, and jest fails a test that makes no assertion (require-assertions.cjs).
 

@@ -1,6 +1,6 @@
 // `npm run types` checks this file: an `@ts-expect-error` without an error is an error.
-import type { Handlers } from '../../generated/handlers.js';
-import { byAction, type BodyOf } from '../../src/platform/contract/types.js';
+import type { Handlers } from '../../../generated/handlers.js';
+import { byAction, type BodyOf } from '../../../src/platform/contract/types.js';
 
 export function needsAHandlerOfEveryOperation({ getHealth: _, ...rest }: Handlers): Handlers {
   // @ts-expect-error -- getHealth is missing

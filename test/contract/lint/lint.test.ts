@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../../../src/config/project-root.js';
 
 // A project with our configuration, in which only planted files are.
 let copy: string;

@@ -28,7 +28,9 @@ test.each(COPIES)('%s has the version of the contract: %p', (path, pattern) => {
 
 test('the commands of docs/deploy.md name the files of this version', () => {
   const named = [...read('docs/deploy.md').matchAll(/crossdock[-:](\d+\.\d+\.\d+)|CROSSDOCK_VERSION=(\S+)/g)];
-  expect(new Set(named.map(([, file, setting]) => file ?? setting))).toEqual(new Set([info.version]));
+  // The example of an upgrade goes to the next version.
+  const next = info.version.replace(/\.(\d+)\.\d+$/, (_, minor) => `.${Number(minor) + 1}.0`);
+  expect(new Set(named.map(([, file, setting]) => file ?? setting))).toEqual(new Set([info.version, next]));
 });
 
 // Metrics, traces, the doctor and the record of deployments report this value; their own tests compare it.
