@@ -356,7 +356,9 @@ export interface paths {
          *     - `create` creates a user and returns its one-time password. The password is shown only once and is valid for
          *       7 days. The user logs in with it and must then set a password with `ChangePassword.php`. Until then no other
          *       operation works.
-         *     - `update` changes the display name, the e-mail address, or both.
+         *     - `update` changes the display name, the e-mail address, or both. Your own e-mail address receives the mail that
+         *       resets your password, so a change of it also needs your `current_password`. Wrong passwords here and at `login`
+         *       are counted together.
          *     - `change_role` changes the role. The role `courier` requires a `courier_id`. Every other role has none.
          *     - `disable` and `enable` block the user's login and allow it again.
          *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
@@ -3321,8 +3323,13 @@ export interface components {
             action: "update";
             user_id: components["schemas"]["Uuid"];
             full_name?: components["schemas"]["FullName"];
-            /** @description An e-mail address. `null` removes it. The old and the new address are notified. */
+            /** @description An e-mail address. `null` removes it. The old and the new address are notified. To change your own, also send `current_password`. */
             email?: string | null;
+            /**
+             * Format: password
+             * @description Your own password, to confirm a change of your own e-mail address. It is ignored for other users and other changes.
+             */
+            current_password?: string;
         };
         /** @description Changes the user's role or courier. */
         ChangeUserRoleAction: {
@@ -8591,6 +8598,7 @@ export interface components {
          *     - `malformed_json`: The body is not a JSON object.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          *     - `own_account`: An administrator cannot do this to its own account.
          *     - `last_admin`: This is the last enabled administrator.
          */
@@ -11195,7 +11203,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["RateLimited"];
+            429: components["responses"]["TooManyAttempts"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -640,6 +640,10 @@ export const fieldCatalogue = {
     "code": "required",
     "message": "{field} is required. Send id in the query, or courier_customer_id in the body."
   },
+  "required_for_own_email": {
+    "code": "required",
+    "message": "{field} is required to change your own e-mail address."
+  },
   "contact_required": {
     "code": "required",
     "message": "Send full_name, email or both."
@@ -1279,6 +1283,7 @@ export type FieldProblem =
     | 'manifest_required'
     | 'record_missing'
     | 'customer_required'
+    | 'required_for_own_email'
     | 'contact_required'
     | 'required_for_new'
     | 'credential'
