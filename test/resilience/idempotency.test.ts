@@ -288,7 +288,7 @@ describe('the scope of a key', () => {
         withKey({ token: await service.freshTokenOf(username), body }, key),
       );
     };
-    expect((await create()).status).toBe(201);
+    expect((await create()).status).toBe(200);
     const body = { action: 'change_role', user_id: id, role: 'courier', courier_id: DEMO.couriers.HRB };
     expect((await service.call('manageUsers', { as: 'admin', body })).status).toBe(200);
     const repeated = await create();

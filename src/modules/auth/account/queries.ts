@@ -61,11 +61,6 @@ export function lockUnchangedUser(ctx: UserContext, { passwordHash }: Account): 
     where ${authenticatedUser(ctx)} and users.password_hash = ${passwordHash} and users.two_factor_enabled for update`;
 }
 
-/** The same for changes that do not concern the second factor. */
-export const lockOwnUser = (ctx: UserContext, { passwordHash }: Account): Sql<{ id: string }> =>
-  sql`select users.id from users
-    where ${authenticatedUser(ctx)} and users.password_hash = ${passwordHash} for update`;
-
 /** The caller's unused backup codes. */
 export function countBackupCodes(ctx: UserContext): Sql<{ left: number }> {
   return sql`select count(*)::int as left from backup_codes

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
@@ -75,6 +75,15 @@ export const replaceHash = (
   sql`update users set password_hash = ${hash}
     where ${tenantRows(ctx, 'users')} and users.id = ${id}::uuid and users.password_hash = ${passwordHash}
     returning users.id`;
+
+/** Locks the caller if its token is valid and its password the same. Returns no row otherwise. */
+export const lockOwnUser = (
+  ctx: UserContext,
+  { passwordHash }: Pick<Account, 'passwordHash'>,
+): Sql<{ id: string }> =>
+  sql`select users.id from users
+    where ${tenantRows(ctx, 'users')} and users.id = ${ctx.caller.userId}::uuid and users.is_active
+      and users.token_version = ${ctx.caller.tokenVersion}::int and users.password_hash = ${passwordHash} for update`;
 
 /** The token is valid for five minutes. */
 export function insertPreauthToken({ tenantId }: RequestContext, userId: string, tokenHash: string): Sql {
