@@ -181,6 +181,18 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
+ * Returns the cost of password hashes, for scripts that need no other settings.
+ *
+ * @throws ConfigError when PASSWORD_HASH_COST is not a possible cost
+ */
+export function readPasswordHashCost(env: NodeJS.ProcessEnv = process.env): number {
+  const { config, faults } = surveyConfig(env);
+  const own = faults.filter((fault) => fault.startsWith('PASSWORD_HASH_COST'));
+  if (own.length > 0) throw new ConfigError(own);
+  return config.passwordHashCost;
+}
+
+/**
  * Returns the owner's connection of every cell by its name, for npm run tenant:move.
  *
  * @throws Error when one is missing or not a URL

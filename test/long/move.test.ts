@@ -10,7 +10,7 @@ import { compareRows, compareWebhooks } from '../support/rehearsal/compare.js';
 import { addLogin, DATABASE, drain, install, type Installation } from '../support/rehearsal/installation.js';
 import { countFailures, startLoad, type LoadReport } from '../support/rehearsal/load.js';
 import { startNeighbours } from '../support/rehearsal/neighbours.js';
-import { logIn } from '../support/service/client.js';
+import { logIn, logInFirst } from '../support/service/client.js';
 import { startOwnServer, type OwnServer } from '../support/service/postgres.js';
 import { endProcesses, removeFolders, until, type Running } from '../support/service/processes.js';
 
@@ -43,7 +43,11 @@ beforeEach(async () => {
   const admin = { username: 'admin', fullName: 'Administrator', password: PASSWORD };
   const hosts = ['gateway.example.com'];
   await withClient(site.server.urlOf(DATABASE), (client) =>
-    createTenant(client, { slug: 'gateway', name: 'Gateway', hosts, warehouse: 'Doral', admin }),
+    createTenant(
+      client,
+      { slug: 'gateway', name: 'Gateway', hosts, warehouse: 'Doral', admin },
+      { passwordHashCost: 4 },
+    ),
   );
 }, LIMIT_MS);
 
@@ -72,7 +76,7 @@ async function completed(running: Running): Promise<{ output: string; pauseSecon
 const neighbours = async () =>
   startNeighbours(site.proxy.url, {
     two: await logIn(site.proxy.url, 'admin', DEMO.password, DEMO.hosts.two),
-    gateway: await logIn(site.proxy.url, 'admin', PASSWORD, 'gateway.example.com'),
+    gateway: await logInFirst(site.proxy.url, 'admin', PASSWORD, 'gateway.example.com'),
   });
 
 /** Expects that the only failures are 503 within the pause, and that each acknowledged row exists once. */

@@ -210,13 +210,17 @@ describe('appending to the chain', () => {
 
   test("a worker appends all tenants' entries in order of time, beyond one batch and for new tenants too", async () => {
     const client = await service.owner.connect();
-    const { tenantId } = await createTenant(client, {
-      slug: 'sealed',
-      name: 'Sealed',
-      hosts: ['sealed.localhost'],
-      warehouse: 'Sealed',
-      admin: { username: 'admin', fullName: 'Admin', password: 'a long password' },
-    });
+    const { tenantId } = await createTenant(
+      client,
+      {
+        slug: 'sealed',
+        name: 'Sealed',
+        hosts: ['sealed.localhost'],
+        warehouse: 'Sealed',
+        admin: { username: 'admin', fullName: 'Admin', password: 'a long password' },
+      },
+      { passwordHashCost: 4 },
+    );
     client.release();
     await insertEntry(service.owner, { tenantId: DEMO.tenants.two });
     await service.owner.query(

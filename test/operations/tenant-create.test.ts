@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
 import { checkPassword } from '../../src/modules/tenants/tenant.js';
-import { ask, logIn } from '../support/service/client.js';
+import { ask, logIn, logInFirst } from '../support/service/client.js';
 import { endProcesses, run, until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 
@@ -70,7 +70,7 @@ describe('a new tenant', () => {
     ]);
   });
 
-  test('gets a generated password if there is no terminal, which is shown once and works', async () => {
+  test('gets a generated password if there is no terminal, which is shown once and must be changed', async () => {
     const [password = '', ...more] = [...output.matchAll(new RegExp(`${SHOWN_ONCE}(\\S+)`, 'g'))].map(
       ([, it]) => it,
     );
@@ -78,7 +78,13 @@ describe('a new tenant', () => {
     expect(output.split(password)).toHaveLength(2);
     expect(password.length).toBeGreaterThanOrEqual(20);
 
-    const token = await logIn(service.url, 'boss', password, 'gateway.example.com:8443');
+    const host = 'gateway.example.com:8443';
+    const early = await ask(service.url, {
+      path: '/api/ManagePrealerts.php',
+      headers: { host, authorization: `Bearer ${await logIn(service.url, 'boss', password, host)}` },
+    });
+    expect([early.status, JSON.parse(early.text).code]).toEqual([403, 'password_change_required']);
+    const token = await logInFirst(service.url, 'boss', password, host);
     const page = await ask(service.url, {
       path: '/api/ManagePrealerts.php',
       headers: { host: 'www.gateway.example.com', authorization: `Bearer ${token}` },
