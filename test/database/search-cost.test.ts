@@ -12,13 +12,19 @@ import { startService, type Service } from '../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 /** Rows of another courier, and of the courier that searches, in each table. */
-const [OTHERS, OWN] = [rounds(15_000, 400_000), 300];
+const [OTHERS, OWN] = [rounds(40_000, 400_000), 50];
 const FILL_MS = 300_000;
 
 let service: Service;
 
 beforeAll(async () => {
   service = await startService();
+  // Building an index takes a fraction of the time of filling it row by row.
+  const { rows: indexes } = await service.owner.query<{ name: string; definition: string }>(
+    `select indexname as name, indexdef as definition from pg_indexes
+     where tablename in ('customers', 'prealerts', 'packages') and indexdef like '%USING gin%'`,
+  );
+  for (const { name } of indexes) await service.owner.query(`drop index ${name}`);
   for (const [courierId, count] of [
     [HRB, OTHERS],
     [IEX, OWN],
@@ -43,6 +49,7 @@ beforeAll(async () => {
       [...values, courierId === HRB ? 'SEEK-H' : 'SEEK-I', DEMO.warehouses.primary],
     );
   }
+  for (const { definition } of indexes) await service.owner.query(definition);
   await service.owner.query('vacuum analyze customers, prealerts, packages');
 }, FILL_MS);
 
@@ -67,8 +74,11 @@ const contextOf = (courierId: string | null): UserContext =>
 
 type Explained = { 'QUERY PLAN': [{ Plan: Record<string, number> }] };
 
-/** Returns the number of blocks that a statement reads, those of its functions included. */
-async function blocksOf(ctx: UserContext, statement: Sql): Promise<number> {
+/** Returns the number of blocks that a statement reads, those of its functions included. The first call of a session also reads the catalogue. */
+const blocksOf = async (ctx: UserContext, statement: Sql): Promise<number> =>
+  Math.min(await blocksOnce(ctx, statement), await blocksOnce(ctx, statement));
+
+async function blocksOnce(ctx: UserContext, statement: Sql): Promise<number> {
   const [[row]] = await ctx.read([sql<Explained>`explain (analyze, buffers, format json) ${statement}`]);
   if (!row) throw new Error('EXPLAIN returned no row.');
   const plan = row['QUERY PLAN'][0].Plan;
@@ -123,10 +133,10 @@ test.each(SEARCHES)('%s of a courier, or of one courier by staff, reads about as
     (await service.owner.query(`select min(pg_relation_size(t) / 8192)::int as n from unnest(array['customers', 'prealerts', 'packages']::regclass[]) t`))
       .rows[0]?.n,
   );
-  const slow: [string, number][] = [];
+  const slow: [string, ...number[]][] = [];
   for (const text of TEXTS) {
     const blocks = [await sum(contextOf(IEX), text), await sum(contextOf(null), text, IEX)];
-    if (Math.max(...blocks) > whole) slow.push([text, Math.max(...blocks)]);
+    if (Math.max(...blocks) > whole) slow.push([text, ...blocks]);
   }
   expect(slow).toEqual([]);
 }, FILL_MS);

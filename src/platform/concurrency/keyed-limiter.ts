@@ -4,6 +4,8 @@ import { ApiError } from '../errors/errors.js';
 export type KeyedLimiter = {
   /** Runs the work as soon as the limits allow it. @throws ApiError overloaded when it could not start in time */
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  /** Whether a call with this key would run or wait, instead of being rejected. */
+  hasSpace(key: string): boolean;
   /** For callers that have something to do before they wait. @throws ApiError overloaded if the queue is full for this key */
   assertSpace(key: string): void;
 };
@@ -89,6 +91,7 @@ export function makeKeyedLimiter({
   }
 
   return {
+    hasSpace: (key) => findSpace(key).isFree,
     assertSpace(key) {
       if (!findSpace(key).isFree) throw overloaded();
     },

@@ -30,10 +30,18 @@ export type SyncDeps = {
 export type CustomerSync = (deps: SyncDeps, job: Jobs['syncCustomers']) => Promise<void>;
 
 /**
- * Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. Further responses
- * wait in memory.
+ * A job in progress holds a response of up to 20 MiB, while it arrives and until it is stored. Further jobs wait before they call the
+ * courier's system. Only a few wait here, because a waiting job occupies one of the worker's slots; the others return to the queue.
  */
-const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAfterSeconds: 60 };
+const JOBS = { concurrency: 4, maxWaiting: 4, maxWaitMs: 600_000, retryAfterSeconds: 60 };
+
+/** Reading a response takes CPU time and 100 MB, storing it takes a connection for seconds. */
+const LIMITS = {
+  concurrency: 2,
+  maxWaiting: JOBS.concurrency,
+  maxWaitMs: 600_000,
+  retryAfterSeconds: 60,
+};
 
 /**
  * Returns the job that reads a courier's customers from the courier's own system. Any failure of that system
@@ -41,10 +49,12 @@ const LIMITS = { concurrency: 2, maxWaiting: 1_000, maxWaitMs: 600_000, retryAft
  * @returns runs a job with its own dependencies; all jobs share the limits and the worker pool
  */
 export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs'>): CustomerSync {
+  const jobs = makeKeyedLimiter(JOBS);
   const limiter = makeKeyedLimiter(LIMITS);
   const readResponse = makeResponseReader(LIMITS.concurrency, shared.threadIdleMs);
   const quota = customerChanges(shared.config.customerChangesPerDay);
-  return async (deps, { tenantId, runId }) => {
+
+  async function synchronise(deps: SyncDeps, { tenantId, runId }: Jobs['syncCustomers']): Promise<void> {
     // Each writing transaction has its own context. The audit trail names the run instead of a request.
     const newContext = () => makeContext(deps.db, { kind: 'system', tenantId }, runId);
     const starting = newContext();
@@ -62,10 +72,16 @@ export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs
             readAndStore(newContext(), { runId, courierId, quota }, readResponse, fetched),
           );
     report(deps, { tenantId, courierId, runId }, startedMs, end);
+  }
+
+  return async (deps, job) => {
+    const { tenantId, runId } = job;
+    if (jobs.hasSpace(runId)) return jobs.run(runId, () => synchronise(deps, job));
+    await requeueJob(makeContext(deps.db, { kind: 'system', tenantId }, runId), runId);
   };
 }
 
-/** The run stays open. Its job is repeated when the address may be called again. */
+/** The run stays open. Its job is repeated when the address may be called again, or a job has ended. */
 async function requeueJob(ctx: SystemContext, runId: string): Promise<void> {
   const job = { tenantId: ctx.tenantId, runId };
   await ctx.pipeline([addJobs(ctx, 'syncCustomers', [job], { withinSeconds: 10 })]);
