@@ -1031,6 +1031,18 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must not contain line breaks or other control characters."
   },
+  "no_number": {
+    "code": "pattern",
+    "message": "{field} contains nothing but characters that a scanner adds."
+  },
+  "control_characters_in_number": {
+    "code": "pattern",
+    "message": "{field} contains a control character inside the number. Scan again, or type the number."
+  },
+  "several_numbers": {
+    "code": "ambiguous",
+    "message": "{field} contains several numbers: {numbers}. Send one of them."
+  },
   "quotes": {
     "code": "quotes",
     "message": "The quotes do not match. Put the cell in quotes, and double the quotes inside it."
@@ -1337,6 +1349,8 @@ export type FieldProblem =
     | 'tier_missing'
     | 'blank'
     | 'control_characters'
+    | 'no_number'
+    | 'control_characters_in_number'
     | 'quotes'
     | 'row_too_long'
     | 'not_csv'
@@ -1388,6 +1402,7 @@ export type FieldProblem =
   | [problem: 'before_last_event', args: { id: string; at: string }]
   | [problem: 'tier_overlap', args: { limit: number; other: string }]
   | [problem: 'tier_twin', args: { other: string }]
+  | [problem: 'several_numbers', args: { numbers: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
   | [problem: 'missing_column', args: { column: string }]
   | [problem: 'column_twice', args: { column: string }]

@@ -13,14 +13,6 @@ const iso = (time: string): Sql =>
 
 export const serverTime = (): Sql<{ now: string }> => sql`select ${iso('clock_timestamp()')} as now`;
 
-/** Selects the tracking keys of packages by their house numbers. */
-export const keysOfHouseNumbers = (
-  ctx: UserContext,
-  houseNumbers: string[],
-): Sql<Pick<Package, 'houseNumber' | 'trackingKey'>> =>
-  sql`select p.house_number as "houseNumber", p.tracking_key as "trackingKey" from packages p
-    where ${tenantRows(ctx, 'p')} and p.house_number = any(${houseNumbers}::text[])`;
-
 export type ManifestRow = Pick<Manifest, 'id' | 'manifestNumber'> & { status: ManifestStatus };
 
 /** Selects the manifests of new loads, and keeps them from being shipped until the transaction ends. */

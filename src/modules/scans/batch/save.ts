@@ -1,5 +1,5 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import { parcelKeys } from '../../tracking-numbers/public.js';
+import { readScan } from '../../tracking-numbers/public.js';
 import { compareScans, type FoldedParcel } from '../fold/fold.js';
 import * as queries from './queries.js';
 import type { NewScan, PositionRow } from './queries.js';
@@ -50,7 +50,7 @@ export async function saveScans(
 function scansToSave({ parcel, folded, moves }: FoldedWork) {
   const events = new Map(moves.map(({ scanId, move }) => [scanId, move.eventId]));
   return parcel.scans.map((before) => {
-    const { location: _, ...stored } = before;
+    const { location: _, parcel: __, ...stored } = before;
     const reason = folded.reasons.get(before.id) ?? null;
     const outcome = reason === null ? ('done' as const) : ('conflict' as const);
     const eventId = events.get(before.id) ?? before.eventId;
@@ -87,8 +87,14 @@ export function positionOf(
   const [first] = [...scans].sort(compareScans);
   return {
     parcelKey: key,
-    scan: first ? parcelKeys(first.scan).trackingNumber : (stored?.scan ?? ''),
+    scan: first ? shownNumber(first.scan, key) : (stored?.scan ?? ''),
     location,
     ...load,
   };
+}
+
+/** Returns the number of a scan that has the key. Without it, for example because the package was renumbered, the whole text. */
+function shownNumber(scan: string, key: string): string {
+  const { numbers, text } = readScan(scan);
+  return numbers.find(({ keys }) => keys.includes(key))?.text ?? text;
 }

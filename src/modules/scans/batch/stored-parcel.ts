@@ -1,4 +1,5 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
 import type { BatchParcel } from './group-by-parcel.js';
@@ -6,7 +7,11 @@ import * as queries from './queries.js';
 import type { EventRow, NewScan, PackageRow, PositionRow, StoredScan } from './queries.js';
 
 /** A scan that is stored, or a new one. */
-export type ScanOfParcel = Omit<NewScan, 'outcome'> & Pick<ParcelScan, 'outcome' | 'location'>;
+export type ScanOfParcel = Omit<NewScan, 'outcome'> &
+  Pick<ParcelScan, 'outcome' | 'location'> & {
+    /** The parcel of a new scan of a tracking number. */
+    parcel: ScannedParcel | undefined;
+  };
 
 /** What is stored of a parcel, with its new scans. */
 export type StoredParcel = {
@@ -55,6 +60,7 @@ export async function readParcels(
 const fromStored = (row: StoredScan): ScanOfParcel => ({
   ...row,
   contentHash: '',
+  parcel: undefined,
   location: row.details.location ?? null,
 });
 
@@ -67,11 +73,17 @@ function fromSent(sent: AdmittedScan, station: string, arrivedAt: string): ScanO
     station,
     arrivedAt,
     location,
+    parcel: parcelOf(sent),
     parcelKey: '',
     eventId: null,
     outcome: null,
     reason: null,
   };
+}
+
+function parcelOf({ number, keys: [key, ...others], isLabel }: AdmittedScan): ScannedParcel | undefined {
+  if (key === undefined || isLabel) return undefined;
+  return { trackingNumber: number, keys: [key, ...others], labelled: null };
 }
 
 function groupBy<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
