@@ -1,6 +1,6 @@
 import { invalidFieldError, type ApiError, type FieldProblem } from '../../platform/errors/errors.js';
-import { readScan, type ScanReading } from './reader/read-scan.js';
-import type { ScannedNumber } from './reader/scanned-number.js';
+import { readScan, type ScanReading } from './read-scan.js';
+import type { ScannedNumber } from './scanned-number.js';
 
 /** Returns the tracking number in a field. @throws ApiError validation_failed if there is none, or more than one */
 export function readNumber(text: string, field: string): ScannedNumber {

@@ -3,5 +3,5 @@ export { keyIn, orderedByKey } from './key-filter.js';
 export { maskTrackingNumber, maskedTrackingNumber, shownTrackingNumber } from './masking.js';
 export { notOneNumber, readNumber, whyNotOneNumber } from './only-number.js';
 export type { Candidate } from './reader/candidates.js';
-export { readScan, type ScanReading } from './reader/read-scan.js';
-export type { ScannedNumber } from './reader/scanned-number.js';
+export { readScan, type ScanReading } from './read-scan.js';
+export type { ScannedNumber } from './scanned-number.js';

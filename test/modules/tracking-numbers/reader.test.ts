@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readScan } from '../../../src/modules/tracking-numbers/reader/read-scan.js';
+import { readScan } from '../../../src/modules/tracking-numbers/read-scan.js';
 import { publishedVectors, type Vector } from './data-set.js';
 
 const GS = '\u001d';

@@ -1,6 +1,6 @@
-import { hasFedexCheckDigit, trackingKey } from '../tracking-key.js';
-import { findCandidates, type Candidate } from './candidates.js';
-import { halfOf, type Element } from './noise.js';
+import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
+import { findCandidates, type Candidate } from './reader/candidates.js';
+import { halfOf, type Element } from './reader/noise.js';
 
 /** A number in a scan. */
 export type ScannedNumber = {

@@ -1,5 +1,5 @@
-import type { Candidate } from './candidates.js';
-import { hasControlCharacter, plainText, readsIn, type Element, type Read } from './noise.js';
+import type { Candidate } from './reader/candidates.js';
+import { hasControlCharacter, plainText, readsIn, type Element, type Read } from './reader/noise.js';
 import { toScannedNumber, type ScannedNumber } from './scanned-number.js';
 
 /** What a scan says. */
