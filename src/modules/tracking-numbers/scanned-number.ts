@@ -1,6 +1,6 @@
 import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
 import { findCandidates, type Candidate } from './reader/candidates.js';
-import { halfOf, type Element } from './reader/noise.js';
+import { halfOf, isSpacedTwice, type Element } from './reader/noise.js';
 
 /** A number in a scan. */
 export type ScannedNumber = {
@@ -39,7 +39,8 @@ function readOnce(element: Element): Element & { candidates: Candidate[] } {
   const half = halfOf(element.folded);
   if (half === undefined) return { ...element, candidates };
   const ofHalf = findCandidates(half);
-  const isTwice = ofHalf.length > 0 || (candidates.length === 0 && half.length >= MIN_HALF);
+  const isLong = half.length >= MIN_HALF || isSpacedTwice(element.text);
+  const isTwice = ofHalf.length > 0 || (candidates.length === 0 && isLong);
   if (!isTwice) return { ...element, candidates };
   return readOnce({ text: halfOf(element.text) ?? half, folded: half });
 }

@@ -4,16 +4,16 @@
 // oxlint-disable-next-line no-control-regex
 const READ_ENDS = /[\u0002\u0003\t\n\v\f\r\u0085\u2028\u2029]/;
 
-/** An AIM identifier: `]`, the symbology, a modifier. Not after `^`, because `^]` stands for GS. */
-const AIM_IDENTIFIERS = /(?<!\^)\][A-Za-z][0-9A-Za-z]/g;
+/** An AIM identifier: `]`, the symbology, a modifier. */
+const AIM_IDENTIFIERS = /\][A-Za-z][0-9A-Za-z]/g;
 const AIM_IN_FRONT = /^\][A-Za-z][0-9A-Za-z]/;
 
 /** GS and FNC1 as scanners spell them where they cannot send the character itself. */
-const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d029/gi;
+const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d029|\^\]/gi;
 
 /** GS, its neighbours FS, RS and US, and their visible symbols. */
 // oxlint-disable-next-line no-control-regex
-const ELEMENT_ENDS = /\^\]|[\u001c-\u001f\u241c-\u241f]/;
+const ELEMENT_ENDS = /[\u001c-\u001f\u241c-\u241f]/;
 
 /** Characters without width, and byte order marks. */
 const ZERO_WIDTH = /[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f\ufeff]/g;
@@ -33,6 +33,10 @@ const HYPHENS = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 
 /** The first and the last character of a Code 39 symbol, and quotation marks. */
 const QUOTES = /[*"'`\u2018\u2019\u201c\u201d]/;
+
+/** What an input method for Chinese or Japanese makes of the keys that a scanner presses. */
+const FULL_WIDTH = /[\uff01-\uff5e]/g;
+const FULL_WIDTH_OFFSET = 0xfee0;
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\u0000-\u007f]*$/;
@@ -67,16 +71,19 @@ export function readsIn(scan: string): Read[] {
 
 /** A scanner that sends AIM identifiers sends one before each symbol. */
 function splitReads(scan: string): string[] {
-  const text = strip(scan.replace(SPELLED_SEPARATORS, '\u001d'), SURROUNDING);
+  const text = strip(toHalfWidth(scan).replace(SPELLED_SEPARATORS, '\u001d'), SURROUNDING);
   const marked = AIM_IN_FRONT.test(text) ? text.replace(AIM_IDENTIFIERS, '\n') : text;
   return marked.split(READ_ENDS).map((read) => strip(read, SURROUNDING).replace(AIM_IN_FRONT, ''));
 }
+
+const toHalfWidth = (text: string): string =>
+  text.replace(ZERO_WIDTH, '').replace(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH_OFFSET));
 
 /** Returns whether a text contains a control character that is no separator. */
 export const hasControlCharacter = ({ text }: Element): boolean => CONTROL.test(text);
 
 function toElement(sent: string): Element {
-  const text = strip(strip(strip(sent, SURROUNDING).replace(ZERO_WIDTH, ''), QUOTES), SURROUNDING);
+  const text = strip(strip(strip(sent, SURROUNDING), QUOTES), SURROUNDING);
   return { text, folded: fold(text) };
 }
 
@@ -109,5 +116,11 @@ export function halfOf(text: string): string | undefined {
   const half = text.slice(0, text.length / 2);
   if (half !== '' && half + half === text) return half;
   const spaced = text.slice(0, (text.length - 1) / 2);
-  return spaced !== '' && `${spaced} ${spaced}` === text ? spaced : undefined;
+  return isSpacedTwice(text) ? spaced : undefined;
+}
+
+/** Returns whether a text consists of two equal halves and a space. */
+export function isSpacedTwice(text: string): boolean {
+  const half = text.slice(0, (text.length - 1) / 2);
+  return half !== '' && `${half} ${half}` === text;
 }
