@@ -119,7 +119,9 @@ function takeRow(upload: Upload, positions: Positions, rows: SentRow[], row: Csv
   const textOf = (column: Column) => (row.cells[positions.get(column) ?? -1] ?? '').trim();
   const invalid = COLUMN_NAMES.flatMap((column) => {
     const { isRequired, maxChars } = COLUMNS[column];
-    const problem = validateText(textOf(column), isRequired, maxChars);
+    // The reader of scans judges the control characters of a number.
+    const text = column === 'tracking_number' ? textOf(column).replace(/\p{Cc}/gu, ' ') : textOf(column);
+    const problem = validateText(text, isRequired, maxChars);
     return problem ? { column, problem } : [];
   });
   if (invalid.length > 0) return invalid;

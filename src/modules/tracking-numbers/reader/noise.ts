@@ -87,12 +87,16 @@ function toElement(sent: string): Element {
   return { text, folded: fold(text) };
 }
 
+/** Some characters stand for a sentence, so that 255 of them would have a key that no index of the database can store. */
+const MAX_FOLDED = 255;
+
 /** Returns the text without padding, in capital letters, as carriers spell their numbers. */
 function fold(text: string): string {
   if (ASCII.test(text)) return text.replace(PADDING, '').toUpperCase();
   // Capital letters can have another composition than small ones.
   const composed = text.normalize('NFKC').toUpperCase().normalize('NFKC');
-  return strip(composed.replace(ZERO_WIDTH, '').replace(HYPHENS, '-').replace(PADDING, ''), QUOTES);
+  const folded = strip(composed.replace(ZERO_WIDTH, '').replace(HYPHENS, '-').replace(PADDING, ''), QUOTES);
+  return folded.length > MAX_FOLDED ? text.replace(PADDING, '') : folded;
 }
 
 /** Returns the text without an AIM identifier in front and without control characters and white space around it. */
