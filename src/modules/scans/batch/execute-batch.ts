@@ -6,7 +6,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import { needsRecords, selectKnown } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
-import { groupByParcel } from './group-by-parcel.js';
+import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
 import * as queries from './queries.js';
 import {
   identifyScan,
@@ -42,10 +42,14 @@ export async function executeBatch(
     const identified = await identifyScans(ctx, tx, read);
     await tx.defer(lockParcels(ctx.tenantId, identified.flatMap(keysOf)));
     const admitted = await admitScans(ctx, tx, identified);
-    const parcels = await executeParcels(ctx, tx, station, groupByParcel(admitted.filter(isAccepted)));
-    return admitted.map((each) =>
-      isAccepted(each) ? { scan: each, parcel: parcelOf(parcels, each) } : each,
-    );
+    const { parts, refused } = await limitScans(ctx, tx, groupByParcel(admitted.filter(isAccepted)));
+    const parcels: ParcelResult[] = [];
+    for (const part of parts) parcels.push(...(await executeParcels(ctx, tx, station, part)));
+    return admitted.map((each) => {
+      if (!isAccepted(each)) return each;
+      if (refused.has(each.id)) return { scanId: each.id, refusal: TOO_MANY_SCANS };
+      return { scan: each, parcel: parcelOf(parcels, each) };
+    });
   });
 }
 
@@ -108,7 +112,10 @@ function refuseWrongTime(each: SentItem | RefusedScan, now: Date): SentItem | Re
 }
 
 function parcelOf(parcels: ParcelResult[], scan: AdmittedScan): ParcelResult {
-  const parcel = parcels.find(({ reasons }) => reasons.has(scan.id));
+  // A stored scan of a parcel with more scans than are folded has no reason of this fold.
+  const parcel =
+    parcels.find(({ reasons }) => reasons.has(scan.id)) ??
+    parcels.find(({ keys }) => scan.keys.some((key) => keys.includes(key)));
   if (!parcel) throw new Error('A scan of the batch belongs to no parcel.');
   return parcel;
 }

@@ -66,10 +66,11 @@ const isChanged = (before: Saved, after: Saved): boolean =>
 
 /** The position of a parcel. Without scans of a kind, for example after their retention, what is stored stays. */
 export function positionOf(
-  { key, scans, positions }: ReceivedParcel,
+  { key, scans, positions, isTruncated }: ReceivedParcel,
   folded: FoldedParcel,
 ): PositionRow | undefined {
   const stored = positions.find(({ parcelKey }) => parcelKey === key) ?? positions[0];
+  if (isTruncated) return stored && { ...stored, parcelKey: key };
   const hasLoads = scans.some(({ manifestId }) => manifestId !== null);
   const load = hasLoads
     ? {
