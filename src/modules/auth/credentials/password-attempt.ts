@@ -117,7 +117,8 @@ async function withConfiguredCost(
 ): Promise<Account | undefined> {
   if (!passwords.isOutdated(account.passwordHash)) return account;
   const hash = await passwords.hash(password);
-  const rehash = ctx.independent('The hash is replaced also if the second factor is wrong.');
+  // The hash is replaced also if the second factor is wrong.
+  const rehash = ctx.independent();
   const [replaced, [fresh]] = await rehash.pipeline([
     replaceHash(ctx, account, hash),
     accountByName(ctx, username),
