@@ -79,7 +79,10 @@ export function contradictions(settings: Settings): string[] {
   if (settings.SES_REGION && !settings.MAIL_FROM) {
     faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
   }
-  if (settings.SES_REGION && Boolean(settings.AWS_ACCESS_KEY_ID) !== Boolean(settings.AWS_SECRET_ACCESS_KEY)) {
+  if (
+    settings.SES_REGION &&
+    Boolean(settings.AWS_ACCESS_KEY_ID) !== Boolean(settings.AWS_SECRET_ACCESS_KEY)
+  ) {
     faults.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together');
   }
   if (settings.SES_REGION && settings.AWS_SESSION_TOKEN && !settings.AWS_ACCESS_KEY_ID) {
