@@ -15,7 +15,7 @@ export const PROGRAMS = [
   ...['src/main.ts', 'src/worker.ts'],
   ...['scripts/anonymise.ts', 'scripts/demo-load.ts', 'scripts/doctor.ts', 'scripts/health.ts'],
   ...['scripts/migrate.ts', 'scripts/outbound.ts', 'scripts/print-bridge.ts', 'scripts/restore-report.ts'],
-  ...['scripts/rewrap.ts', 'scripts/tenant-create.ts', 'scripts/tenant-move.ts'],
+  ...['scripts/rehash.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts', 'scripts/tenant-move.ts'],
 ];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
