@@ -643,6 +643,10 @@ export const fieldCatalogue = {
     "code": "required",
     "message": "{field} is required. Send id in the query, or courier_customer_id in the body."
   },
+  "required_for_own_email": {
+    "code": "required",
+    "message": "{field} is required to change your own e-mail address."
+  },
   "contact_required": {
     "code": "required",
     "message": "Send full_name, email or both."
@@ -1035,6 +1039,18 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must not contain line breaks or other control characters."
   },
+  "no_number": {
+    "code": "pattern",
+    "message": "{field} contains nothing but characters that a scanner adds."
+  },
+  "control_characters_in_number": {
+    "code": "pattern",
+    "message": "{field} contains a control character inside the number. Scan again, or type the number."
+  },
+  "several_numbers": {
+    "code": "ambiguous",
+    "message": "{field} contains several numbers: {numbers}. Send one of them."
+  },
   "quotes": {
     "code": "quotes",
     "message": "The quotes do not match. Put the cell in quotes, and double the quotes inside it."
@@ -1282,6 +1298,7 @@ export type FieldProblem =
     | 'manifest_required'
     | 'record_missing'
     | 'customer_required'
+    | 'required_for_own_email'
     | 'contact_required'
     | 'required_for_new'
     | 'credential'
@@ -1342,6 +1359,8 @@ export type FieldProblem =
     | 'tier_missing'
     | 'blank'
     | 'control_characters'
+    | 'no_number'
+    | 'control_characters_in_number'
     | 'quotes'
     | 'row_too_long'
     | 'not_csv'
@@ -1393,6 +1412,7 @@ export type FieldProblem =
   | [problem: 'before_last_event', args: { id: string; at: string }]
   | [problem: 'tier_overlap', args: { limit: number; other: string }]
   | [problem: 'tier_twin', args: { other: string }]
+  | [problem: 'several_numbers', args: { numbers: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
   | [problem: 'missing_column', args: { column: string }]
   | [problem: 'column_twice', args: { column: string }]

@@ -66,7 +66,8 @@ async function reportState({ json, servers, workers, compare, thorough }: Option
 async function readDeployment(path: string): Promise<Deployment> {
   // The report was written by this program.
   const { deployment } = JSON.parse(await readFile(path, 'utf8')) as { deployment?: Deployment };
-  if (!deployment?.fingerprints) throw new Error(`${path} is not a report of ${commandLine('doctor --json')}.`);
+  if (!deployment?.fingerprints)
+    throw new Error(`${path} is not a report of ${commandLine('doctor --json')}.`);
   return deployment;
 }
 

@@ -149,7 +149,8 @@ async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state:
   // Before it takes a job: the server may be a restored one.
   state.seen = await lookAtServer(pg, state);
   state.isPaused = (await readPause(pg)) !== undefined;
-  if (state.isPaused) log({ level: 'error', text: `Outbound work is paused. See ${commandLine('outbound')}.` });
+  if (state.isPaused)
+    log({ level: 'error', text: `Outbound work is paused. See ${commandLine('outbound')}.` });
   // WorkerEvents is an EventEmitter with typed event names.
   const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {

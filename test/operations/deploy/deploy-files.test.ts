@@ -4,13 +4,17 @@ import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { DEVELOPMENT_SECRETS, parseSettings } from '../../../src/config/settings.js';
 import { readConfig } from '../../../src/config/config.js';
+import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 const deploy = join(projectRoot, 'deploy');
 const read = (path: string) => readFileSync(join(deploy, path), 'utf8');
 const ENVIRONMENTS = ['staging', 'production'] as const;
-const SECRETS = [
-  ...['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'],
+/** The secrets that every deployment may need. */
+const CREATED = [
+  'DATABASE_URL',
+  'DATABASE_OWNER_URL',
+  'DATABASE_DIRECT_URL',
   ...Object.keys(DEVELOPMENT_SECRETS),
 ];
 const SETTINGS = Object.keys(parseSettings({}).settings);
@@ -89,12 +93,13 @@ test('no file contains a secret', () => {
   const leaks = files.filter((path) => {
     const text = readFileSync(path, 'utf8');
     const assigned = new RegExp(
-      `\\b(${SECRETS.join('|')})\\s*[=:]\\s*['"]?(postgres:|\\w+:\\w{8}|[0-9a-f]{32})`,
+      `\\b(${SECRET_SETTINGS.join('|')})\\s*[=:]\\s*['"]?(postgres:|\\w+:\\w{8}|[0-9a-f]{32})`,
     );
     return assigned.test(text) || /BEGIN [A-Z ]*PRIVATE KEY/.test(text);
   });
   expect(leaks).toEqual([]);
-  for (const name of ENVIRONMENTS) expect(SECRETS.filter((secret) => secret in settingsOf[name])).toEqual([]);
+  for (const name of ENVIRONMENTS)
+    expect(SECRET_SETTINGS.filter((secret) => secret in settingsOf[name])).toEqual([]);
 });
 
 /** Variables that Node and the C library read. */
@@ -145,38 +150,13 @@ describe('every way to run the service', () => {
     expect(credentials('crossdock-migrate.service')).toEqual(['DATABASE_OWNER_URL']);
   });
 
-  test('can get the same optional secrets', () => {
-    const { secrets } = parse(read('compose/compose.yaml'));
-    const added = readdirSync(join(deploy, 'optional')).flatMap((name) => {
-      const extension = parse(read(`optional/${name}/compose.yaml`));
-      const [secret = '', another] = Object.keys(extension.secrets);
-      expect(another).toBeUndefined();
-      expect(SETTINGS).toContain(secret);
-      expect(Object.keys(secrets)).not.toContain(secret);
-      expect(extension.secrets[secret].file).toBe(secrets.TOKEN_KEYS.file.replace('TOKEN_KEYS', secret));
-      const unit = read(`optional/${name}/${name}.conf`);
-      expect(unit).toContain(`\nLoadCredential=${secret}:/etc/crossdock/secrets/${secret}\n`);
-      for (const [service, each] of Object.entries<{ secrets: string[] }>(extension.services)) {
-        expect(each.secrets).toEqual([secret]);
-        expect(unit).toContain(`/etc/systemd/system/crossdock-${service}`);
-      }
-      return Object.keys(extension.services).map((service) => `${service} ${secret}`);
-    });
-    const ofChart = ['api', 'worker'].flatMap((service) => {
-      const list = /"optional" \(list ([^)]*)\)/.exec(read(`helm/crossdock/templates/${service}.yaml`))?.[1];
-      return [...String(list).matchAll(/"(\w+)"/g)].map(([, secret]) => `${service} ${secret}`);
-    });
-    expect(added.length).toBeGreaterThan(2);
-    expect(added.sort()).toEqual(ofChart.sort());
-  });
-
   test('runs the same commands', () => {
     const units = services.map(([, text]) => /bin\/crossdock (\S+)$/m.exec(text)?.[1]);
     const chart = ['api', 'worker', 'migrate'].map(
       (file) => /^ +args: \[(\w+)\]$/m.exec(read(`helm/crossdock/templates/${file}.yaml`))?.[1],
     );
     const composed = container.map((name) => compose.services[name].command);
-    expect(composed).toEqual([['serve'], ['worker'], ['migrate']]);
+    expect(composed).toEqual([['serve'], ['worker'], ['migrate', '--await-server', '120']]);
     expect([...units].sort()).toEqual(['migrate', 'serve', 'worker']);
     expect(chart).toEqual(['serve', 'worker', 'migrate']);
   });
@@ -219,7 +199,7 @@ describe('every way to run the service', () => {
     const written = [...script.matchAll(/^ *write ([\w.]+) /gm)].map(([, it]) => it);
     const named = Object.keys(compose.secrets).filter((name) => name !== 'tls.pem');
     expect([...new Set(written)].sort()).toEqual(named.sort());
-    expect(SECRETS.filter((name) => !written.includes(name))).toEqual([]);
+    expect(CREATED.filter((name) => !written.includes(name))).toEqual([]);
   });
 
   test('the chart has the version of the release, and the proxy of the ingress accepts the largest body', () => {

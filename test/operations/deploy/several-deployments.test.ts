@@ -59,7 +59,8 @@ describe('make-secrets.sh', () => {
     const folder = join(await makeFolder(), 'secrets');
     expect(makeSecrets([folder, ...args])).toMatchObject({ status: 0, stderr: '' });
     const [, name] = direct.split('/');
-    const url = (role: string, at: string) => new RegExp(`^postgres://${name}_${role}:[0-9a-f]{64}@${escape(at)}$`);
+    const url = (role: string, at: string) =>
+      new RegExp(`^postgres://${name}_${role}:[0-9a-f]{64}@${escape(at)}$`);
     expect(secretOf(folder, 'DATABASE_OWNER_URL')).toMatch(url('owner', direct));
     expect(secretOf(folder, 'DATABASE_URL')).toMatch(url('login', pooled ?? direct));
     expect(existsSync(join(folder, 'DATABASE_DIRECT_URL'))).toBe(pooled !== undefined);
@@ -166,7 +167,9 @@ describe('two deployments on one server', () => {
         for (const secret of ['DATABASE_URL', 'DATABASE_OWNER_URL']) {
           const url = new URL(secretOf(String(folders[index]), secret));
           url.pathname = `/${NAMES[1 - index]}`;
-          await expect(withClient(url.href, async () => name)).rejects.toThrow(/permission denied for database/);
+          await expect(withClient(url.href, async () => name)).rejects.toThrow(
+            /permission denied for database/,
+          );
         }
     },
     LIMIT_MS,

@@ -35,6 +35,32 @@ imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
+{{/* The name of the worker's service account. Empty: the namespace's default. */}}
+{{- define "crossdock.serviceAccount" -}}
+{{- $account := .Values.serviceAccount -}}
+{{- if $account.name -}}
+{{ $account.name }}
+{{- else if $account.create -}}
+{{ include "crossdock.name" . }}-worker
+{{- end -}}
+{{- end -}}
+
+{{/* On which machines the pods run. A component's own value replaces that of all: (dict "root" $ "own" .Values.api) */}}
+{{- define "crossdock.scheduling" -}}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" }}
+{{- with get $.own $key | default (get $.root.Values $key) }}
+{{ $key }}: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Those of all pods, and a component's own: (dict "root" $ "own" .Values.api) */}}
+{{- define "crossdock.podAnnotations" -}}
+{{- with merge (dict) (get .own "podAnnotations" | default dict) .root.Values.podAnnotations -}}
+{{ toYaml . }}
+{{- end -}}
+{{- end -}}
+
 {{- define "crossdock.containerSecurity" -}}
 securityContext:
   allowPrivilegeEscalation: false

@@ -90,7 +90,10 @@ export async function checkBackground({ client }: Connected): Promise<Finding[]>
     unfinished.map(({ name, status, lastError }) => {
       if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
       return status === 'paused'
-        ? warning(`The background migration ${name} is paused.`, `Run ${commandLine(`migrate --resume ${name}`)}.`)
+        ? warning(
+            `The background migration ${name} is paused.`,
+            `Run ${commandLine(`migrate --resume ${name}`)}.`,
+          )
         : ok(`The background migration ${name} is running.`);
     }),
     'All background migrations have finished.',
