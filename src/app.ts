@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.js';
+import { PUBLISHED } from './config/published.js';
 import { makeLoginLimiter } from './platform/access/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
@@ -92,7 +93,10 @@ export async function createApp({
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
       loginLimiter: makeLoginLimiter(),
-      passwords: openPasswords(config.passwordHashCost),
+      passwords: openPasswords(
+        config.passwordHashCost,
+        config.appEnv === 'development' ? [] : [PUBLISHED.password],
+      ),
       drawLogo: makeLogoDrawer(drawingMs),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,

@@ -256,15 +256,7 @@ function toConfig(settings: Settings): Config {
         secret,
       })),
     },
-    secrets: {
-      encryptionKeys: pairs(settings.ENCRYPTION_KEYS ?? DEVELOPMENT_SECRETS.ENCRYPTION_KEYS).map(
-        ([version, hex]) => ({
-          version,
-          key: Buffer.from(hex, 'hex'),
-        }),
-      ),
-      lookupKey: Buffer.from(settings.LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
-    },
+    secrets: toSecrets(settings),
     passwordHashCost: settings.PASSWORD_HASH_COST,
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
     customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
@@ -301,6 +293,22 @@ function toConfig(settings: Settings): Config {
     tracing: toTracing(settings),
   };
 }
+
+function toSecrets({
+  ENCRYPTION_KEYS,
+  LOOKUP_KEY,
+}: Partial<Pick<Settings, 'ENCRYPTION_KEYS' | 'LOOKUP_KEY'>>): SecretConfig {
+  return {
+    encryptionKeys: pairs(ENCRYPTION_KEYS ?? DEVELOPMENT_SECRETS.ENCRYPTION_KEYS).map(([version, hex]) => ({
+      version,
+      key: Buffer.from(hex, 'hex'),
+    })),
+    lookupKey: Buffer.from(LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
+  };
+}
+
+/** The public keys of development, which no other environment accepts. */
+export const DEVELOPMENT_KEYS: SecretConfig = toSecrets({});
 
 /** A development machine tests itself, with thousands of connections from one address. */
 const DEPLOYED_CONNECTIONS_PER_ADDRESS = 512;

@@ -12,6 +12,7 @@ import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import { describeDeployment, recordDeployment } from './deployment.js';
+import { findPublished } from './published-credentials.js';
 import {
   APP_ROLE,
   describeExcessPrivileges,
@@ -70,6 +71,7 @@ export async function prepareDatabase(
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
     if (!ownerUrl) await assertMigrated(url);
+    await assertSafe(config, 'DATABASE_URL', url);
     const [role] = await Promise.all([
       roleToAssume(config, 'DATABASE_URL', url),
       recordUse(config, url, log),
@@ -100,6 +102,7 @@ export async function prepareCell(
   const setting = `DATABASE_CELLS (${name})`;
   await assertReachable(setting, url);
   await assertMigrated(url);
+  await assertSafe(config, setting, url);
   await recordUse(config, url, log);
   return { url, ...(await roleToAssume(config, setting, url)) };
 }
@@ -140,6 +143,16 @@ async function assertMigrated(url: string): Promise<void> {
   throw new ConfigError([
     `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set`,
   ]);
+}
+
+/** @throws ConfigError with one line per fault of a database that staging and production must not serve */
+async function assertSafe(config: Config, setting: string, url: string): Promise<void> {
+  if (config.appEnv === 'development') return;
+  const published = await withClient(url, (client) => findPublished(client, config)).catch((error: unknown) => {
+    throw new ConfigError([`${setting}: ${messageOf(error)}. Run npm run doctor.`]);
+  });
+  if (published.length > 0)
+    throw new ConfigError(published.map(({ message, remedy }) => `${message} ${remedy}`));
 }
 
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */

@@ -6,6 +6,7 @@ import { createTenant } from '../../src/modules/tenants/tenant.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
+import { REHEARSAL } from '../support/rehearsal/credentials.js';
 import { compareRows, compareWebhooks } from '../support/rehearsal/compare.js';
 import { addLogin, DATABASE, drain, install, type Installation } from '../support/rehearsal/installation.js';
 import { countFailures, startLoad, type LoadReport } from '../support/rehearsal/load.js';
@@ -75,7 +76,7 @@ async function completed(running: Running): Promise<{ output: string; pauseSecon
 
 const neighbours = async () =>
   startNeighbours(site.proxy.url, {
-    two: await logIn(site.proxy.url, 'admin', DEMO.password, DEMO.hosts.two),
+    two: await logIn(site.proxy.url, 'admin', REHEARSAL.password, DEMO.hosts.two),
     gateway: await logInFirst(site.proxy.url, 'admin', PASSWORD, 'gateway.example.com'),
   });
 

@@ -26,6 +26,7 @@ const FILES = {
   'scripts/print-bridge.ts': 'export {};\n',
   'scripts/restore-report.ts': 'export {};\n',
   'scripts/rehash.ts': 'export {};\n',
+  'scripts/remove-published.ts': 'export {};\n',
   'scripts/rewrap.ts': 'export {};\n',
   'scripts/anonymise.ts': 'export {};\n',
   'scripts/demo-load.ts': 'export {};\n',

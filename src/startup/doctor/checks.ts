@@ -1,6 +1,6 @@
 import { checkAuditChains } from './checks/audit.js';
 import { checkConnections } from './checks/connections.js';
-import { checkDemoData, checkDeployments, checkOther } from './checks/deployments.js';
+import { checkDeployments, checkOther, checkPublished } from './checks/deployments.js';
 import { checkFolders } from './checks/folders.js';
 import { checkMail } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
@@ -45,7 +45,7 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'extensions', run: checkExtensions },
   { name: 'rights', run: checkRights },
   { name: 'deployment', run: checkDeployments },
-  { name: 'demo data', run: checkDemoData },
+  { name: 'demo data', run: checkPublished },
   { name: 'replica', run: checkReplica },
   { name: 'worker', run: checkWorkers },
   { name: 'pause', run: checkPause },

@@ -137,6 +137,19 @@ const podsOf = (resources: Resource[]): Map<string, Pod> =>
   );
 
 describe('helm', () => {
+  testWith(['helm'], 'the chart does not render without the values of an environment', (program) => {
+    const required = 'settings.APP_ENV must be staging or production';
+    const refused =
+      (...more: string[]) =>
+      () =>
+        outputOf(chart, program, ['template', 'crossdock', chart, ...more]);
+    expect(refused()).toThrow(required);
+    expect(refused('--set', 'settings.APP_ENV=development')).toThrow(required);
+    const staging = ['-f', join(chart, 'values.staging.yaml')];
+    expect(refused(...staging, '--set', 'settings.APP_ENV=')).toThrow(required);
+    expect(refused(...staging)()).toContain('{ name: APP_ENV, value: staging }');
+  });
+
   for (const name of ['staging', 'production']) {
     testWith(['helm'], `${name}: the chart passes the lint and hardens every pod`, (program) => {
       outputOf(chart, program, ['lint', '--strict', chart, '-f', join(chart, `values.${name}.yaml`)]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { DEVELOPMENT_SECRETS, parseSettings } from '../../../src/config/settings.js';
-import { readConfig } from '../../../src/config/config.js';
+import { readConfig, surveyConfig } from '../../../src/config/config.js';
 import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 
@@ -78,6 +78,26 @@ describe('staging and production', () => {
     expect(config.tokens.deployment).toBe(`crossdock-${name}`);
   });
 
+  test.each(ENVIRONMENTS)('%s does not start without any one of its required settings', (name) => {
+    const complete: Record<string, string> = {
+      ...settingsOf[name],
+      DATABASE_URL: 'postgres://crossdock_login@127.0.0.1/crossdock',
+      TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
+      ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+      LOOKUP_KEY: 'cd'.repeat(32),
+      TRUST_PROXY: '127.0.0.1',
+    };
+    const faultsWithout = (setting: string) =>
+      surveyConfig({ ...complete, [setting]: undefined }).faults.map((fault) => fault.split(' ')[0]);
+    const required = Object.keys(complete).filter((setting) => faultsWithout(setting).length > 0);
+    expect(required.sort()).toEqual(
+      ['APP_ENV', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'TOKEN_KEYS', 'TRUST_PROXY'].concat(
+        name === 'production' ? ['MAIL_FROM'] : [],
+      ).sort(),
+    );
+    for (const setting of required) expect(faultsWithout(setting)).toHaveLength(1);
+  });
+
   test('tokens, and mail to the outside, differ', () => {
     expect(settingsOf.staging['DEPLOYMENT']).not.toBe(settingsOf.production['DEPLOYMENT']);
     expect(settingsOf.staging['SES_REGION']).toBe('');
@@ -148,6 +168,19 @@ describe('every way to run the service', () => {
     expect(credentials('crossdock-api@.service')).toEqual(serving);
     expect(credentials('crossdock-worker.service')).toEqual(serving);
     expect(credentials('crossdock-migrate.service')).toEqual(['DATABASE_OWNER_URL']);
+  });
+
+  test('states the environment of each process, and no other file has a default', () => {
+    for (const name of container)
+      expect(compose.services[name].env_file).toBe('../settings/${CROSSDOCK_ENVIRONMENT}.env');
+    for (const [name, text] of services)
+      expect([name, text]).toEqual([name, expect.stringContaining('\nEnvironmentFile=/etc/crossdock/crossdock.env\n')]);
+    expect(valuesOf('').settings).toEqual({});
+    expect(read('helm/crossdock/templates/migrate.yaml')).toContain(
+      '{ name: APP_ENV, value: {{ include "crossdock.appEnv" . }} }',
+    );
+    for (const [name, text] of Object.entries(units)) expect([name, text]).not.toEqual([name, expect.stringContaining('APP_ENV=')]);
+    expect(readFileSync(join(projectRoot, 'scripts/release/image/image.mjs'), 'utf8')).not.toContain('APP_ENV');
   });
 
   test('runs the same commands', () => {

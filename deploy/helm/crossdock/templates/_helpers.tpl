@@ -21,6 +21,15 @@ app.kubernetes.io/component: {{ .component }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end -}}
 
+{{/* No default is safe, so a chart without the values of an environment does not render. */}}
+{{- define "crossdock.appEnv" -}}
+{{- $appEnv := .Values.settings.APP_ENV | default "" -}}
+{{- if not (has $appEnv (list "staging" "production")) -}}
+{{- fail (printf "settings.APP_ENV must be staging or production, not %q: add -f values.production.yaml or -f values.staging.yaml" $appEnv) -}}
+{{- end -}}
+{{- $appEnv -}}
+{{- end -}}
+
 {{/* The account of the image, which owns nothing. */}}
 {{- define "crossdock.podSecurity" -}}
 automountServiceAccountToken: false

@@ -30,8 +30,9 @@ const dummyHash = (cost: number) => `$2b$${String(cost).padStart(2, '0')}$${'.'.
 /**
  * Hashes and compares passwords.
  * @param cost the binary logarithm of bcrypt's rounds. A hash of cost 12 takes about 185 ms of CPU time
+ * @param refused passwords that match no hash, because everybody can read them
  */
-export function openPasswords(cost: number): Passwords {
+export function openPasswords(cost: number, refused: readonly string[] = []): Passwords {
   return {
     async hash(password) {
       if (!isHashable(password)) throw new Error('A password has at most 72 bytes and no NUL.');
@@ -41,7 +42,7 @@ export function openPasswords(cost: number): Passwords {
       const canMatch = hash !== undefined && isHashable(password);
       // The user's own hash also for a password that cannot match: its cost takes the time of the user's other failures.
       const isSame = await bcrypt.compare(canMatch ? password : '', hash ?? dummyHash(usualCost));
-      return canMatch && isSame;
+      return canMatch && isSame && !refused.includes(password);
     },
     isOutdated: (hash) => bcrypt.getRounds(hash) !== cost,
   };
