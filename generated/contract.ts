@@ -217,8 +217,9 @@ export interface paths {
          *     `courier_id` is ignored: the customer belongs to its own account.
          *
          *     A user code is unique within the courier account. If two calls use the same code at the same time, one gets
-         *     200 and the other 409. Different couriers can use the same code. The code is stored exactly as sent, so send
-         *     it without surrounding white space. A pre-alert must contain exactly the same characters.
+         *     200 and the other 409. Different couriers can use the same code. Surrounding
+         *     white space and invisible characters are removed from it. Otherwise a pre-alert must contain exactly the same
+         *     characters.
          *
          *     For each courier, 300,000 customers can be created, changed or deleted per day (UTC). Uploads,
          *     synchronisations and single changes count together. The operator can set another number. Above that the
@@ -3089,7 +3090,7 @@ export interface components {
              * @description The customer to change.
              */
             courier_customer_id: string;
-            /** @description A new code, stored exactly as sent. The customer's pre-alerts also get it. */
+            /** @description A new code. The customer's pre-alerts also get it. */
             user_code?: string;
             /** @description First name. Must not be blank. */
             first_name?: string;
@@ -3102,7 +3103,7 @@ export interface components {
             is_active?: components["schemas"]["ActiveFlag"];
         };
         CustomerCreation: {
-            /** @description The courier's code for the customer, unique within the courier account. Stored exactly as sent. The comparison is case-sensitive and includes surrounding white space. */
+            /** @description The courier's code for the customer, unique within the courier account. Surrounding white space and invisible characters are removed. The comparison is case-sensitive. */
             user_code: string;
             /** @description First name. Must not be blank. */
             first_name: string;
@@ -4530,6 +4531,42 @@ export interface components {
              */
             dry_run: boolean;
         };
+        UploadedColumn: {
+            /** @description The name of the column in this document. */
+            column: string;
+            /** @description The name of the column in the file. */
+            header: string;
+            /** @description The position of the column in the file. The first is 1. */
+            position: number;
+        };
+        /** @description How the file was read. A dry run shows it before anything is stored. */
+        UploadedFileReading: {
+            /**
+             * @description The encoding. `Windows-1252` is a guess, and has a warning.
+             * @enum {string}
+             */
+            encoding: "UTF-8" | "UTF-16LE" | "UTF-16BE" | "Windows-1252";
+            /**
+             * @description The character between cells.
+             * @enum {string}
+             */
+            separator: "comma" | "semicolon" | "tab" | "pipe";
+            /** @description The row that was read as the header. The first row of the file is 1. */
+            header_row: number;
+            /** @description The columns that were read. Others were ignored. */
+            columns: components["schemas"]["UploadedColumn"][];
+        };
+        UploadWarning: {
+            /**
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header names no known column. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them.
+             * @enum {string}
+             */
+            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded";
+            /** @description Text for people. */
+            message: string;
+            /** @description The rows that it is about, at most the first 100. */
+            rows: number[];
+        };
         /** @description Result per row below the first. `processed` is the sum of `created`, `duplicate` and `repeated`. */
         PrealertImport: {
             /** @description Number of rows that are not blank. All of them are valid. */
@@ -4546,6 +4583,9 @@ export interface components {
             duplicate_rows: number[];
             /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;
+            file: components["schemas"]["UploadedFileReading"];
+            /** @description What was read although it may be wrong. Empty if there is nothing. */
+            warnings: components["schemas"]["UploadWarning"][];
         };
         CustomerUpload: {
             /**
@@ -4577,6 +4617,9 @@ export interface components {
             skipped: number;
             /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;
+            file: components["schemas"]["UploadedFileReading"];
+            /** @description What was read although it may be wrong. Empty if there is nothing. */
+            warnings: components["schemas"]["UploadWarning"][];
         };
         /**
          * @description A run waits (`queued`), is in progress (`running`), and ends as `succeeded` or `failed`.

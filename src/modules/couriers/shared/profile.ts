@@ -1,6 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
-import { assertUsable, validateEmail, validateLine } from '../../../platform/values/contact.js';
+import { assertUsable, validateEmail } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
@@ -91,9 +91,7 @@ export const problemsOf = (
   Object.fromEntries(NAMES.map((name) => [name, problemOf(name, sent[name] ?? '', rules)]));
 
 function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
-  // Every field must be a single line.
-  const problem = validateLine(text);
-  if (problem || text.trim() === '') return problem;
+  if (text.trim() === '') return undefined;
   if (name.startsWith('api_url_')) return validateUrl(text, rules);
   switch (name) {
     case 'email':

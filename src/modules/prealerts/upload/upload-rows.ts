@@ -1,54 +1,22 @@
-import { invalidFieldError } from '../../../platform/errors/errors.js';
-import { readUploadedRows, type InvalidCell } from '../../../platform/files/csv-upload.js';
-import type { CsvRow } from '../../../platform/files/read-csv.js';
+import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
+import type { InvalidCell } from '../../../platform/files/invalid-cells.js';
+import type { Cells } from '../../../platform/files/read-cells.js';
 import { newIds } from '../../../platform/values/ids.js';
-import { validateText } from '../../../platform/values/validate-text.js';
 import { parcelKey } from '../../tracking-numbers/public.js';
 import type { NumberedPrealert } from '../submission/batch-queries.js';
+import { COLUMNS, type Column } from './columns.js';
 
-export type Upload = {
-  /** By tracking number. The first row of a repeated number counts. */
+export type Upload = ReadFile & {
+  /** By key of the tracking number. The first row of a repeated number counts. */
   prealerts: Map<string, NumberedPrealert>;
   /** The rows whose tracking number is in an earlier row. */
   repeatedRows: number[];
-  skipped: number;
 };
 
 export const MAX_ROWS = 10_000;
 
-type Column = 'tracking_number' | 'user_code' | 'vendor' | 'description' | 'reference';
 
-// The maximum lengths are those of the schema PrealertSubmission.
-const COLUMNS = {
-  tracking_number: {
-    maxChars: 255,
-    isRequired: true,
-    names: ['trackingnumber', 'tracking', 'trackingno', 'trackingid'],
-  },
-  user_code: {
-    maxChars: 100,
-    isRequired: true,
-    names: ['usercode', 'code', 'customercode', 'account', 'accountnumber', 'mailbox', 'mailboxnumber'],
-  },
-  vendor: {
-    maxChars: 255,
-    isRequired: false,
-    names: ['vendor', 'shipper', 'shop', 'store', 'merchant', 'supplier'],
-  },
-  description: {
-    maxChars: 2_000,
-    isRequired: false,
-    names: ['description', 'contents', 'content', 'item', 'items'],
-  },
-  reference: {
-    maxChars: 255,
-    isRequired: false,
-    names: ['reference', 'order', 'ordernumber', 'orderno', 'orderid'],
-  },
-} satisfies Record<Column, { maxChars: number; isRequired: boolean; names: string[] }>;
-
-// Object.keys() returns the keys of COLUMNS.
-const COLUMN_NAMES = Object.keys(COLUMNS) as Column[];
+type Rows = Pick<Upload, 'prealerts' | 'repeatedRows'>;
 
 /**
  * Reads and validates a whole file of pre-alerts.
@@ -56,61 +24,39 @@ const COLUMN_NAMES = Object.keys(COLUMNS) as Column[];
  */
 export async function readUpload(path: string): Promise<Upload> {
   const ids = newIds(MAX_ROWS);
-  const upload: Upload = { prealerts: new Map(), repeatedRows: [], skipped: 0 };
-  let positions: Positions = new Map();
-  await readUploadedRows(path, {
+  const rows: Rows = { prealerts: new Map(), repeatedRows: [] };
+  const file = await readUploadedFile(path, {
+    columns: COLUMNS,
     maxRows: MAX_ROWS,
-    takeHeader(cells) {
-      positions = readHeader(cells);
-    },
-    takeRow: (row) => takeRow(upload, positions, ids, row),
+    minCells: 1,
+    inOrder: false,
+    takeRow: (number, cells) => takeRow(rows, ids, number, cells),
   });
-  return upload;
+  return { ...file, ...rows };
 }
 
-/** The position of each column that the file has. */
-type Positions = Map<Column, number>;
-
-function readHeader(cells: string[]): Positions {
-  const names = cells.map((cell) => cell.toLowerCase().replace(/[\s_-]/g, ''));
-  const positions: Positions = new Map();
-  for (const column of COLUMN_NAMES) {
-    const { names: accepted, isRequired } = COLUMNS[column];
-    const found = names.flatMap((name, position) => (accepted.includes(name) ? position : []));
-    if (found.length > 1) throw invalidFieldError('file', 'column_twice', { column });
-    if (found[0] !== undefined) positions.set(column, found[0]);
-    else if (isRequired) throw invalidFieldError('file', 'missing_column', { column });
+/** Adds the row's pre-alert to the upload. Returns what is wrong with the row. */
+function takeRow(rows: Rows, ids: string[], number: number, cells: Cells<Column>): InvalidCell[] {
+  const { tracking_number: trackingNumber = '', user_code: userCode = '' } = cells;
+  const trackingKey = parcelKey(trackingNumber);
+  const earlier = rows.prealerts.get(trackingKey);
+  if (earlier && earlier.userCode !== userCode) {
+    const { number: row, userCode: other } = earlier;
+    return [{ column: 'tracking_number', problem: ['other_customer', { row, other }] }];
   }
-  return positions;
-}
-
-/** Adds the row's pre-alert to the upload. Returns the invalid cells of the row. */
-function takeRow(upload: Upload, positions: Positions, ids: string[], row: CsvRow): InvalidCell[] {
-  if (row.cells.every((cell) => cell.trim() === '')) {
-    upload.skipped += 1;
+  if (earlier) {
+    rows.repeatedRows.push(number);
     return [];
   }
-  const textOf = (column: Column) => (row.cells[positions.get(column) ?? -1] ?? '').trim();
-  const invalid = COLUMN_NAMES.flatMap((column) => {
-    const { isRequired, maxChars } = COLUMNS[column];
-    const problem = validateText(textOf(column), isRequired, maxChars);
-    return problem ? { column, problem } : [];
-  });
-  if (invalid.length > 0) return invalid;
-  const trackingNumber = textOf('tracking_number');
-  if (upload.prealerts.has(trackingNumber)) {
-    upload.repeatedRows.push(row.number);
-    return [];
-  }
-  upload.prealerts.set(trackingNumber, {
-    number: row.number,
-    id: ids[upload.prealerts.size] ?? '',
-    userCode: textOf('user_code'),
+  rows.prealerts.set(trackingKey, {
+    number,
+    id: ids[rows.prealerts.size] ?? '',
+    userCode,
     trackingNumber,
-    trackingKey: parcelKey(trackingNumber),
-    vendor: textOf('vendor') || null,
-    description: textOf('description') || null,
-    reference: textOf('reference') || null,
+    trackingKey,
+    vendor: cells.vendor || null,
+    description: cells.description || null,
+    reference: cells.reference || null,
   });
   return [];
 }
