@@ -1,12 +1,15 @@
 // Our own: libraries that guess encodings, such as chardet, do not know the code pages that Excel writes for the Macintosh and MS-DOS,
 // and would take them for Windows-1252.
 
+/** The characters whose bytes continue a letter of UTF-8. */
+const CONTINUATION = '[\\u0080-¿€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]';
+
 /** In these code pages, a letter with an accent has the byte of another character. Each pattern is one that names do not have. */
 const SIGNS_OF_ANOTHER_ENCODING = [
   // Bytes that Windows-1252 does not define.
   /[\u0080-\u009f]/,
-  // UTF-8 that is damaged elsewhere.
-  /[ÂÃÄÅ][\u0080-¿€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]/,
+  // A letter of UTF-8, in a file that is damaged elsewhere.
+  new RegExp(`[ÂÃÄÅ]${CONTINUATION}|[à-ï]${CONTINUATION}{2}|[ð-ô]${CONTINUATION}{3}`),
   // A sign right behind a letter, or between two letters.
   /\p{L}[‚ƒ„†‡ˆ‰‹›˜¡¢£¤¥¦§¨¬¯±´¶¸¿×÷]/u,
   /\p{L}[…•–—™©«»®°²³·¹¼½¾]\p{L}/u,
