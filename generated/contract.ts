@@ -742,7 +742,8 @@ export interface paths {
          *       even a number of 22 digits.
          *     - A text that a spreadsheet program would execute as a formula has an apostrophe in front of it. Such a text
          *       begins with `=`, `+`, `-`, `@` or one of their full-width forms, also after white space, or with a tab or a
-         *       line break. Weight is a number.
+         *       line break. The same applies to such a text behind a comma, a semicolon, a tab, a `|` or a line break inside
+         *       the cell, because programs with another list separator begin a cell there. Weight is a number.
          *     - When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is
          *       503 `overloaded`.
          *
