@@ -539,7 +539,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "The body is larger than {limit}. Send less at once.",
       "lines": "The lines together are larger than {limit}. Send fewer lines at once.",
-      "line": "The line is larger than {limit}. Shorten it.",
+      "line": "The line is larger than {limit}. Shorten it. If you send a file with curl, use --data-binary: with -d, curl removes the line ends.",
       "file": "The file is larger than {limit}. Send a smaller one.",
       "parts": "The form has too many parts. Send at most {files} files and {fields} other fields.",
       "undeclared": "The body is too large. Send less at once."
@@ -822,6 +822,14 @@ export const fieldCatalogue = {
   "no_action": {
     "code": "enum",
     "message": "This operation takes no action here. Leave {field} out."
+  },
+  "unknown_parameter": {
+    "code": "unknown_parameter",
+    "message": "{field} is not a query parameter of this operation. It takes: {names}."
+  },
+  "no_parameters": {
+    "code": "unknown_parameter",
+    "message": "{field} is not a query parameter of this operation, which takes none."
   },
   "sent_twice": {
     "code": "repeated",
@@ -1328,6 +1336,7 @@ export type FieldProblem =
     | 'zero'
     | 'couriers_only'
     | 'no_action'
+    | 'no_parameters'
     | 'sent_twice'
     | 'repeated_below'
     | 'not_a_file'
@@ -1391,6 +1400,7 @@ export type FieldProblem =
   | [problem: 'conflict', args: { other: string }]
   | [problem: 'excluded', args: { other: string }]
   | [problem: 'different', args: { other: string }]
+  | [problem: 'unknown_parameter', args: { names: string }]
   | [problem: 'field_too_large', args: { limit: string }]
   | [problem: 'too_many_fields', args: { limit: number }]
   | [problem: 'too_many_values', args: { limit: number }]

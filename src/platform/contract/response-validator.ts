@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ValidateFunction } from 'ajv';
 import { dereference, type Bundle, type Schema } from './bundle.js';
+import { typeIn } from './media-types.js';
 import { makeAjv } from './validator.js';
 
 /** A validated response, and the parts of the contract that it exercised. */
@@ -51,7 +52,7 @@ export function validateResponses(app: FastifyInstance, { validator, onReply }: 
       operationId,
       status,
       text,
-      mediaType: mediaTypeOf(header('content-type')),
+      mediaType: typeIn(header('content-type')),
       ...describeRequest(request),
       problems: [
         ...(operationId
@@ -78,7 +79,7 @@ function textOf(payload: unknown, encoding: unknown): string {
 }
 
 function describeRequest({ headers, body, query }: FastifyRequest) {
-  const requestMediaType = mediaTypeOf(headers['content-type']);
+  const requestMediaType = typeIn(headers['content-type']);
   const action = actionIn(body) ?? actionIn(query);
   return { ...(requestMediaType ? { requestMediaType } : {}), ...(action ? { action } : {}) };
 }
@@ -87,8 +88,6 @@ function actionIn(part: unknown): string | undefined {
   const action = typeof part === 'object' && part !== null && 'action' in part ? part.action : undefined;
   return typeof action === 'string' ? action : undefined;
 }
-
-const mediaTypeOf = (contentType = '') => contentType.split(';')[0] ?? '';
 
 export function makeResponseValidator(bundle: Bundle): ResponseValidator {
   const ajv = makeAjv();
@@ -108,7 +107,7 @@ export function makeResponseValidator(bundle: Bundle): ResponseValidator {
     validate(operationId, { status, header, headerNames, text }) {
       const declared = operations.get(operationId)?.responses[String(status)];
       if (!declared) return [`${operationId} does not declare ${status}`];
-      const mediaType = mediaTypeOf(header('content-type'));
+      const mediaType = typeIn(header('content-type'));
       const problems = [
         ...headerProblems(declared.headers ?? {}, header, mediaType),
         ...undeclaredHeaders(declared.headers ?? {}, headerNames),
