@@ -24,7 +24,9 @@ export function toFieldErrors(
     // An empty text is blank too, and one message is enough.
     if (finding.keyword === 'minLength' && blank.has(finding.instancePath)) continue;
     const error = toFieldError(finding, actions);
-    unique.set(`${error.field} ${error.code}`, error);
+    // The rule of a text is checked first, and its message says more than that of a pattern.
+    const key = `${error.field} ${error.code}`;
+    if (!unique.has(key)) unique.set(key, error);
   }
   return [...unique.values()];
 }

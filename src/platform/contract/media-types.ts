@@ -9,13 +9,16 @@ export type MediaType = {
   header: string;
 };
 
-// content-type 1.0.5 follows RFC 7231 in two points: RFC 9110, 5.6.6 also allows tabs around semicolons, and empty parameters.
+// content-type 1.0.5 differs from RFC 9110, 5.6.6, which also allows tabs around semicolons, and empty parameters.
 const TAB = /\t/g;
 const EMPTY_PARAMETER = /("(?:[^"\\]|\\.)*")|; *(?=;|$)/g;
+// It also accepts spaces around the equals sign, which RFC 9110 does not.
+const SPACED_VALUE = /^[^"]*(?:"(?:[^"\\]|\\.)*"[^"]*)*(?: =|= )/;
 
 /** Parses a Content-Type header (RFC 9110, 8.3.1). Returns undefined for a malformed one. */
 export function parseMediaType(sent: string): MediaType | undefined {
   const plain = sent.replace(TAB, ' ').replace(EMPTY_PARAMETER, (_match, quoted?: string) => quoted ?? '');
+  if (SPACED_VALUE.test(plain)) return undefined;
   try {
     const parsed = contentType.parse(plain.trimEnd());
     const { type, parameters } = parsed;
