@@ -22,7 +22,7 @@ test.each(apiOperations)('%s refuses an unknown query parameter and names the kn
   expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
   const [error] = reply.body['errors'];
   expect(error).toMatchObject({ field: 'no_such_parameter', code: 'unknown_parameter' });
-  for (const { name, in: place } of parametersOf(id)) if (place === 'query') expect(error.message).toContain(name);
+  for (const { name } of parametersOf(id, 'query')) expect(error.message).toContain(name);
 });
 
 describe('parameters that are allowed', () => {

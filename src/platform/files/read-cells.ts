@@ -13,17 +13,19 @@ export function readCells<Column extends string>(
   cells: string[],
 ): { values: Cells<Column>; invalid: InvalidCell[] } {
   const invalid: InvalidCell[] = [];
-  const entries = columnsOf(table).map((column) => {
+  const values: Partial<Cells<Column>> = {};
+  for (const column of columnsOf(table)) {
     const rules = table[column];
     const position = positions.get(column);
     const sent = position === undefined ? undefined : cells[position];
-    if (sent === undefined && !rules.isRequired) return [column, undefined] as const;
+    values[column] = undefined;
+    if (sent === undefined && !rules.isRequired) continue;
     const { text, problem } = readCell(sent ?? '', rules);
     if (problem) invalid.push({ column, problem });
-    return [column, text] as const;
-  });
-  // The entries have a key for each column.
-  return { values: Object.fromEntries(entries) as Cells<Column>, invalid };
+    values[column] = text;
+  }
+  // The loop has set each column.
+  return { values: values as Cells<Column>, invalid };
 }
 
 function readCell(sent: string, rules: ColumnRules): { text: string; problem?: TextProblem } {

@@ -17,8 +17,12 @@ const ERROR_VALUE =
 /** ="00123" and '00123: what people type to keep leading zeros, which only a spreadsheet understands. */
 const KEPT_AS_TEXT = /^(?:=\s*".*"|'[\d=+\-@].*)$/;
 
+/** How all of them begin, for a quick check. */
+const SUSPECT = /^(?:[#='+-]|\d+[.,E])/i;
+
 /** Returns why a code or number cannot be what a person meant, or undefined. */
 export function damageOf(text: string): DamageProblem | undefined {
+  if (!SUSPECT.test(text)) return undefined;
   if (SCIENTIFIC.test(text)) return ['number_shortened', { text }];
   if (ERROR_VALUE.test(text)) return ['formula_error', { text }];
   return KEPT_AS_TEXT.test(text) ? ['formula_cell', { text: text.slice(0, 40) }] : undefined;

@@ -14,6 +14,7 @@ import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
 import { checkReplica } from './replica.js';
+import { checkStoredTexts } from './stored-texts.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -52,4 +53,5 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'moves', run: checkMoves },
   { name: 'audit', run: checkAuditChains },
   { name: 'encryption', run: checkEncryption },
+  { name: 'texts', run: checkStoredTexts },
 ];
