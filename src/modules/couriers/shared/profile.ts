@@ -91,13 +91,12 @@ export const problemsOf = (
   Object.fromEntries(NAMES.map((name) => [name, problemOf(name, sent[name] ?? '', rules)]));
 
 function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
-  if (text.trim() === '') return undefined;
+  if (name === 'api_token') return /^(?: *|[!-~]+)$/.test(text) ? undefined : ['token_characters'];
+  if (text === '') return undefined;
   if (name.startsWith('api_url_')) return validateUrl(text, rules);
   switch (name) {
     case 'email':
       return validateEmail(text);
-    case 'api_token':
-      return /^[!-~]+$/.test(text) ? undefined : ['token_characters'];
     case 'house_color':
       return /^#[0-9a-f]{6}$/i.test(text) ? undefined : ['house_colour'];
     default:

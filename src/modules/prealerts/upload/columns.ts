@@ -4,8 +4,9 @@ export type Column = 'tracking_number' | 'user_code' | 'vendor' | 'description' 
 
 // The rules and maximum lengths are those of the schema PrealertSubmission.
 export const COLUMNS: ColumnTable<Column> = {
+  // A file is not read by a scanner, so its numbers have no control characters.
   tracking_number: {
-    kind: 'scan',
+    kind: 'code',
     maxChars: 255,
     isRequired: true,
     names: [
