@@ -15,6 +15,7 @@ import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
 import { checkReplica } from './replica.js';
 import { checkStorage } from './storage.js';
+import { checkStoredTexts } from './stored-texts.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -54,4 +55,5 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'moves', run: checkMoves },
   { name: 'audit', run: checkAuditChains },
   { name: 'encryption', run: checkEncryption },
+  { name: 'texts', run: checkStoredTexts },
 ];

@@ -60,6 +60,23 @@ const addCourierOfKey = (version: string) => (owner: pg.Client) => {
   );
 };
 
+/** Adds customers and a pre-alert with texts from before decision 0074. */
+const addUncleanTexts = (owner: pg.Client) =>
+  owner.query(
+    `with courier as (
+       insert into couriers (tenant_id, id, code, name)
+       select id, gen_random_uuid(), 'TXT', 'Texts' from tenants returning tenant_id, id
+     ), customer as (
+       insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
+       select tenant_id, gen_random_uuid(), id, user_code, 'Ann', 'Lee'
+       from courier, unnest(array['A-1 ', U&'B\\200B-1', '1.23457E+11', 'C-1']) as user_code
+       returning tenant_id, courier_id, user_code
+     )
+     insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key)
+     select tenant_id, gen_random_uuid(), courier_id, user_code, '9.40011E+21', '9.40011E+21'
+     from customer where user_code = 'C-1'`,
+  );
+
 /** Installations, each with all faults of its list. Faults that hide each other are in different ones. */
 const INSTALLATIONS: Fault[][] = [
   [
@@ -329,6 +346,15 @@ const INSTALLATIONS: Fault[][] = [
       sees: [['audit', 'warning', /has been waiting for its link for 36\d\d s/]],
     },
     {
+      title: 'a user code with an invisible character, and numbers that a spreadsheet has shortened',
+      sql: addUncleanTexts,
+      sees: [
+        ['texts', 'warning', /^2 user codes have white space around them/],
+        ['texts', 'warning', /^1 user codes are what a spreadsheet left/],
+        ['texts', 'warning', /^1 pending pre-alerts have what/],
+      ],
+    },
+    {
       title: 'an encrypted field whose key is missing',
       sql: addCourierOfKey('7'),
       sees: [['encryption', 'problem', /No encryption key of version 7 is configured/]],
@@ -460,7 +486,7 @@ const toLine = ([check, level, message]: Expected) => ({
 const CHECKS = [
   'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'storage', 'clock', 'time zone',
   'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'deployment', 'demo data', 'replica',
-  'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption',
+  'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption', 'texts',
 ];
 
 describe('npm run doctor', () => {

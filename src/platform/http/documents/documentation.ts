@@ -63,11 +63,11 @@ export async function registerDocumentation(app: FastifyInstance): Promise<strin
 async function readDocuments(): Promise<Map<string, StaticDocument>> {
   const files = [{ url: '/docs/json', file: REFERENCE_DOCUMENT }, ...(await listSite()), ...libraryFiles()];
   const read = async ({ url, file }: ServedFile) =>
-    [url, makeDocument(mediaTypeOf(file), await readFile(file))] as const;
+    [url, makeDocument(mediaTypeOfFile(file), await readFile(file))] as const;
   return new Map(await Promise.all(files.map(read)));
 }
 
-function mediaTypeOf(file: string): string {
+function mediaTypeOfFile(file: string): string {
   const mediaType = MEDIA_TYPES[extname(file) || file];
   if (mediaType === undefined) throw new Error(`The documentation has no media type for ${file}.`);
   return mediaType;
