@@ -5,6 +5,7 @@ const CAMPAIGNS = '<rootDir>/test/long/';
 export default {
   testEnvironment: '<rootDir>/test/support/jest/shared-environment.cjs',
   runtime: '<rootDir>/test/support/jest/shared-runtime.cjs',
+  setupFilesAfterEnv: ['<rootDir>/test/support/jest/require-assertions.cjs'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }] },
   extensionsToTreatAsEsm: ['.ts'],

@@ -1,11 +1,59 @@
 #!/bin/sh
-# Creates the secrets of one deployment: sh make-secrets.sh <new folder> [database host] [pooler host:port].
-# Each file has the name of a setting, as SECRETS_DIR expects. Run it once per deployment, so that staging and production share no key.
+# Creates the secrets of one deployment. Each file has the name of a setting, as SECRETS_DIR expects. Run it once per deployment, so that
+# staging and production share no key.
 set -eu
+export LC_ALL=C
 
-folder=${1:?Usage: sh make-secrets.sh <new folder> [database host] [pooler host:port]}
-database=${2:-127.0.0.1}
-pooler=${3:-}
+usage='Usage: sh make-secrets.sh <new folder> [database host[:port]] [pooler host[:port]] [--name <name>]
+An IPv6 address with a port is in brackets: [2001:db8::1]:5433. The ports are 5432 and 6432 by default.
+<name> is the name of the database and the beginning of its roles: crossdock by default. Give it to roles.sql too.'
+
+fail() {
+  printf '%s\n%s\n' "$1" "$usage" >&2
+  exit 2
+}
+
+# Prints host:port for a URL, with the default port $2 if $1 has none.
+address() {
+  case $1 in
+    \[*\]:*) host=${1%]:*}] port=${1##*]:} ;;
+    \[*\]) host=$1 port=$2 ;;
+    *:*:*) host="[$1]" port=$2 ;;
+    *:*) host=${1%:*} port=${1##*:} ;;
+    *) host=$1 port=$2 ;;
+  esac
+  case $host in
+    \[*[!0-9A-Fa-f:.]*\] | \[\] | '' | -* | .*) fail "'$1' is not a host." ;;
+    \[*\]) ;;
+    *[!A-Za-z0-9_.-]*) fail "'$1' is not a host name or an address." ;;
+  esac
+  case $port in
+    '' | 0* | *[!0-9]* | ??????*) fail "'$1' has no usable port." ;;
+  esac
+  [ "$port" -le 65535 ] || fail "'$1' has no usable port."
+  printf '%s:%s' "$host" "$port"
+}
+
+name=crossdock
+folder='' database='' pooler='' given=0
+while [ $# -gt 0 ]; do
+  case $1 in
+    --name) [ $# -gt 1 ] || fail '--name needs a name.'; name=$2; shift ;;
+    --*) fail "The option $1 is unknown." ;;
+    *)
+      given=$((given + 1))
+      case $given in 1) folder=$1 ;; 2) database=$1 ;; 3) pooler=$1 ;; *) fail "'$1' is one argument too many." ;; esac ;;
+  esac
+  shift
+done
+[ -n "$folder" ] || fail 'Name a folder that does not exist yet.'
+case $name in
+  '' | [!a-z]* | *[!a-z0-9_]*) fail "--name must be lower-case letters, digits and underscores, and begin with a letter." ;;
+esac
+[ ${#name} -le 40 ] || fail '--name has more than 40 characters.'
+database=$(address "${database:-127.0.0.1}" 5432)
+[ -z "$pooler" ] || pooler=$(address "$pooler" 6432)
+
 umask 077
 mkdir "$folder"
 
@@ -15,13 +63,13 @@ write() { printf '%s\n' "$2" >"$folder/$1" && chmod 444 "$folder/$1"; }
 
 login=$(random)
 owner=$(random)
-direct="postgres://crossdock_login:$login@$database:5432/crossdock"
+direct="postgres://${name}_login:$login@$database/$name"
 write TOKEN_KEYS "k1:$(random)"
 write ENCRYPTION_KEYS "1:$(random)"
 write LOOKUP_KEY "$(random)"
-write DATABASE_OWNER_URL "postgres://crossdock_owner:$owner@$database:5432/crossdock"
+write DATABASE_OWNER_URL "postgres://${name}_owner:$owner@$database/$name"
 if [ -n "$pooler" ]; then
-  write DATABASE_URL "postgres://crossdock_login:$login@$pooler/crossdock"
+  write DATABASE_URL "postgres://${name}_login:$login@$pooler/$name"
   write DATABASE_DIRECT_URL "$direct"
 else
   write DATABASE_URL "$direct"
@@ -30,5 +78,6 @@ fi
 write POSTGRES_PASSWORD "$(random)"
 write OWNER_PASSWORD "$owner"
 write LOGIN_PASSWORD "$login"
-write userlist.txt "\"crossdock_login\" \"$login\""
+write userlist.txt "\"${name}_login\" \"$login\""
 echo "Created $folder. Store ENCRYPTION_KEYS and LOOKUP_KEY apart from the backups: both are needed to read one."
+echo "Without compose, create the database $name: psql -v name=$name and the passwords, as roles.sql says."

@@ -356,7 +356,9 @@ export interface paths {
          *     - `create` creates a user and returns its one-time password. The password is shown only once and is valid for
          *       7 days. The user logs in with it and must then set a password with `ChangePassword.php`. Until then no other
          *       operation works.
-         *     - `update` changes the display name, the e-mail address, or both.
+         *     - `update` changes the display name, the e-mail address, or both. Your own e-mail address receives the mail that
+         *       resets your password, so a change of it also needs your `current_password`. Wrong passwords here and at `login`
+         *       are counted together.
          *     - `change_role` changes the role. The role `courier` requires a `courier_id`. Every other role has none.
          *     - `disable` and `enable` block the user's login and allow it again.
          *     - `reset_password` replaces the password with a new one-time password, and removes a lock caused by wrong
@@ -589,9 +591,13 @@ export interface paths {
          *     part of the original set.
          *
          *     Send the text as the scanner sent it. AIM identifiers, GS characters and their usual replacements, control
-         *     characters, spaces, CR and TAB are removed, and a code that was sent twice is read once. Letters may be lower
-         *     case. `ReceivePackage.php` and the matching of pre-alerts read numbers in the same way: the barcode of 34 digits
-         *     on a FedEx label finds the pre-alert that was announced with 12 or 14 digits.
+         *     characters, spaces, CR and TAB around the number are removed, and a code that was sent twice is read once. Letters
+         *     may be lower case. All operations that take a scan or a tracking number read it with the same function: the barcode
+         *     of 34 digits on a FedEx label finds the pre-alert that was announced with 12 or 14 digits.
+         *
+         *     A scan may have several symbols or elements. If one of their numbers is that of a pre-alert or a package, it
+         *     decides. Otherwise `ReceivePackage.php` and `ScanBatch.php` refuse the scan and name the numbers. A control
+         *     character inside a number is refused with 400.
          *
          *     `candidates` uses the names of the public data set
          *     [jkeen/tracking_number_data](https://github.com/jkeen/tracking_number_data). A number may fit several formats,
@@ -607,6 +613,7 @@ export interface paths {
          *
          *     | `next` | When |
          *     |---|---|
+         *     | `review` | The scan has several numbers, and none of them is known, or more than one (`kind` is `several_numbers`). |
          *     | `review` | Several packages match. |
          *     | `review` | The package has the status `on_hold`, `customs_hold`, `returned` or `lost`, or a pre-alert of its number is `flagged`. |
          *     | `load` | The package has the status `received`, and its manifest is `ready`. |
@@ -930,7 +937,8 @@ export interface paths {
          *
          *     *unchanged*: the package already has this status, or is neither on hold nor lost. Nothing is written, and the
          *     response counts the package as `unchanged`. So you can repeat the call. *restored*: the package returns to the
-         *     status it had before the hold or the loss. If its manifest was shipped in the meantime, it becomes `shipped`.
+         *     status it had before the hold or the loss. If its manifest was shipped in the meantime, it becomes `shipped`. A
+         *     manifest with a loading gate leaves packages behind that are on hold and not loaded: they become `received` again.
          *
          *     The steps of a manifest do not overwrite recorded events. When the manifest becomes `shipped`, its packages
          *     that are `received` become `shipped`. When it becomes `completed`, its packages that are `shipped` or
@@ -1409,7 +1417,9 @@ export interface paths {
          *     `manifest_invalid_transition` while packages are missing or parcels are extra in `ManifestLoading.php`. `errors`
          *     names at most 100 of them, with the code `not_loaded` or `extra`. Load them or take them off, or send
          *     `loading_override_reason`. The override is recorded in the audit log and in the history of the load. The gate is
-         *     off unless the warehouse or the manifest has turned it on. Changes of `loading_gate`, and an override, require the
+         *     off unless the warehouse or the manifest has turned it on. Packages that are on hold or lost, and that were not
+         *     loaded, leave a manifest with a gate when it becomes `shipped`. When they are released, they are `received` and can
+         *     be added to another manifest. Changes of `loading_gate`, and an override, require the
          *     permission `warehouse:manage` (otherwise 403 `permission_denied`).
          *
          *     **Packages.** Packages can be added and removed only in `draft` and `ready` (otherwise 400 `manifest_closed`).
@@ -2762,7 +2772,7 @@ export interface components {
         PrealertSubmission: {
             /** @description User code of an active customer of your courier account, exactly as registered. */
             UserCode: string;
-            /** @description The carrier's tracking number. Surrounding white space is trimmed. Must not be blank. Unique within your courier account. */
+            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within your courier account. */
             TrackingNumber: string;
             /** @description Your own order reference. The pre-alert list returns it. */
             Reference?: string;
@@ -3016,7 +3026,7 @@ export interface components {
              * @description The pre-alert to replace.
              */
             prealert_id: string;
-            /** @description The carrier's tracking number. Surrounding white space is trimmed. Must not be blank. Unique within the courier account. */
+            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within the courier account. */
             tracking_number: string;
             /** @description User code of an active customer of the pre-alert's courier, exactly as registered. */
             user_code: string;
@@ -3026,7 +3036,7 @@ export interface components {
             description?: string;
         };
         PrealertCreation: {
-            /** @description The carrier's tracking number. Surrounding white space is trimmed. Must not be blank. Unique within the courier account. */
+            /** @description The carrier's tracking number. It is read as by `ResolveScan.php`, and stored without what a scanner adds. Control characters inside it and several numbers are refused. Unique within the courier account. */
             tracking_number: string;
             /** @description User code of an active customer of the courier, exactly as registered. */
             user_code: string;
@@ -3322,8 +3332,13 @@ export interface components {
             action: "update";
             user_id: components["schemas"]["Uuid"];
             full_name?: components["schemas"]["FullName"];
-            /** @description An e-mail address. `null` removes it. The old and the new address are notified. */
+            /** @description An e-mail address. `null` removes it. The old and the new address are notified. To change your own, also send `current_password`. */
             email?: string | null;
+            /**
+             * Format: password
+             * @description Your own password, to confirm a change of your own e-mail address. It is ignored for other users and other changes.
+             */
+            current_password?: string;
         };
         /** @description Changes the user's role or courier. */
         ChangeUserRoleAction: {
@@ -3627,7 +3642,7 @@ export interface components {
         };
         /** @description A package at intake. */
         PackageIntake: {
-            /** @description The number as scanned. Surrounding white space and what the scanner adds, such as an AIM identifier, are removed. Must not be blank. Longer carrier barcodes (USPS with its `420` and ZIP prefix, FedEx's labels of 34 and 32 digits) are recognised when pre-alerts are matched. `ResolveScan.php` reads numbers in the same way. */
+            /** @description The scan. It is read as by `ResolveScan.php`, and stored without what the scanner adds: white space around it, AIM identifiers, asterisks, repetition. Longer carrier barcodes (USPS with its `420` and ZIP prefix, FedEx's labels of 34 and 32 digits) find the pre-alert of the shorter number. If the scan has several numbers, the one of a pre-alert or a package decides, and otherwise the scan is refused. A house number is never a new parcel: it is a later scan of its package. */
             tracking_number: string;
             /**
              * Format: double
@@ -3714,6 +3729,11 @@ export interface components {
             scan: string;
         };
         /**
+         * @description What was scanned. `parcel`: a package or a pre-alert has the number, or a carrier's format describes it. `house_number`: the house number of a package. `manifest` and `customer`: only a manifest has this number, or only customers have this user code; do not receive it. `several_numbers`: the scan has several numbers, and none of them is known, or more than one; scan one code. `unknown`: nothing of this. New values may be added.
+         * @enum {string}
+         */
+        ScannedKind: "parcel" | "house_number" | "manifest" | "customer" | "several_numbers" | "unknown";
+        /**
          * @description `valid`: the number has a check digit, and it is right. `none`: the format has no check digit, so nothing is verified. A format whose check digit is wrong is not a candidate.
          * @enum {string}
          */
@@ -3749,6 +3769,18 @@ export interface components {
             /** @description The reason in a sentence for people. Its wording may change. */
             explanation: string;
         };
+        /** @description The owner. For a received parcel, that of its package. For another one, the owner that `ReceivePackage.php` would store. Null if there is none or it is disputed; then `matches.prealerts` has all claims. */
+        ScannedOwner: {
+            courier_id: components["schemas"]["Uuid"];
+            /** @description Name of the courier. */
+            courier_name: string;
+            /** @description The customer's user code; null if only the courier is known. */
+            user_code: string | null;
+            /** @description The customer's first name; null if unknown. */
+            first_name: string | null;
+            /** @description The customer's last name; null if unknown. */
+            last_name: string | null;
+        } | null;
         ScannedPackage: {
             package_id: components["schemas"]["Uuid"];
             /**
@@ -3799,6 +3831,10 @@ export interface components {
             courier_name: string;
             /** @description The customer's user code. */
             user_code: string;
+            /** @description First name of the active customer with this user code; null if there is none. */
+            first_name: string | null;
+            /** @description Last name of the active customer with this user code; null if there is none. */
+            last_name: string | null;
             /** @description Shipper or store; null if unknown. */
             vendor: string | null;
             status: components["schemas"]["PrealertStatus"];
@@ -3834,7 +3870,7 @@ export interface components {
         ScanMatches: {
             /** @description Packages with this tracking number or house number. More than one is rare and needs a review. */
             packages: components["schemas"]["ScannedPackage"][];
-            /** @description Pre-alerts of this tracking number, oldest first, at most 50. */
+            /** @description Pre-alerts of this tracking number, or of the package with this house number, oldest first, at most 50: all claims to the parcel. */
             prealerts: components["schemas"]["ScannedPrealert"][];
             /** @description Manifests with this number. A courier sees those that have a package of its own on them. */
             manifests: components["schemas"]["ScannedManifest"][];
@@ -3850,8 +3886,12 @@ export interface components {
         ScanResolution: {
             /** @description The scan without what the scanner added. `ReceivePackage.php` stores this as the tracking number. Empty if the scan contained nothing else. */
             text: string;
+            kind: components["schemas"]["ScannedKind"];
+            /** @description The numbers in the scan, as `ReceivePackage.php` would store them. More than one if the scan has several symbols or elements, and no carrier's format describes the whole. */
+            numbers: string[];
             /** @description The carriers' formats that the number fits, best first. One number may fit several. Empty if it fits none. */
             candidates: components["schemas"]["ScanCandidate"][];
+            owner: components["schemas"]["ScannedOwner"];
             matches: components["schemas"]["ScanMatches"];
             next: components["schemas"]["ScanNext"];
         };
@@ -4035,10 +4075,10 @@ export interface components {
          */
         ScanResultKind: "done" | "repeated" | "conflict" | "refused";
         /**
-         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `id_reused`, `clock_ahead` or `too_old`.
+         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
          * @enum {string|null}
          */
-        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "id_reused" | "clock_ahead" | "too_old" | null;
+        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
         /**
          * @description A status of the package; null if there is none.
          * @enum {string|null}
@@ -4259,7 +4299,7 @@ export interface components {
             description?: string;
             /** @description Kind of package, for example box, envelope or pallet. An empty text clears it. */
             package_type?: string;
-            /** @description The carrier's number. Only staff can change it. Surrounding white space is trimmed. It must be unique. The pre-alerts of the old and the new number are updated. */
+            /** @description The carrier's number. Only staff can change it. It is read as by `ReceivePackage.php`. It must be unique, and must not be the house number of a package. The pre-alerts of the old and the new number are updated. */
             tracking_number?: string;
             /**
              * Format: double
@@ -8592,6 +8632,7 @@ export interface components {
          *     - `malformed_json`: The body is not a JSON object.
          *     - `malformed_request`: The request is not well-formed HTTP.
          *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         *     - `password_wrong`: The password that confirms the request is wrong.
          *     - `own_account`: An administrator cannot do this to its own account.
          *     - `last_admin`: This is the last enabled administrator.
          */
@@ -11245,7 +11286,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -598,7 +598,8 @@ export const errorCatalogue = {
     "messages": {
       "default": "The service is temporarily unavailable. Send the request again after Retry-After.",
       "shutting_down": "This replica is shutting down. Send the request again after Retry-After.",
-      "not_migrated": "The database is not migrated yet. Send the request again after Retry-After."
+      "not_migrated": "The database is not migrated yet. Send the request again after Retry-After.",
+      "not_writable": "The database stores nothing, because {reason}. Send the request again after Retry-After."
     }
   },
   "overloaded": {
@@ -641,6 +642,10 @@ export const fieldCatalogue = {
   "customer_required": {
     "code": "required",
     "message": "{field} is required. Send id in the query, or courier_customer_id in the body."
+  },
+  "required_for_own_email": {
+    "code": "required",
+    "message": "{field} is required to change your own e-mail address."
   },
   "contact_required": {
     "code": "required",
@@ -1034,6 +1039,18 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} must not contain line breaks or other control characters."
   },
+  "no_number": {
+    "code": "pattern",
+    "message": "{field} contains nothing but characters that a scanner adds."
+  },
+  "control_characters_in_number": {
+    "code": "pattern",
+    "message": "{field} contains a control character inside the number. Scan again, or type the number."
+  },
+  "several_numbers": {
+    "code": "ambiguous",
+    "message": "{field} contains several numbers: {numbers}. Send one of them."
+  },
   "quotes": {
     "code": "quotes",
     "message": "The quotes do not match. Put the cell in quotes, and double the quotes inside it."
@@ -1267,7 +1284,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'body_too_large' | 'unsupported_media_type', options: { variant: 'undeclared'; errors?: Entry[] } & Detail]
   | [code: 'unsupported_media_type', options: { variant?: 'default'; args: { types: string }; errors?: Entry[] } & Detail]
   | [code: 'quota_exceeded', options: { variant: 'customer_changes' | 'target_changes' | 'webhook_sends' | 'recovered_webhooks' | 'dispatched_packages' | 'stored_bytes'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail];
+  | [code: 'unavailable', options: { variant: 'shutting_down' | 'not_migrated'; errors?: Entry[] } & Detail]
+  | [code: 'unavailable', options: { variant: 'not_writable'; args: { reason: string }; errors?: Entry[] } & Detail];
 
 /** A problem of one field and the arguments of its message. */
 export type FieldProblem =
@@ -1280,6 +1298,7 @@ export type FieldProblem =
     | 'manifest_required'
     | 'record_missing'
     | 'customer_required'
+    | 'required_for_own_email'
     | 'contact_required'
     | 'required_for_new'
     | 'credential'
@@ -1340,6 +1359,8 @@ export type FieldProblem =
     | 'tier_missing'
     | 'blank'
     | 'control_characters'
+    | 'no_number'
+    | 'control_characters_in_number'
     | 'quotes'
     | 'row_too_long'
     | 'not_csv'
@@ -1391,6 +1412,7 @@ export type FieldProblem =
   | [problem: 'before_last_event', args: { id: string; at: string }]
   | [problem: 'tier_overlap', args: { limit: number; other: string }]
   | [problem: 'tier_twin', args: { other: string }]
+  | [problem: 'several_numbers', args: { numbers: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
   | [problem: 'missing_column', args: { column: string }]
   | [problem: 'column_twice', args: { column: string }]

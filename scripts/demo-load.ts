@@ -15,10 +15,11 @@ import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { runScript } from './script.js';
+import { commandLine } from '../src/config/commands.js';
 
 // npm run demo:load: fills a database with tenants and months of traffic (docs/staging.md).
 
-const USAGE = `npm run demo:load -- [--tenants 3] [--days 90] [--parcels-per-day 400] [--seed 1] [--end 2026-11-30]
+const USAGE = `${commandLine('demo-load [--tenants 3] [--days 90] [--parcels-per-day 400] [--seed 1] [--end 2026-11-30]')}
   [--host-suffix localhost] [--password ...]`;
 
 const DAY_MS = 86_400_000;
@@ -67,7 +68,7 @@ async function loadInto(url: string, config: Config, { load, password, hostSuffi
     const slugs = await withClient(url, async (client) => {
       const pending = await listPending(client, MIGRATIONS);
       if (pending.length > 0)
-        throw new Error(`The database lacks ${pending.join(', ')}. Run npm run migrate.`);
+        throw new Error(`The database lacks ${pending.join(', ')}. Run ${commandLine('migrate')}.`);
       const added = await loadTraffic(client, load, tools);
       await analyzeNonEmptyTables(client);
       return added;

@@ -6,12 +6,13 @@ import type { Deployment } from '../src/startup/deployment.js';
 import { examine } from '../src/startup/doctor/doctor.js';
 import { toJson, toLines } from '../src/startup/doctor/report.js';
 import { examineUpgrade } from '../src/startup/doctor/upgrade.js';
+import { commandLine } from '../src/config/commands.js';
 
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
 
-const USAGE = `npm run doctor -- [--json] [--servers 1] [--workers 0] [--compare FILE] [--thorough]
-npm run doctor -- --upgrade [--from VERSION] [--json]`;
+const USAGE = `${commandLine('doctor [--json] [--servers 1] [--workers 0] [--compare FILE] [--thorough]')}
+${commandLine('doctor --upgrade [--from VERSION] [--json]')}`;
 
 const LOW_DISK_BYTES = 1_000_000_000;
 const CANNOT_RUN = 2;
@@ -65,7 +66,8 @@ async function reportState({ json, servers, workers, compare, thorough }: Option
 async function readDeployment(path: string): Promise<Deployment> {
   // The report was written by this program.
   const { deployment } = JSON.parse(await readFile(path, 'utf8')) as { deployment?: Deployment };
-  if (!deployment?.fingerprints) throw new Error(`${path} is not a report of npm run doctor -- --json.`);
+  if (!deployment?.fingerprints)
+    throw new Error(`${path} is not a report of ${commandLine('doctor --json')}.`);
   return deployment;
 }
 

@@ -8,14 +8,21 @@ import {
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { runScript } from './script.js';
+import { awaitServer } from '../src/platform/db/connections/await-server.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
-// --resume NAME, it shows or controls background migrations instead.
+// --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.
 await runScript(async (print) => {
   const { values } = parseArgs({
-    options: { status: { type: 'boolean' }, pause: { type: 'string' }, resume: { type: 'string' } },
+    options: {
+      status: { type: 'boolean' },
+      pause: { type: 'string' },
+      resume: { type: 'string' },
+      'await-server': { type: 'string' },
+    },
   });
-  const { status, pause, resume } = values;
+  const { status, pause, resume, 'await-server': seconds } = values;
+  if (seconds !== undefined) await awaitServer(readOwnerUrl(), secondsOf(seconds) * 1_000);
   if (!status && !pause && !resume) return applyMissing(print);
   await withClient(readOwnerUrl(), async (client) => {
     if (pause) await setBackgroundStatus(client, pause, 'paused');
@@ -26,6 +33,11 @@ await runScript(async (print) => {
     if (rows.length === 0) print('There are no background migrations.');
   });
 });
+
+function secondsOf(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new Error('--await-server needs a number of seconds, for example 120.');
+  return Number(text);
+}
 
 async function applyMissing(print: (line: string) => void): Promise<void> {
   const applied = await migrate(readOwnerUrl(), MIGRATIONS, { log: print });

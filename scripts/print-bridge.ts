@@ -3,7 +3,7 @@ import { readPrintBridgeConfig } from '../src/config/print-bridge.js';
 import { runBridge } from './print-bridge/bridge.js';
 import { openJournal } from './print-bridge/journal.js';
 import { logToOutput as log } from './print-bridge/log.js';
-import { makePrinter } from './print-bridge/printer.js';
+import { makePrinter } from './print-bridge/make-printer.js';
 import { openService, RefusedError } from './print-bridge/service.js';
 
 const HELP = `Prints the labels of one station. It asks the service for label jobs and sends them to a printer.

@@ -24,9 +24,9 @@ import {
   type ReportLine,
 } from './restore-report/report.js';
 import { runScript } from './script.js';
+import { commandLine } from '../src/config/commands.js';
 
-const USAGE =
-  'npm run restore:report -- --since 2026-12-01T10:00:00Z --out FOLDER [--lost postgres://...] [--log FILE]...';
+const USAGE = `${commandLine('restore-report --since 2026-12-01T10:00:00Z --out FOLDER')} [--lost postgres://...] [--log FILE]...`;
 
 // npm run restore:report: lists by courier what the lost server did after the restore point, and what couriers must be told.
 // DATABASE_OWNER_URL names the restored database. `--lost` names the lost one if it can still be read, `--log` logs of its servers.

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
-import { readOtherOwnerCells, readOwnerUrl } from '../src/config/config.js';
+import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
 import { runScript } from './script.js';
+import { commandLine } from '../src/config/commands.js';
 
-const USAGE = `npm run tenant:create -- --slug miami --name "Miami Gateway Ltd" --host gateway.example.com [--host ...]
+const USAGE = `${commandLine('tenant-create --slug miami --name')} "Miami Gateway Ltd" --host gateway.example.com [--host ...]
   [--warehouse "Miami Gateway"] [--admin admin] [--generate-password]`;
 
 await runScript(async (print) => {
@@ -15,16 +16,21 @@ await runScript(async (print) => {
     await withClient(url, (client) => assertUnusedIn({ name, client }, options));
   const { password, isGenerated } = await choosePassword(options);
   const { tenantId } = await withClient(readOwnerUrl(), (client) =>
-    createTenant(client, {
-      slug: options.slug,
-      name: options.name,
-      hosts: options.hosts,
-      warehouse: options.warehouse,
-      admin: { username: options.admin, fullName: 'Administrator', password },
-    }),
+    createTenant(
+      client,
+      {
+        slug: options.slug,
+        name: options.name,
+        hosts: options.hosts,
+        warehouse: options.warehouse,
+        admin: { username: options.admin, fullName: 'Administrator', password },
+      },
+      { passwordHashCost: readPasswordHashCost() },
+    ),
   );
   print(`Created tenant ${options.slug} (${tenantId}) with administrator ${options.admin}.`);
   if (isGenerated) print(`Password, shown this once: ${password}`);
+  print('It must be changed at the first login: in the console at /console, or with ChangePassword.php.');
 });
 
 function readOptions() {

@@ -6,9 +6,10 @@ import type { OwnedCell } from '../src/platform/db/tenant-move/cell-state.js';
 import { describeTenant, findMove, planMove } from '../src/platform/db/tenant-move/find-move.js';
 import { confirmMove, moveTenant, undoMove, type Moved } from '../src/platform/db/tenant-move/move.js';
 import { runScript } from './script.js';
+import { commandLine } from '../src/config/commands.js';
 
-const USAGE = `npm run tenant:move -- --slug miami --to cell-b
-npm run tenant:move -- --slug miami (--undo | --confirm | --status)`;
+const USAGE = `${commandLine('tenant-move --slug miami --to cell-b')}
+${commandLine('tenant-move --slug miami')} (--undo | --confirm | --status)`;
 
 type Print = (line: string) => void;
 

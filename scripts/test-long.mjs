@@ -14,7 +14,7 @@ const CAMPAIGNS = [
   {
     name: 'pressure',
     script: 'run.mjs',
-    args: 'pressure --minutes 15 --rate 50 --pause 20 --p99 1500'.split(' '),
+    args: ['pressure', '--minutes', '15', '--rate', '50', '--pause', '20', '--p99', '1500'],
   },
   { name: 'sdk', script: 'run.mjs', args: ['sdk-test'] },
   { name: 'generators', script: 'run.mjs', args: ['sdk-generators'] },

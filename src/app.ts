@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.js';
+import { PUBLISHED } from './config/published.js';
 import { makeLoginLimiter } from './platform/access/login-limiter.js';
 import { openSecrets, type Secrets } from './platform/access/secrets.js';
 import { registerTokens, type Tokens } from './platform/access/tokens.js';
 import { readContract, readRoutes } from './platform/contract/bundle.js';
-import { validateResponses, type ResponseObserver } from './platform/contract/response-validator.js';
 import { listMigrations, MIGRATIONS } from './platform/db/migrations/migration-files.js';
 import { openPasswords } from './modules/auth/public.js';
 import { makeBulkLimits } from './platform/concurrency/bulk-limits.js';
@@ -14,7 +14,7 @@ import type { Cell } from './platform/db/cells.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
-import { rejectWhileClosing } from './platform/http/connections/graceful-shutdown.js';
+import { serveWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
 import { sendRateLimits } from './platform/http/replies/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
@@ -45,8 +45,8 @@ export type AppOptions = {
   metrics?: RequestMetrics | undefined;
   /** Traces requests. */
   tracer?: Tracer | undefined;
-  /** For tests: validates every response against the contract and receives the result. */
-  observer?: ResponseObserver;
+  /** For tests: registers a hook that sees every response as the handler wrote it, before it is sliced. */
+  observe?: (server: FastifyInstance) => void;
 };
 
 /** Creates the server and connects all of its parts. The order of registration is the order of a request's hooks. */
@@ -58,7 +58,7 @@ export async function createApp({
   drawingMs,
   metrics,
   tracer,
-  observer,
+  observe,
 }: AppOptions): Promise<App> {
   const contract = await readContract();
   const { app: server, unread } = await makeServer(config, { timeouts, metrics, tracer });
@@ -68,15 +68,15 @@ export async function createApp({
   const tokens = await registerTokens(server, config.tokens);
 
   sendRateLimits(server);
-  if (observer) validateResponses(server, observer);
+  observe?.(server);
   sliceReplies(server, unread);
-  rejectWhileClosing(server);
+  serveWhileClosing(server);
   const lastSeen = openLastSeen((error) => server.log.warn({ err: error }, 'cannot update last_seen_at'));
   reportActivity(server, lastSeen.record);
   server.addHook('onClose', lastSeen.stop);
   const pressure = watchPressure(db.connectionShares);
   server.addHook('onClose', async () => pressure.stop());
-  server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit()));
+  server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit(), db));
   const documents = [...(await registerDocumentation(server)), ...(await registerConsole(server))];
   registerRoutes(
     server,
@@ -93,7 +93,10 @@ export async function createApp({
       migrations: await listMigrations(MIGRATIONS),
       securityLog: (event, fields) => server.log.info({ event, ...fields }, event),
       loginLimiter: makeLoginLimiter(),
-      passwords: openPasswords(config.passwordHashCost),
+      passwords: openPasswords(
+        config.passwordHashCost,
+        config.appEnv === 'development' ? [] : [PUBLISHED.password],
+      ),
       drawLogo: makeLogoDrawer(drawingMs),
       outbound: config.outbound,
       customerChangesPerDay: config.customerChangesPerDay,

@@ -5,7 +5,6 @@ import { createApp } from './app.js';
 import { ConfigError, type Config } from './config/config.js';
 import type { Background, BackgroundOptions } from './jobs/background.js';
 import type { ReplicaOptions } from './platform/db/connections/replica.js';
-import { DEMO } from './development/demo/demo.js';
 import { openDb } from './platform/db/open-database.js';
 import { openCells } from './startup/cells.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
@@ -16,8 +15,17 @@ import { connectionOf, DRAIN_MS, print, queueConnectionOf, type Stop } from './s
 /** How long statements of aborted requests may delay closing the pool, and a collector the end of the process. */
 const CLOSE_MS = 500;
 
-/** Serves requests until a signal arrives. Also runs jobs, unless RUN_WORKER=false. */
-export async function serveFrom(database: PreparedDatabase, config: Config, stop: Stop): Promise<void> {
+/**
+ * Serves requests until a signal arrives. Also runs jobs, unless RUN_WORKER=false.
+ *
+ * @param welcome returns what the terminal of a developer shows when the service serves
+ */
+export async function serveFrom(
+  database: PreparedDatabase,
+  config: Config,
+  stop: Stop,
+  welcome?: (base: string) => string,
+): Promise<void> {
   const connection = connectionOf(database);
   const metrics = config.metrics && (await startMetrics(config.metrics, connection));
   const log = pino({ level: config.logLevel });
@@ -44,7 +52,7 @@ export async function serveFrom(database: PreparedDatabase, config: Config, stop
           tracer,
         })
       : undefined;
-    if (config.appEnv === 'development') printWelcome(server, config);
+    if (welcome && config.appEnv === 'development') print(welcome(baseOf(server, config)));
     await stop.received;
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
@@ -89,22 +97,9 @@ async function drain(server: FastifyInstance, stop: Stop): Promise<void> {
   await server.close();
 }
 
-function printWelcome(app: FastifyInstance, { tls, host }: Config): void {
+function baseOf(app: FastifyInstance, { tls, host }: Config): string {
   const address = app.server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const isEverywhere = host === '0.0.0.0' || host === '::';
-  const base = `${tls ? 'https' : 'http'}://${isEverywhere ? '127.0.0.1' : host}:${port}`;
-  print(`
-Crossdock is serving ${base}
-
-  Console          ${base}/console
-                     warehouse staff: warehouse, manager, admin; couriers: iex, hrb; password: ${DEMO.password}
-                     a parcel to receive: ${DEMO.announcedNumber}, without a scanner type it into the field Number
-  Documentation    ${base}/docs
-  Log in           curl -s ${base}/api/login.php -H 'Content-Type: application/json' \\
-                     -d '{"action":"login","username":"admin","password":"crossdock-demo"}'
-  Announce         curl -s ${base}/api/Prealert.php -H "X-API-KEY: $(printf 'a%.0s' $(seq 64))" \\
-                     -H 'Content-Type: application/json' -d '{"UserCode":"IEX-1001","TrackingNumber":"HELLO-1"}'
-
-The README's tour goes on from here. Ctrl-C stops.`);
+  return `${tls ? 'https' : 'http'}://${isEverywhere ? '127.0.0.1' : host}:${port}`;
 }

@@ -7,7 +7,7 @@ import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess } from './
 
 const CLOSE_MS = 500;
 
-// Entry point of `npm run worker`: runs jobs and serves no requests. Any number of workers may run at the same time.
+// Entry point of `crossdock worker`: runs jobs and serves no requests. Any number of workers may run at the same time.
 await runProcess(
   async (database, config, stop) => {
     const connection = connectionOf(database);

@@ -16,6 +16,7 @@ export async function startBenchService(databaseUrl: string, ownerUrl: string): 
   const child = spawn(process.execPath, [join(projectRoot, 'dist/src/main.js')], {
     env: {
       PATH: process.env['PATH'],
+      APP_ENV: 'development',
       DATABASE_URL: databaseUrl,
       DATABASE_OWNER_URL: ownerUrl,
       PORT: String(servicePort),

@@ -31,7 +31,7 @@ export async function startServer(): Promise<Server> {
   const { startOwnServer, removeServer, makeTemplates, dropDatabases } = await loadSetUp();
   const server = await startOwnServer();
   const first = newPrefix();
-  await makeTemplates(server.url, first, readConfig({}));
+  await makeTemplates(server.url, first, readConfig({ APP_ENV: 'development' }));
   return {
     url: server.url,
     async copyTemplates(mutant) {

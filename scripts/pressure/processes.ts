@@ -29,6 +29,7 @@ export async function startProcesses(databaseUrl: string, ownerUrl: string): Pro
   const metricsPort = await freePort();
   const env = {
     PATH: process.env['PATH'],
+    APP_ENV: 'development',
     DATABASE_URL: databaseUrl,
     DATABASE_OWNER_URL: ownerUrl,
     OUTBOUND_ALLOW_LOOPBACK: 'true',

@@ -1,7 +1,4 @@
-import type { PrintBridgeConfig } from '../../src/config/print-bridge.js';
-import { makeFolderPrinter } from './folder-printer.js';
 import type { Job, Outcome } from './journal.js';
-import { makeTcpPrinter } from './tcp-printer.js';
 
 /** The printer cannot take a label at the moment, and nothing of it was sent. The message is a clause for the log. */
 export class PrinterAwayError extends Error {}
@@ -28,6 +25,3 @@ export type Prepared = {
   /** Releases the printer without printing. */
   cancel(): Promise<void>;
 };
-
-export const makePrinter = ({ printer, printerTimeoutMs }: PrintBridgeConfig): Printer =>
-  printer.kind === 'folder' ? makeFolderPrinter(printer.path) : makeTcpPrinter(printer, printerTimeoutMs);

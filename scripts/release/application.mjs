@@ -1,12 +1,13 @@
 // What a release contains besides the dependencies.
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { PROGRAMS } from '../build.mjs';
+import { basename, dirname, join, relative } from 'node:path';
+import { CLONE_PROGRAMS, PROGRAMS } from '../build.mjs';
+import { bundleFilesOf } from './bundle-files.mjs';
 import { collectLicenses } from './licenses.mjs';
 import { git } from './revision.mjs';
 
 const BUILT = [
-  ...['dist/src', 'dist/chunks', 'dist/generated', 'dist/console'],
+  ...['dist/src', 'dist/generated', 'dist/console'],
   ...['generated/openapi.json', 'generated/openapi.yaml', 'generated/openapi.sdk.json'],
   ...['generated/reference.json', 'generated/routes.json', 'generated/site'],
 ];
@@ -17,6 +18,7 @@ const TRACKED = [
   'deploy',
   'docs',
   'prisma/migrations',
+  'prisma/released.json',
   'README.md',
   'CHANGELOG.md',
   'SECURITY.md',
@@ -27,9 +29,12 @@ export function stageApplication(root, target, revision) {
   const tracked = git(root, 'ls-files', '-z', '--', ...TRACKED)
     .split('\0')
     .filter(Boolean);
-  for (const path of [...BUILT, ...tracked, ...scriptsOf(PROGRAMS)]) {
+  for (const path of [...BUILT, ...tracked, ...bundleFilesOf(root, PROGRAMS)]) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
-    cpSync(join(root, path), join(target, path), { recursive: true });
+    cpSync(join(root, path), join(target, path), {
+      recursive: true,
+      filter: (source) => !isOfClone(relative(root, source)),
+    });
   }
   chmodSync(join(target, 'bin', 'crossdock'), 0o755);
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -40,10 +45,10 @@ export function stageApplication(root, target, revision) {
   writeFileSync(join(target, 'THIRD-PARTY-LICENSES.txt'), collectLicenses(target));
 }
 
-const scriptsOf = (programs) =>
-  programs
-    .filter((path) => path.startsWith('scripts/'))
-    .flatMap((path) => ['.js', '.js.map'].map((ending) => `dist/${path.replace(/\.ts$/, ending)}`));
+/** Made-up data and their loader. The programs of the release contain what they need of src/development/ in their bundles. */
+const isOfClone = (path) =>
+  path === join('dist', 'src', 'development') ||
+  CLONE_PROGRAMS.some((program) => path.startsWith(join('dist', program.replace(/ts$/, 'js'))));
 
 /** Keeps the npm scripts that operators use, so that `npm run migrate` also works in a release. */
 function releasedManifest(

@@ -1,6 +1,7 @@
 import {
   DATABASE_URL_EXPECTED,
   DEVELOPMENT_SECRETS,
+  environmentFaults,
   isDatabaseUrl,
   list,
   parseSettings,
@@ -64,11 +65,20 @@ export type Config = {
 export type MailConfig = {
   from: string;
   /** If undefined, each mail is written to a file in the outbox. */
-  ses: { region: string; endpoint?: string } | undefined;
+  ses: SesConfig | undefined;
   outbox: string;
   /** The only recipients. If undefined, there is no restriction. */
   recipients?: MailRecipients | undefined;
 };
+
+export type SesConfig = {
+  region: string;
+  endpoint?: string;
+  /** If undefined, the SDK finds them: a profile, or the role of the machine or the pod. */
+  credentials?: AwsCredentials | undefined;
+};
+
+export type AwsCredentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 
 /** Staging mails only these: the database may be a copy of production's. */
 export type MailRecipients = {
@@ -140,19 +150,28 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** Reads the settings for an inspection: one line per fault, and the settings without those that cannot be read. */
 export function surveyConfig(env: NodeJS.ProcessEnv = process.env): { config: Config; faults: string[] } {
   const { settings, faults, faulty } = parseSettings(env);
-  faults.push(...missingForDeployment(settings), ...contradictions(settings));
   const usable = Object.fromEntries(Object.entries(env).filter(([name]) => !faulty.includes(name)));
-  return { config: toConfig(faulty.length > 0 ? parseSettings(usable).settings : settings), faults };
+  const config = toConfig(faulty.length > 0 ? parseSettings(usable).settings : settings);
+  // Which settings are required depends on it.
+  if (!env['APP_ENV']) return { config, faults: environmentFaults(env) };
+  return { config, faults: [...faults, ...missingForDeployment(settings), ...contradictions(settings)] };
+}
+
+/** Returns the given settings with the secrets in files. @throws ConfigError when a file, or APP_ENV, is missing or faulty */
+function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { given, faults } = withSecretFiles(env);
+  const all = [...environmentFaults(env), ...faults];
+  if (all.length > 0) throw new ConfigError(all);
+  return given;
 }
 
 /**
  * Returns the URL of the schema owner's connection, for scripts that need no other settings.
  *
- * @throws ConfigError when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
+ * @throws ConfigError when APP_ENV is missing, when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
  */
 export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
-  const { given, faults } = withSecretFiles(env);
-  if (faults.length > 0) throw new ConfigError(faults);
+  const given = readGiven(env);
   const name = given['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
   const url = given[name];
   if (!url)
@@ -162,14 +181,24 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
+ * Returns the cost of password hashes, for scripts that need no other settings.
+ *
+ * @throws ConfigError when PASSWORD_HASH_COST is not a possible cost
+ */
+export function readPasswordHashCost(env: NodeJS.ProcessEnv = process.env): number {
+  const { config, faults } = surveyConfig(env);
+  const own = faults.filter((fault) => fault.startsWith('PASSWORD_HASH_COST'));
+  if (own.length > 0) throw new ConfigError(own);
+  return config.passwordHashCost;
+}
+
+/**
  * Returns the owner's connection of every cell by its name, for npm run tenant:move.
  *
  * @throws Error when one is missing or not a URL
  */
 export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string, string> {
-  const { given, faults } = withSecretFiles(env);
-  if (faults.length > 0) throw new ConfigError(faults);
-  return toOwnerCells(given);
+  return toOwnerCells(readGiven(env));
 }
 
 /**
@@ -178,8 +207,7 @@ export function readOwnerCells(env: NodeJS.ProcessEnv = process.env): Map<string
  * @throws Error when one is not a URL
  */
 export function readOtherOwnerCells(env: NodeJS.ProcessEnv = process.env): CellConfig[] {
-  const { given, faults } = withSecretFiles(env);
-  if (faults.length > 0) throw new ConfigError(faults);
+  const given = readGiven(env);
   if (!given['DATABASE_OWNER_CELLS']) return [];
   const [, ...others] = toOwnerCells(given);
   return others.map(([name, url]) => ({ name, url }));
@@ -228,15 +256,7 @@ function toConfig(settings: Settings): Config {
         secret,
       })),
     },
-    secrets: {
-      encryptionKeys: pairs(settings.ENCRYPTION_KEYS ?? DEVELOPMENT_SECRETS.ENCRYPTION_KEYS).map(
-        ([version, hex]) => ({
-          version,
-          key: Buffer.from(hex, 'hex'),
-        }),
-      ),
-      lookupKey: Buffer.from(settings.LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
-    },
+    secrets: toSecrets(settings),
     passwordHashCost: settings.PASSWORD_HASH_COST,
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
     customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
@@ -246,6 +266,7 @@ function toConfig(settings: Settings): Config {
         ? {
             region: settings.SES_REGION,
             ...(settings.SES_ENDPOINT ? { endpoint: settings.SES_ENDPOINT } : {}),
+            credentials: awsCredentials(settings),
           }
         : undefined,
       outbox: settings.MAIL_OUTBOX ?? `${settings.DATA_DIR}/outbox`,
@@ -273,6 +294,22 @@ function toConfig(settings: Settings): Config {
   };
 }
 
+function toSecrets({
+  ENCRYPTION_KEYS,
+  LOOKUP_KEY,
+}: Partial<Pick<Settings, 'ENCRYPTION_KEYS' | 'LOOKUP_KEY'>>): SecretConfig {
+  return {
+    encryptionKeys: pairs(ENCRYPTION_KEYS ?? DEVELOPMENT_SECRETS.ENCRYPTION_KEYS).map(([version, hex]) => ({
+      version,
+      key: Buffer.from(hex, 'hex'),
+    })),
+    lookupKey: Buffer.from(LOOKUP_KEY ?? DEVELOPMENT_SECRETS.LOOKUP_KEY, 'hex'),
+  };
+}
+
+/** The public keys of development, which no other environment accepts. */
+export const DEVELOPMENT_KEYS: SecretConfig = toSecrets({});
+
 /** A development machine tests itself, with thousands of connections from one address. */
 const DEPLOYED_CONNECTIONS_PER_ADDRESS = 512;
 
@@ -286,6 +323,13 @@ function mailRecipients(settings: Settings): MailRecipients | undefined {
   const { APP_ENV, SES_REGION, STAGING_MAIL_TO: otherwiseTo, STAGING_MAIL_DOMAINS } = settings;
   if (APP_ENV !== 'staging' || !(SES_REGION || otherwiseTo || STAGING_MAIL_DOMAINS)) return undefined;
   return { otherwiseTo, domains: lowerCaseList(STAGING_MAIL_DOMAINS) };
+}
+
+function awsCredentials(settings: Settings): AwsCredentials | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = settings;
+  if (!accessKeyId || !secretAccessKey) return undefined;
+  const sessionToken = settings.AWS_SESSION_TOKEN;
+  return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
 }
 
 /** Staging calls no host that is not listed, because its database may be a copy of production's. */

@@ -1,12 +1,25 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The settings that contain secrets. Orchestrators provide these as files. */
-const SECRET_SETTINGS = [
-  ...['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_REPLICA_URL'],
-  ...['DATABASE_CELLS', 'DATABASE_OWNER_CELLS'],
-  ...['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'OTEL_EXPORTER_OTLP_HEADERS'],
-];
+/**
+ * The settings that contain secrets. Orchestrators provide these as files. docs/deploy.md has a table with the place of each in
+ * every form of deployment, and test/operations/deploy/secrets.test.ts compares them.
+ */
+export const SECRET_SETTINGS = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_OWNER_URL',
+  'DATABASE_REPLICA_URL',
+  'DATABASE_CELLS',
+  'DATABASE_OWNER_CELLS',
+  'TOKEN_KEYS',
+  'ENCRYPTION_KEYS',
+  'LOOKUP_KEY',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+] as const;
 
 /**
  * Adds the secrets in the folder SECRETS_DIR to the environment: one file per setting, with the setting's name. Returns one

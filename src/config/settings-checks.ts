@@ -48,7 +48,12 @@ function holdsPublicSecret(value: string, publicValue: string): boolean {
 
 /** Returns a fault for each setting that is well-formed but unusable, alone or together with others. */
 export function contradictions(settings: Settings): string[] {
-  const faults = [...unusableUrls(settings), ...unusableCertificate(settings)];
+  const faults = [
+    ...unusableUrls(settings),
+    ...unusableCertificate(settings),
+    ...repeatedIds('TOKEN_KEYS', settings.TOKEN_KEYS),
+    ...repeatedIds('ENCRYPTION_KEYS', settings.ENCRYPTION_KEYS),
+  ];
   if (!list(settings.TRUST_PROXY).every(isAddressBlock))
     faults.push('TRUST_PROXY must be addresses or CIDR blocks joined by commas');
   if (Boolean(settings.TLS_CERT_FILE) !== Boolean(settings.TLS_KEY_FILE)) {
@@ -79,6 +84,15 @@ export function contradictions(settings: Settings): string[] {
   if (settings.SES_REGION && !settings.MAIL_FROM) {
     faults.push('MAIL_FROM must be set with SES_REGION: an address that SES may send from');
   }
+  if (
+    settings.SES_REGION &&
+    Boolean(settings.AWS_ACCESS_KEY_ID) !== Boolean(settings.AWS_SECRET_ACCESS_KEY)
+  ) {
+    faults.push('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together');
+  }
+  if (settings.SES_REGION && settings.AWS_SESSION_TOKEN && !settings.AWS_ACCESS_KEY_ID) {
+    faults.push('AWS_SESSION_TOKEN needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY beside it');
+  }
   const ofStaging = (['STAGING_MAIL_TO', 'STAGING_MAIL_DOMAINS'] as const).filter((name) => settings[name]);
   if (settings.APP_ENV !== 'staging' && ofStaging.length > 0) {
     faults.push(`${ofStaging.join(' and ')} must only be set with APP_ENV=staging`);
@@ -101,6 +115,16 @@ export function contradictions(settings: Settings): string[] {
     faults.push('OUTBOUND_ALLOW_LOOPBACK is refused in production');
   }
   return faults;
+}
+
+/** With two keys of one version, the first would encrypt and the second decrypt, so that nothing could be read again. */
+function repeatedIds(name: string, value: string | undefined): string[] {
+  // A malformed value is already reported, and could be a secret.
+  const ids = list(value).flatMap((item) => /^([\w-]{1,32}):/.exec(item)?.[1] ?? []);
+  const repeated = ids.filter((id, index) => ids.indexOf(id) !== index);
+  return [...new Set(repeated)].map(
+    (id) => `${name} has two keys with the name ${id}; give the new key another name`,
+  );
 }
 
 const userOf = (url = ''): string | undefined => (URL.canParse(url) ? new URL(url).username : undefined);

@@ -52,8 +52,15 @@ const collectorHeaders = textLike(
 );
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 
+const environment = oneOf(['development', 'staging', 'production']);
+
+/** No default is safe, so a start without APP_ENV is refused: development has public secrets, and production calls and mails. */
+const ENVIRONMENT_MISSING =
+  'APP_ENV is required: set it to production or staging. Only a clone of the repository, without real data, sets it to development';
+
 const SETTINGS = {
-  APP_ENV: oneOf(['development', 'staging', 'production'])({ default: 'development' }),
+  // Never served: parseSettings reports that it is missing. An inspection assumes the strictest environment.
+  APP_ENV: environment({ default: 'production' }),
   HOST: text({ default: '127.0.0.1' }),
   PORT: wholeNumber(0, 65_535)({ default: 3000 }),
   DATABASE_URL: databaseUrl(UNSET),
@@ -87,6 +94,9 @@ const SETTINGS = {
   PASSWORD_RESET_URL: resetUrl(UNSET),
   SES_REGION: textLike(/^[a-z0-9-]{1,40}$/, 'must be an AWS region, for example us-east-1')(UNSET),
   SES_ENDPOINT: textLike(/^https?:\/\//, 'must be a URL')(UNSET),
+  AWS_ACCESS_KEY_ID: text(UNSET),
+  AWS_SECRET_ACCESS_KEY: text(UNSET),
+  AWS_SESSION_TOKEN: text(UNSET),
   RUN_WORKER: flag({ default: true }),
   WORKER_CONCURRENCY: wholeNumber(1, 500)({ default: 50 }),
   WORKER_HEARTBEAT_SECONDS: wholeNumber(1, 15)({ default: 15 }),
@@ -118,6 +128,12 @@ const SETTINGS = {
 /** The settings with their types, defaults filled in. */
 export type Settings = CleanedEnv<typeof SETTINGS>;
 
+/** Returns the fault of APP_ENV, for commands that read only few settings. */
+export function environmentFaults({ APP_ENV }: NodeJS.ProcessEnv): string[] {
+  if (!APP_ENV) return [ENVIRONMENT_MISSING];
+  return parseSettings({ APP_ENV }).faults;
+}
+
 /** Reads the settings from `env`. Returns one line per faulty setting, and their names. */
 export function parseSettings(env: NodeJS.ProcessEnv): {
   settings: Settings;
@@ -133,6 +149,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): {
       for (const [name, error] of Object.entries(errors)) faults.set(name, `${name} ${error.message}`);
     },
   });
+  if (!given['APP_ENV']) faults.set('APP_ENV', ENVIRONMENT_MISSING);
   // A faulty setting keeps its text, so that no check also reports it as missing. Any fault prevents the start.
   const faulty = Object.entries(given).filter(([name]) => faults.has(name));
   return {

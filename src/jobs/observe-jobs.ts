@@ -39,6 +39,7 @@ async function observe(
     span?.end();
     log.debug({ tenantId, courierId, status: 'completed', durationMs: durationMs() }, 'job completed');
   } catch (error) {
+    deps.db.health.note(error);
     const code = error instanceof ApiError ? error.code : undefined;
     span?.end({ 'crossdock.failure.code': code }, errorTypeOf(error));
     const status = attempt < maxAttempts ? 'retried' : 'failed';

@@ -25,7 +25,7 @@ export function describeDeployment({ appEnv, tokens, secrets }: Config): Deploym
   };
 }
 
-const fingerprint = (secret: string | Buffer): string =>
+export const fingerprint = (secret: string | Buffer): string =>
   createHmac('sha256', 'crossdock fingerprint of a secret').update(secret).digest('hex').slice(0, 16);
 
 /** Records that a deployment uses the database. */

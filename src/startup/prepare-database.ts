@@ -1,8 +1,7 @@
-import { openSecrets } from '../platform/access/secrets.js';
+import type pg from 'pg';
+import { openSecrets, type Secrets } from '../platform/access/secrets.js';
 import type { CellConfig } from '../config/cells.js';
 import { ConfigError, type Config } from '../config/config.js';
-import { seedDemo } from '../development/demo/seed.js';
-import { analyzeNonEmptyTables } from '../platform/db/migrations/analyze.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,
@@ -13,6 +12,7 @@ import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import { describeDeployment, recordDeployment } from './deployment.js';
+import { findPublished } from './published-credentials.js';
 import {
   APP_ROLE,
   describeExcessPrivileges,
@@ -21,6 +21,7 @@ import {
   readVersion,
   withClient,
 } from '../platform/db/connections/roles.js';
+import { commandLine } from '../config/commands.js';
 
 export type PreparedDatabase = {
   url: string;
@@ -35,11 +36,15 @@ export type PreparedDatabase = {
 
 type Log = (line: string) => void;
 
+/** Loads the demo data, unless the database contains others. The client is connected as the schema's owner. */
+export type LoadDemo = (client: pg.ClientBase, secrets: Secrets, log: Log) => Promise<void>;
+
 /**
  * Prepares the database: starts the embedded server if no URL is configured, applies migrations if the owner's URL is known,
- * and loads the demo data into an empty database in development.
+ * and loads the demo data in development.
  *
  * @param runsJobs whether this process runs jobs, which needs a connection that bypasses a pooler
+ * @param loadDemo given only in a clone of the repository
  * @throws ConfigError when the connection could bypass row-level security, migrations are missing, or the settings for a
  *   connection pooler are wrong
  */
@@ -47,6 +52,7 @@ export async function prepareDatabase(
   config: Config,
   log: Log,
   runsJobs: boolean,
+  loadDemo?: LoadDemo,
 ): Promise<PreparedDatabase> {
   const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
   try {
@@ -58,11 +64,14 @@ export async function prepareDatabase(
     ]);
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
-    if (ownerUrl) await migrateAndSeed(config, ownerUrl, log);
+    if (ownerUrl) await migrateAtStart(ownerUrl, log);
+    if (ownerUrl && loadDemo && config.appEnv === 'development')
+      await withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log));
     const url = embedded
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
     if (!ownerUrl) await assertMigrated(url);
+    await assertSafe(config, 'DATABASE_URL', url);
     const [role] = await Promise.all([
       roleToAssume(config, 'DATABASE_URL', url),
       recordUse(config, url, log),
@@ -93,6 +102,7 @@ export async function prepareCell(
   const setting = `DATABASE_CELLS (${name})`;
   await assertReachable(setting, url);
   await assertMigrated(url);
+  await assertSafe(config, setting, url);
   await recordUse(config, url, log);
   return { url, ...(await roleToAssume(config, setting, url)) };
 }
@@ -119,23 +129,30 @@ async function assertReachable(setting: string, url: string | undefined): Promis
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-async function migrateAndSeed(config: Config, ownerUrl: string, log: Log): Promise<void> {
-  const applied = await migrate(ownerUrl, MIGRATIONS, { log });
-  if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
-  if (config.appEnv !== 'development') return;
-  await withClient(ownerUrl, async (client) => {
-    if (!(await seedDemo(client, openSecrets(config.secrets), new Date()))) return;
-    await analyzeNonEmptyTables(client);
-    log('Loaded the demo data.');
+/** @throws ConfigError when a migration fails, or another process migrates for longer than the limit */
+async function migrateAtStart(ownerUrl: string, log: Log): Promise<void> {
+  const applied = await migrate(ownerUrl, MIGRATIONS, { log }).catch((error: unknown) => {
+    throw new ConfigError([messageOf(error)]);
   });
+  if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
 }
 
 async function assertMigrated(url: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
   if (pending.length === 0) return;
   throw new ConfigError([
-    `The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`,
+    `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set`,
   ]);
+}
+
+/** @throws ConfigError with one line per fault of a database that staging and production must not serve */
+async function assertSafe(config: Config, setting: string, url: string): Promise<void> {
+  if (config.appEnv === 'development') return;
+  const published = await withClient(url, (client) => findPublished(client, config)).catch((error: unknown) => {
+    throw new ConfigError([`${setting}: ${messageOf(error)}. Run npm run doctor.`]);
+  });
+  if (published.length > 0)
+    throw new ConfigError(published.map(({ message, remedy }) => `${message} ${remedy}`));
 }
 
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
@@ -147,7 +164,7 @@ async function recordUse(config: Config, url: string, log: Log): Promise<void> {
     const pause = await readPause(client);
     if (pause) log(`Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`);
   }).catch((error: unknown) => {
-    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
+    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
   });
 }
 

@@ -1,7 +1,7 @@
 // Our own, not close-with-grace 2.5.0: it exits with 1 on a second signal, and npm causes two on each Ctrl-C (first-run.test.ts sends two and expects 0).
 import { ConfigError, readConfig, type Config } from '../config/config.js';
 import type { Connection } from '../platform/db/connections/pool.js';
-import { prepareDatabase, type PreparedDatabase } from './prepare-database.js';
+import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
 
 /** Docker, systemd and rolling updates kill a process after ten seconds. The process exits before that. */
 const EXIT_MS = 9_500;
@@ -37,15 +37,17 @@ export type Stop = {
  * per fault and the exit status is 1.
  *
  * @param runsJobs returns whether the process runs jobs with these settings
+ * @param loadDemo loads the demo data in development. A release has none
  */
 export async function runProcess(
   work: (database: PreparedDatabase, config: Config, stop: Stop) => Promise<void>,
   runsJobs: (config: Config) => boolean,
+  loadDemo?: LoadDemo,
 ): Promise<never> {
   const stop = listenForSignals();
   try {
     const config = readConfig();
-    const database = await prepareDatabase(config, print, runsJobs(config));
+    const database = await prepareDatabase(config, print, runsJobs(config), loadDemo);
     try {
       await work(database, config, stop);
     } finally {

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findAmbientState, findConnections } from '../support/architecture/database-access.js';
 import { findCrowdedFolders, findCycles, importsOf } from '../support/architecture/imports.js';
 import { findRowCasts } from '../support/architecture/row-casts.js';
+import { findSplitTexts } from '../support/architecture/split-texts.js';
 
 // The checks of architecture.test.ts, on inserted violations.
 
@@ -152,4 +153,11 @@ describe('the checks of imports and folders', () => {
     expect(findCrowdedFolders([...paths, ...below], 14)).toEqual(['src/modules/parcels: 15']);
     expect(findCrowdedFolders(paths.slice(1), 14)).toEqual([]);
   });
+});
+
+test('findSplitTexts finds a list that is written as a text, and no text from elsewhere', () => {
+  expect(findSplitTexts({ path, text: "const names = new Set('a b'.split(' '));" })).toHaveLength(1);
+  expect(
+    findSplitTexts({ path, text: "const parts = name.split('.'); const more = `${name} b`.split(' ');" }),
+  ).toEqual([]);
 });

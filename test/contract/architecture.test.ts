@@ -5,6 +5,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { findAmbientState, findConnections } from '../support/architecture/database-access.js';
 import { findCrowdedFolders, findCycles, importsOf, type Import } from '../support/architecture/imports.js';
 import { findRowCasts } from '../support/architecture/row-casts.js';
+import { findSplitTexts } from '../support/architecture/split-texts.js';
 
 const readSource = (path: string) => ({ path, text: readFileSync(join(projectRoot, path), 'utf8') });
 
@@ -13,7 +14,7 @@ const imports = sources.flatMap(importsOf);
 
 function filesUnder(folder: string): string[] {
   return readdirSync(join(projectRoot, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.m?[tj]s$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.m?[tj]sx?$/.test(entry.name))
     .map((entry) => relative(projectRoot, join(entry.parentPath, entry.name)));
 }
 
@@ -88,6 +89,11 @@ describe('dependencies between layers and modules point in one direction', () =>
     expect(findCycles(imports, nodeOf)).toEqual([]);
   });
 
+  test.each(['scripts', 'console/src'])('the files of %s have no import cycles', (folder) => {
+    const own = filesUnder(folder).map(readSource).flatMap(importsOf);
+    expect(findCycles(own, (path) => path.replace(/\.tsx?$/, ''))).toEqual([]);
+  });
+
   test('sources import neither scripts nor tests, and scripts import nothing from generated/', () => {
     const wrong = imports.filter(({ to }) => /^(scripts|test|dist)\//.test(to));
     expect(shown(wrong)).toEqual([]);
@@ -99,7 +105,7 @@ describe('dependencies between layers and modules point in one direction', () =>
 describe('the folder tree follows the design', () => {
   test('src holds only the entry points, the composition and the handler table', () => {
     const topLevel = sources.map(({ path }) => path).filter((path) => dirname(path) === 'src');
-    const names = ['app', 'handlers', 'main', 'serve', 'worker'];
+    const names = ['app', 'clone', 'handlers', 'main', 'serve', 'worker'];
     expect(topLevel.sort()).toEqual(names.map((name) => `src/${name}.ts`));
   });
 
@@ -122,7 +128,22 @@ test('tests look only at the sessions of their own database, because test files 
   expect(lookAtAll.map(({ path }) => path)).toEqual([]);
 });
 
+test('no list is written as a text that is split', () => {
+  const scripts = [...filesUnder('scripts'), ...filesUnder('console/src')].map(readSource);
+  expect([...sources, ...scripts].flatMap(findSplitTexts)).toEqual([]);
+});
+
 describe('each concern has one location', () => {
+  // Replicas' clocks differ, so the database's clock dates what is stored. These show the time or send it.
+  test('no module stores the time of the process', () => {
+    const clocks = sources.filter(({ path, text }) => moduleOf(path) && text.includes('new Date()'));
+    expect(clocks.map(({ path }) => path).sort()).toEqual([
+      'src/modules/mail/account-mails/send-account-mail.ts',
+      'src/modules/mail/manifest-mails/compose.ts',
+      'src/modules/packages/handlers.ts',
+    ]);
+  });
+
   test('only src/config and the embedded PostgreSQL read the environment', () => {
     const readers = sources.filter(({ text }) => /process\.env\b/.test(text)).map(({ path }) => path);
     expect(readers.filter((path) => !/^src\/(config|development\/embedded-postgres)\//.test(path))).toEqual(

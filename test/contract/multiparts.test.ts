@@ -89,5 +89,5 @@ test(`${MULTIPARTS} damaged multipart bodies get a declared response: no interna
   await Promise.all(
     multipartIds.map((id) => sendDamaged(id, share, (status) => (refused += status === 400 ? 1 : 0))),
   );
-  if (multipartIds.length > 0) expect(refused).toBeGreaterThan(MULTIPARTS / 4);
+  expect(refused).toBeGreaterThanOrEqual(multipartIds.length > 0 ? MULTIPARTS / 4 : 0);
 }, 300_000);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { announce, countPrealerts } from '../support/service/client.js';
@@ -46,7 +46,7 @@ test(
 test(
   'in development, the login of the owner uses a role that owns nothing and is subject to row-level security',
   async () => {
-    const config = readConfig({ DATABASE_URL: await makeDatabase('stepped_down') });
+    const config = developmentConfig({ DATABASE_URL: await makeDatabase('stepped_down') });
     const { url, assumeRole = '' } = await prepareDatabase(config, () => undefined, true);
     const db = openDb({ url, size: 1, assumeRole, onError: () => undefined });
     const { rows } = await db.pool.query(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { measureStep, type Measured } from '../../scripts/capacity/step.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { rounds } from '../support/harness/effort.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 
@@ -15,7 +15,7 @@ let large: Measured[];
 beforeAll(async () => {
   database = await demoDatabase();
   const measureAt = (from: number, to: number) =>
-    measureStep(database.ownerUrl, { from, to, total: LARGE, expired: 200 }, readConfig({}), {
+    measureStep(database.ownerUrl, { from, to, total: LARGE, expired: 200 }, developmentConfig({}), {
       times: 10,
       rounds: 2,
     });

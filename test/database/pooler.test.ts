@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { SystemCaller } from '../../src/platform/identity/callers.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
@@ -74,7 +74,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
 
     beforeAll(async () => {
       receiver = await startReceiver();
-      const secrets = openSecrets(readConfig({}).secrets);
+      const secrets = openSecrets(developmentConfig({}).secrets);
       const urls = { add: `${receiver.url}/add`, update: `${receiver.url}/update` };
       await setEndpoints({ owner, secrets }, urls);
       service = await startReplica({
@@ -272,7 +272,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
   describe('the start is rejected', () => {
     const start = async (env: Record<string, string>, runsJobs = true) => {
       try {
-        const prepared = await prepareDatabase(readConfig(env), () => undefined, runsJobs);
+        const prepared = await prepareDatabase(developmentConfig(env), () => undefined, runsJobs);
         await prepared.stop();
         return 'started';
       } catch (error) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { startService, type Service } from '../support/service/service.js';
+import { matching } from '../support/assertions/matching.js';
 
 // The service has one connection, so that its prepared statements are all here.
 let service: Service;
@@ -70,7 +71,12 @@ test('a user code is found with and without its courier, and no prepared stateme
   const statements = (await preparedStatements()).map(({ statement }) => statement);
   expect(statements.filter((text) => text.includes('from customers c'))).toHaveLength(1);
   // One plan for all values cannot use an index for it: this lookup read all user codes of the tenant.
-  expect(statements.filter((text) => /\$\d+(::\w+)? is null or/.test(text))).toEqual([]);
+  const optional = matching(
+    /\$\d+(::\w+)? is null or/,
+    '($2 is null or u.x = $2)',
+    '($2::text is null or u.x = $2)',
+  );
+  expect(statements.filter((text) => optional.test(text))).toEqual([]);
 });
 
 /** Executes a prepared statement whose parameters are all the tenant, and returns the number of pages that it read. */

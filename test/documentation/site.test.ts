@@ -12,6 +12,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
 import { operationIds } from '../support/service/contract.js';
+import { matching } from '../support/assertions/matching.js';
 import { startService, type Service } from '../support/service/service.js';
 
 let service: Service;
@@ -60,15 +61,23 @@ describe('the pages', () => {
   });
 
   test('contain no placeholder that was not filled in', async () => {
+    const unfilled = matching(
+      /\{\{|TODO|undefined|\[object/,
+      '{{url}}',
+      'TODO',
+      'undefined',
+      '[object Object]',
+    );
     for (const path of [...paths, ...markdownPaths, '/llms.txt'])
-      expect([path, /\{\{|TODO|undefined|\[object/.exec(await textOf(path))]).toEqual([path, null]);
+      expect([path, unfilled.exec(await textOf(path))]).toEqual([path, null]);
   });
 
   test('name their version as Markdown, which begins with the same headline', async () => {
     for (const path of paths) {
       const html = await textOf(path);
-      const [, link = ''] = /<link rel="alternate" type="text\/markdown" href="([^"]+)"/.exec(html) ?? [];
-      const [, headline] = /^# (.+)\n/.exec(await textOf(link)) ?? [];
+      const link = /<link rel="alternate" type="text\/markdown" href="([^"]+)"/.exec(html)?.[1];
+      const headline = /^# (.+)\n/.exec(await textOf(String(link)))?.[1];
+      expect([path, link, headline]).toEqual([path, expect.any(String), expect.any(String)]);
       expect(html).toContain(path === '/docs/reference' ? 'API reference' : `>${headline}<`);
     }
   });

@@ -6,11 +6,12 @@ import { createTenant } from '../../src/modules/tenants/tenant.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
+import { REHEARSAL } from '../support/rehearsal/credentials.js';
 import { compareRows, compareWebhooks } from '../support/rehearsal/compare.js';
 import { addLogin, DATABASE, drain, install, type Installation } from '../support/rehearsal/installation.js';
 import { countFailures, startLoad, type LoadReport } from '../support/rehearsal/load.js';
 import { startNeighbours } from '../support/rehearsal/neighbours.js';
-import { logIn } from '../support/service/client.js';
+import { logIn, logInFirst } from '../support/service/client.js';
 import { startOwnServer, type OwnServer } from '../support/service/postgres.js';
 import { endProcesses, removeFolders, until, type Running } from '../support/service/processes.js';
 
@@ -43,7 +44,11 @@ beforeEach(async () => {
   const admin = { username: 'admin', fullName: 'Administrator', password: PASSWORD };
   const hosts = ['gateway.example.com'];
   await withClient(site.server.urlOf(DATABASE), (client) =>
-    createTenant(client, { slug: 'gateway', name: 'Gateway', hosts, warehouse: 'Doral', admin }),
+    createTenant(
+      client,
+      { slug: 'gateway', name: 'Gateway', hosts, warehouse: 'Doral', admin },
+      { passwordHashCost: 4 },
+    ),
   );
 }, LIMIT_MS);
 
@@ -71,8 +76,8 @@ async function completed(running: Running): Promise<{ output: string; pauseSecon
 
 const neighbours = async () =>
   startNeighbours(site.proxy.url, {
-    two: await logIn(site.proxy.url, 'admin', DEMO.password, DEMO.hosts.two),
-    gateway: await logIn(site.proxy.url, 'admin', PASSWORD, 'gateway.example.com'),
+    two: await logIn(site.proxy.url, 'admin', REHEARSAL.password, DEMO.hosts.two),
+    gateway: await logInFirst(site.proxy.url, 'admin', PASSWORD, 'gateway.example.com'),
   });
 
 /** Expects that the only failures are 503 within the pause, and that each acknowledged row exists once. */
@@ -132,7 +137,7 @@ test(
       `Other tenants: ${requests} requests, ${failures.length} failed, slowest ${slowestMs} ms.\n`,
     );
     expect(countFailures(failures)).toEqual({});
-    expect([moved.pauseSeconds, undone.pauseSeconds].every((seconds) => seconds < 5)).toBe(true);
+    expect(Math.max(moved.pauseSeconds, undone.pauseSeconds)).toBeLessThan(5);
   },
   LIMIT_MS,
 );

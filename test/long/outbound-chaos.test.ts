@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { ask, codeOf, logIn, type Question } from '../support/service/client.js';
 import { startOwnServer, type OwnServer } from '../support/service/postgres.js';
@@ -155,7 +155,7 @@ test(
 );
 
 async function makeCouriers(): Promise<string[]> {
-  const secrets = openSecrets(readConfig({}).secrets);
+  const secrets = openSecrets(developmentConfig({}).secrets);
   const { rows } = await owner.query<{ id: string }>(
     `insert into couriers (tenant_id, id, code, name)
      select $1, gen_random_uuid(), 'CHAOS' || n, 'Courier ' || n from generate_series(1, $2) n returning id`,

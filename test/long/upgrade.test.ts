@@ -141,7 +141,7 @@ test(
     await load.wait(BETWEEN_STEPS);
     // Rolled back: the old version, on the database of the new one.
     const [first] = site.replicas;
-    expect(await site.startReplica(old, first?.port ?? 0)).toBeDefined();
+    await site.startReplica(old, first?.port ?? 0);
     expect((await appliedMigrations()).length).toBeGreaterThanOrEqual(before.length);
     await load.wait(BETWEEN_STEPS);
     await expectNothingLost(load, 'ROLLBACK', 'Failed start and rollback');

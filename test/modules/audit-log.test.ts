@@ -4,7 +4,7 @@ import { pageOfEntries } from '../../src/modules/audit-log/queries.js';
 import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
 import { verifyChain } from '../../src/modules/audit-log/verify-chain.js';
 import { openSecrets, type Secrets } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
@@ -210,13 +210,17 @@ describe('appending to the chain', () => {
 
   test("a worker appends all tenants' entries in order of time, beyond one batch and for new tenants too", async () => {
     const client = await service.owner.connect();
-    const { tenantId } = await createTenant(client, {
-      slug: 'sealed',
-      name: 'Sealed',
-      hosts: ['sealed.localhost'],
-      warehouse: 'Sealed',
-      admin: { username: 'admin', fullName: 'Admin', password: 'a long password' },
-    });
+    const { tenantId } = await createTenant(
+      client,
+      {
+        slug: 'sealed',
+        name: 'Sealed',
+        hosts: ['sealed.localhost'],
+        warehouse: 'Sealed',
+        admin: { username: 'admin', fullName: 'Admin', password: 'a long password' },
+      },
+      { passwordHashCost: 4 },
+    );
     client.release();
     await insertEntry(service.owner, { tenantId: DEMO.tenants.two });
     await service.owner.query(
@@ -442,8 +446,8 @@ describe('verification', () => {
   test('detects a chain rebuilt without the key, and does not depend on the encryption key', async () => {
     await insertChain(3);
     const { head: earlierHead } = await verify();
-    const others = openSecrets(readConfig({ LOOKUP_KEY: 'ee'.repeat(32) }).secrets);
-    const rotated = openSecrets(readConfig({ ENCRYPTION_KEYS: `9:${'ee'.repeat(32)}` }).secrets);
+    const others = openSecrets(developmentConfig({ LOOKUP_KEY: 'ee'.repeat(32) }).secrets);
+    const rotated = openSecrets(developmentConfig({ ENCRYPTION_KEYS: `9:${'ee'.repeat(32)}` }).secrets);
     const caller = { kind: 'system' as const, tenantId: DEMO.tenants.demo };
     const wanted = { action: 'verify' as const, after: 0, max_entries: 10 };
     const verifiedWith = (secrets: Secrets) =>

@@ -6,6 +6,7 @@ import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { rounds } from '../support/harness/effort.js';
+import { changeMeanwhile } from '../support/harness/meanwhile.js';
 import { operationIds, operationOf } from '../support/service/contract.js';
 import { fingerprint } from '../support/readers/fingerprint.js';
 import { startService, type Call, type Reply, type Service } from '../support/service/service.js';
@@ -213,6 +214,34 @@ describe('session end', () => {
   });
 
   const CALLERS = rounds(60, 200);
+
+  test.each([
+    ['is disabled', 'update users set is_active = false where id = $1', '403 account_disabled', null],
+    [
+      'loses its tokens',
+      'update users set token_version = token_version + 1 where id = $1',
+      '401 token_invalid',
+      'revoked',
+    ],
+  ])('a user who %s while a request waits ends no session', async (_what, text, refusal, reason) => {
+    const calls = (own: string, other: string) => [
+      () => manage(own, { action: 'logout' }),
+      () => manage(own, { action: 'end', session_id: other }),
+      () => manage(own, { action: 'end_all' }),
+    ];
+    for (const index of calls('', '').keys()) {
+      const user = await makeUser();
+      const [own, other] = [await logIn(user), await logIn(user)];
+      const call = calls(own, sessionOf(other))[index];
+      if (!call) throw new Error('There is no such call.');
+      const reply = await changeMeanwhile(service.owner, { text, values: [user.id] }, call);
+      expect([index, coded(reply)]).toEqual([index, refusal]);
+      const { rows } = await service.owner.query('select end_reason from sessions where user_id = $1', [
+        user.id,
+      ]);
+      expect(rows).toEqual([{ end_reason: reason }, { end_reason: reason }]);
+    }
+  });
 
   test(`of ${CALLERS} callers who end one session, one succeeds and one audit entry is written`, async () => {
     const user = await makeUser();

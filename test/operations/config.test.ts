@@ -2,7 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { ConfigError, readConfig, readOwnerUrl } from '../../src/config/config.js';
+import {
+  ConfigError,
+  readConfig,
+  readOtherOwnerCells,
+  readOwnerCells,
+  readOwnerUrl,
+} from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { ask } from '../support/service/client.js';
 import {
@@ -30,7 +37,7 @@ const PRODUCTION = {
 /** Returns the error lines with which these settings stop the start; none if they are valid. */
 function errorLinesOf(env: Record<string, string>): string[] {
   try {
-    readConfig(env);
+    developmentConfig(env);
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.faults;
@@ -40,7 +47,7 @@ function errorLinesOf(env: Record<string, string>): string[] {
 
 describe('reading the settings', () => {
   test('defaults are sufficient for a laptop', () => {
-    expect(readConfig({})).toMatchObject({
+    expect(developmentConfig({})).toMatchObject({
       appEnv: 'development',
       host: '127.0.0.1',
       port: 3000,
@@ -64,13 +71,37 @@ describe('reading the settings', () => {
     });
   });
 
+  const OWNER = { DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: 'postgres://b/x' };
+
+  test.each<[name: string, read: (env: NodeJS.ProcessEnv) => unknown]>([
+    ['every setting', readConfig],
+    ["the owner's connection", (env) => readOwnerUrl({ ...OWNER, ...env })],
+    ["the owner's connections of the cells", (env) => readOwnerCells({ ...OWNER, ...env })],
+    ["the owner's connections of other cells", (env) => readOtherOwnerCells({ ...OWNER, ...env })],
+  ])('whoever reads %s gets one line if APP_ENV is missing, empty or unknown', (_what, read) => {
+    const faultsOf = (env: NodeJS.ProcessEnv) => {
+      try {
+        return read(env);
+      } catch (error) {
+        return error instanceof ConfigError ? error.faults : error;
+      }
+    };
+    const missing = [expect.stringMatching(/^APP_ENV is required: set it to production or staging\./)];
+    expect(faultsOf({})).toEqual(missing);
+    expect(faultsOf({ APP_ENV: '' })).toEqual(missing);
+    // What else is missing depends on it.
+    expect(faultsOf({ PORT: 'sesame', NODE_ENV: 'production' })).toEqual(missing);
+    for (const APP_ENV of ['prod', 'Production', ' production', 'test'])
+      expect(faultsOf({ APP_ENV })).toEqual([expect.stringMatching(/^APP_ENV must be equal to one of/)]);
+  });
+
   test('an empty value counts as unset', () => {
-    const names = ['APP_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'TOKEN_KEYS', 'TRUST_PROXY'];
-    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+    const names = ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'TOKEN_KEYS', 'TRUST_PROXY'];
+    expect(developmentConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(developmentConfig({}));
   });
 
   test('values are read and converted', () => {
-    const config = readConfig({
+    const config = developmentConfig({
       ...PRODUCTION,
       PORT: '0',
       POOL_SIZE: '25',
@@ -171,12 +202,12 @@ describe('reading the settings', () => {
   });
 
   test('scripts for the owner need no other settings', () => {
-    expect(readOwnerUrl({ DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: 'postgres://b/x' })).toBe(
+    expect(readOwnerUrl({ APP_ENV: 'staging', DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: 'postgres://b/x' })).toBe(
       'postgres://b/x',
     );
-    expect(readOwnerUrl({ DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: '' })).toBe('postgres://a/x');
-    expect(() => readOwnerUrl({})).toThrow(/^Set DATABASE_OWNER_URL/);
-    expect(() => readOwnerUrl({ DATABASE_URL: 'sesame' })).toThrow(
+    expect(readOwnerUrl({ APP_ENV: 'staging', DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: '' })).toBe('postgres://a/x');
+    expect(() => readOwnerUrl({ APP_ENV: 'staging' })).toThrow(/^Set DATABASE_OWNER_URL/);
+    expect(() => readOwnerUrl({ APP_ENV: 'staging', DATABASE_URL: 'sesame' })).toThrow(
       /^DATABASE_URL must be a postgres:\/\/ URL$/,
     );
   });
@@ -189,7 +220,7 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
 
   test('a complete set of settings is accepted', () => {
     expect(errorLinesOf(complete)).toEqual([]);
-    expect(readConfig(complete)).toMatchObject({ appEnv: APP_ENV, databaseOwnerUrl: undefined });
+    expect(developmentConfig(complete)).toMatchObject({ appEnv: APP_ENV, databaseOwnerUrl: undefined });
     expect(errorLinesOf({ ...without('DATABASE_URL'), EMBEDDED_POSTGRES: 'true' })).toEqual([]);
   });
 
@@ -197,7 +228,7 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
     expect(errorLinesOf({ ...complete, PASSWORD_HASH_COST: '11' })).toEqual([
       `PASSWORD_HASH_COST must be at least 12 in ${APP_ENV}`,
     ]);
-    expect(readConfig({ ...complete, PASSWORD_HASH_COST: '13' }).passwordHashCost).toBe(13);
+    expect(developmentConfig({ ...complete, PASSWORD_HASH_COST: '13' }).passwordHashCost).toBe(13);
   });
 
   test.each(['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'DATABASE_URL'])('%s is required', (name) => {
@@ -247,7 +278,7 @@ test('PASSWORD_RESET_URL must use https outside development', () => {
   expect(errorLinesOf({ ...PRODUCTION, PASSWORD_RESET_URL })).toEqual([
     'PASSWORD_RESET_URL must begin with https:// outside of development',
   ]);
-  expect(readConfig({ PASSWORD_RESET_URL })).toMatchObject({ passwordResetUrl: PASSWORD_RESET_URL });
+  expect(developmentConfig({ PASSWORD_RESET_URL })).toMatchObject({ passwordResetUrl: PASSWORD_RESET_URL });
 });
 
 test('OUTBOUND_ALLOW_LOOPBACK is rejected only in production', () => {
@@ -256,7 +287,7 @@ test('OUTBOUND_ALLOW_LOOPBACK is rejected only in production', () => {
     'OUTBOUND_ALLOW_LOOPBACK is refused in production',
   ]);
   expect(errorLinesOf({ ...PRODUCTION, APP_ENV: 'staging', OUTBOUND_ALLOW_LOOPBACK })).toEqual([]);
-  expect(readConfig({ OUTBOUND_ALLOW_LOOPBACK })).toMatchObject({ outbound: { allowLoopback: true } });
+  expect(developmentConfig({ OUTBOUND_ALLOW_LOOPBACK })).toMatchObject({ outbound: { allowLoopback: true } });
 });
 
 describe('a start in production', () => {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,
@@ -207,7 +207,7 @@ describe('startEmbeddedPostgres', () => {
 
 describe("the service's login on the embedded server", () => {
   const prepare = async (DATA_DIR: string) =>
-    prepareDatabase(readConfig({ DATA_DIR }), () => undefined, true);
+    prepareDatabase(developmentConfig({ DATA_DIR }), () => undefined, true);
   const secretIn = async (folder: string, name: string) =>
     (await readFile(join(folder, `${name}.password`), 'utf8')).trim();
   const as = (url: string, username: string, password: string) =>

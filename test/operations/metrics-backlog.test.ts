@@ -13,6 +13,7 @@ import { listenForScrapes } from '../../src/platform/metrics/listen.js';
 import { makeMetrics } from '../../src/platform/metrics/metrics.js';
 import { serveMetrics, type ServedMetrics } from '../../src/platform/metrics/serve.js';
 import { addJobs } from '../../src/platform/queue/jobs.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
 import { scrape } from '../support/readers/exposition.js';
 import { startOwnServer } from '../support/service/postgres.js';
@@ -237,7 +238,7 @@ describe('the backlog is counted over all tenants, and only numbers are exported
 describe('load by scrapes', () => {
   test(
     '100 parallel scrapes query the database once, and it is queried again after five seconds',
-    () => waits.get('cachedScrapes'),
+    () => expectSuccess(waits.get('cachedScrapes')),
     LIMIT_MS,
   );
 
@@ -272,15 +273,19 @@ describe('load by scrapes', () => {
 describe('scrapes while the database is unavailable', () => {
   test(
     'after a crash database_up is 0 without stale figures, and 1 again after the restart',
-    () => waits.get('databaseCrash'),
+    () => expectSuccess(waits.get('databaseCrash')),
     LIMIT_MS,
   );
 
-  test('a locked table sets database_up to 0 within three seconds', () => waits.get('lockedTable'), LIMIT_MS);
+  test(
+    'a locked table sets database_up to 0 within three seconds',
+    () => expectSuccess(waits.get('lockedTable')),
+    LIMIT_MS,
+  );
 
   test(
     'a server that accepts the connection without a response sets database_up to 0 within three seconds',
-    () => waits.get('silentServer'),
+    () => expectSuccess(waits.get('silentServer')),
     LIMIT_MS,
   );
 });

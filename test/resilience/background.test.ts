@@ -4,6 +4,7 @@ import { DEMO } from '../../src/development/demo/seed.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { recoverJobs } from '../../src/platform/queue/worker-pools.js';
 import { requeue } from '../../src/jobs/requeue.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { endProcesses, removeFolders, run, until, type Running } from '../support/service/processes.js';
 import { accept, hang, startReceiver, type Received, type Receiver } from '../support/receivers/receiver.js';
 import { startService, type Service } from '../support/service/service.js';
@@ -160,7 +161,7 @@ describe('retention', () => {
 
 describe('a lost wake-up', () => {
   test('is compensated by the requeue job, which sends due deliveries of every tenant', () =>
-    waits.get('lostWakeUp'));
+    expectSuccess(waits.get('lostWakeUp')));
 
   test('without due deliveries, the requeue job adds no job', async () => {
     await requeue({ db: service.db });
@@ -171,7 +172,7 @@ describe('a lost wake-up', () => {
 describe('a crashed worker', () => {
   test(
     'loses its delivery queues to other workers after three missed heartbeats, and its claimed deliveries after half a minute',
-    () => waits.get('crashedWorker'),
+    () => expectSuccess(waits.get('crashedWorker')),
     90_000,
   );
 
@@ -193,7 +194,7 @@ describe('a crashed worker', () => {
   });
 
   test('on SIGTERM a worker exits in time although a receiver hangs, and leaves no job locked', () =>
-    waits.get('hangingReceiver'));
+    expectSuccess(waits.get('hangingReceiver')));
 });
 
 /** Waits for the next minute if it begins within this time. The worker runs the requeue job with each minute. */

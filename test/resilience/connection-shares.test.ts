@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type pg from 'pg';
 import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
 import { DEMO } from '../../src/development/demo/seed.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { rounds } from '../support/harness/effort.js';
 import { until } from '../support/service/processes.js';
 import { startService, type Reply, type Service } from '../support/service/service.js';
@@ -141,7 +142,7 @@ describe('slow queries', () => {
 
   test(
     "end with the statement timeout, which frees the courier's connections; idle ones stay open",
-    () => timedOut,
+    () => expectSuccess(timedOut),
     40_000,
   );
 });

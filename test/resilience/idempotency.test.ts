@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import { enterScope } from '../../src/platform/db/transactions/admission.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
+import { newId } from '../../src/platform/values/ids.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
 import { CALLS } from '../security/authorization/calls.js';
 import { rows as matrixRows } from '../security/authorization/matrix.js';
@@ -221,7 +222,7 @@ describe('the scope of a key', () => {
     };
     const seen = async (userId: string, tenantId = DEMO.tenants.demo) => {
       const caller = await scopeOf(userId, tenantId);
-      expect(enterScope(caller).text).toContain('enter_as_user');
+      expect(enterScope(caller).text).toContain('enter_with_token');
       const [rows] = await makeContext(service.db, caller, 'a-test').pipeline([
         sql`select distinct tenant_id, courier_id from idempotency_keys`,
       ]);
@@ -269,6 +270,33 @@ describe('the scope of a key', () => {
     expect(codeOf(await submit())).toBe('key_invalid');
     await restoreApiKey();
     expect(isReplay(await submit())).toBe(true);
+  });
+
+  test('a key that a user has used for another courier is 409, and nothing is written', async () => {
+    const id = newId();
+    const username = `moved-${id.slice(-8)}`;
+    await service.owner.query(
+      `insert into users (tenant_id, id, username, full_name, role, courier_id, password_hash)
+       select tenant_id, $1, $2, 'Moved', 'courier', courier_id, password_hash from users where username = 'iex'`,
+      [id, username],
+    );
+    const key = randomUUID();
+    const create = async () => {
+      const body = { user_code: `MOVED-${username}`, first_name: 'F', last_name: 'L' };
+      return service.call(
+        'createCustomer',
+        withKey({ token: await service.freshTokenOf(username), body }, key),
+      );
+    };
+    expect((await create()).status).toBe(200);
+    const body = { action: 'change_role', user_id: id, role: 'courier', courier_id: DEMO.couriers.HRB };
+    expect((await service.call('manageUsers', { as: 'admin', body })).status).toBe(200);
+    const repeated = await create();
+    expect([repeated.status, codeOf(repeated)]).toEqual([409, 'idempotency_key_reused']);
+    const { rows } = await service.owner.query('select courier_id from customers where user_code = $1', [
+      `MOVED-${username}`,
+    ]);
+    expect(rows).toEqual([{ courier_id: DEMO.couriers.IEX }]);
   });
 
   test('a courier finds its stored responses after its API key was regenerated', async () => {
@@ -496,10 +524,12 @@ describe('retention of stored responses', () => {
     expect(text).not.toContain(Buffer.from(apiKey).toString('base64').slice(0, 20));
 
     const stored = rows.find(({ courier_id }) => courier_id === DEMO.couriers.HRB);
-    const secrets = openSecrets(readConfig({}).secrets);
+    const secrets = openSecrets(developmentConfig({}).secrets);
     const context = { tenantId: stored.tenant_id, rowId: stored.id, field: 'idempotent_answer' as const };
     expect(secrets.decrypt(stored.answer_cipher, context)).toContain('statusCode');
-    expect(() => secrets.decrypt(stored.answer_cipher, { ...context, rowId: randomUUID() })).toThrow();
+    expect(() => secrets.decrypt(stored.answer_cipher, { ...context, rowId: randomUUID() })).toThrow(
+      'ciphertext was altered',
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import pg from 'pg';
 import { createPool } from '../../src/platform/db/connections/pool.js';
 import { runQueue, type RunningQueue, type Tasks } from '../../src/platform/queue/runner.js';
+import { expectSuccess } from '../support/assertions/scenario.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 import { rounds } from '../support/harness/effort.js';
 import { until } from '../support/service/processes.js';
@@ -182,7 +183,7 @@ const countListeners = (site: Site, condition = 'true') =>
 
 test(
   'a stop during start-up waits for the start, and the runner takes no job',
-  () => waits.get('stopDuringStart'),
+  () => expectSuccess(waits.get('stopDuringStart')),
   LIMIT_MS,
 );
 
@@ -218,7 +219,11 @@ test(
   LIMIT_MS,
 );
 
-test('a stop during a restart stops the new runner too', () => waits.get('stopDuringRestart'), LIMIT_MS);
+test(
+  'a stop during a restart stops the new runner too',
+  () => expectSuccess(waits.get('stopDuringRestart')),
+  LIMIT_MS,
+);
 
 test(
   'a stop between two attempts to start without a database returns at once',
@@ -250,7 +255,7 @@ test(
 
 test(
   'a job that exceeds the time limit stays locked while it runs, and no other worker starts it',
-  () => waits.get('overdueJob'),
+  () => expectSuccess(waits.get('overdueJob')),
   LIMIT_MS,
 );
 

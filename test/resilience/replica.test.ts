@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO, seedDemo } from '../../src/development/demo/seed.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
 import type { ReplicaOutcome } from '../../src/platform/db/connections/replica.js';
@@ -64,7 +64,7 @@ beforeAll(async () => {
   await migrate(primary.urlOf('crossdock'), MIGRATIONS);
   const owner = new pg.Client({ connectionString: primary.urlOf('crossdock') });
   await owner.connect();
-  await seedDemo(owner, openSecrets(readConfig({}).secrets), new Date());
+  await seedDemo(owner, openSecrets(developmentConfig({}).secrets), new Date());
   await followServer(owner);
   await owner.end();
   // A query that conflicts with recovery is cancelled at once.
@@ -280,7 +280,7 @@ test(
       DATABASE_REPLICA_MAX_LAG_MS: String(MAX_LAG_MS),
     };
     const examine = () =>
-      withClient(env.DATABASE_URL, (client) => checkReplica({ config: readConfig(env), client }));
+      withClient(env.DATABASE_URL, (client) => checkReplica({ config: developmentConfig(env), client }));
     expect(await examine()).toEqual([
       { level: 'ok', message: expect.stringMatching(/^The replica serves reports\. .* is \d+ s old\.$/) },
     ]);

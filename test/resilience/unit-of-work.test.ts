@@ -123,7 +123,7 @@ describe.each(Object.entries(WRITERS))('%s', (_name, write) => {
   test('the unit of work may write again after a failed statement', async () => {
     const [id, closingId] = [newId(), newId()];
     await run(stepsStoring(closingId), async (ctx) => {
-      await expect(write(ctx, 'no uuid')).rejects.toThrow();
+      await expect(write(ctx, 'no uuid')).rejects.toThrow(/uuid/i);
       await write(ctx, id);
     });
     expect(await stored(id, closingId)).toBe(2);

@@ -1,15 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readContract } from '../../scripts/sdk/contract.js';
+import { parse } from 'yaml';
+import { packageVersion } from '../../src/config/package-version.js';
 import { projectRoot } from '../../src/config/project-root.js';
 
-const versionIn = (path: string, pattern: RegExp) =>
-  pattern.exec(readFileSync(join(projectRoot, path), 'utf8'))?.[1];
+// The contract states the version. npm, Helm and the package managers of the SDKs each need a copy in their own file.
 
-test.each([
+const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
+const { info } = parse(read('openapi/openapi.yaml')) as { info: { version: string } };
+
+const COPIES: [path: string, pattern: RegExp][] = [
+  ['package.json', /^ {2}"version": "(.+)"/m],
+  ['package-lock.json', /^ {2}"version": "(.+)"/m],
+  ['package-lock.json', /^ {4}"": \{\s*"name": "crossdock",\s*"version": "(.+)"/m],
+  ['deploy/helm/crossdock/Chart.yaml', /^version: (.+)$/m],
+  ['deploy/helm/crossdock/Chart.yaml', /^appVersion: (.+)$/m],
+  ['sdk/java/pom.xml', /<artifactId>crossdock<\/artifactId>\s*<version>(.+)<\/version>/],
   ['sdk/php/composer.json', /"version": "(.+)"/],
   ['sdk/python/pyproject.toml', /^version = "(.+)"/m],
-])('%s has the version of the contract', async (path, pattern) => {
-  expect(versionIn(path, pattern)).toBe((await readContract()).info.version);
+  ['sdk/typescript/package.json', /^ {2}"version": "(.+)"/m],
+];
+
+test.each(COPIES)('%s has the version of the contract: %p', (path, pattern) => {
+  expect(pattern.exec(read(path))?.[1]).toBe(info.version);
+});
+
+test('the commands of docs/deploy.md name the files of this version', () => {
+  const named = [...read('docs/deploy.md').matchAll(/crossdock[-:](\d+\.\d+\.\d+)|CROSSDOCK_VERSION=(\S+)/g)];
+  // The example of an upgrade goes to the next version.
+  const next = info.version.replace(/\.(\d+)\.\d+$/, (_, minor) => `.${Number(minor) + 1}.0`);
+  expect(new Set(named.map(([, file, setting]) => file ?? setting))).toEqual(new Set([info.version, next]));
+});
+
+// Metrics, traces, the doctor and the record of deployments report this value; their own tests compare it.
+test('the running service has it', () => {
+  expect(packageVersion()).toBe(info.version);
 });

@@ -93,7 +93,8 @@ describe.each(MODELS)('%s', (model) => {
     expect(await call(client, model, 'count', {})).toBe(own);
     // findMany returns an array of rows.
     const rows = (await call(client, model, 'findMany', {})) as Args[];
-    expect([rows.length, rows.every((row) => row[field] === two)]).toEqual([own, true]);
+    expect(rows).toHaveLength(Number(own));
+    expect(rows.filter((row) => row[field] !== two)).toEqual([]);
     await expectHidden(client, model, field, demo);
   });
 
@@ -147,7 +148,7 @@ test('there are rows of other tenants and couriers', async () => {
   };
   expect((await withRows(tenantField, demo)).length).toBeGreaterThan(20);
   expect((await withRows(courierField, HRB)).length).toBeGreaterThan(10);
-  expect(MODELS.every((model) => fieldsOf(model).size > 0)).toBe(true);
+  expect(MODELS.filter((model) => fieldsOf(model).size === 0)).toEqual([]);
 });
 
 describe('one record by its key', () => {

@@ -42,7 +42,7 @@ describe('database mutants', () => {
     async (mutant) => {
       await client.query('begin');
       try {
-        await removeGuard(client, mutant);
+        await expect(removeGuard(client, mutant)).resolves.toBeUndefined();
       } finally {
         await client.query('rollback');
       }

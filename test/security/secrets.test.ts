@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { openSecrets, type EncryptionContext } from '../../src/platform/access/secrets.js';
-import { readConfig } from '../../src/config/config.js';
+import { developmentConfig } from '../support/harness/development.js';
 
-const secrets = openSecrets(readConfig({}).secrets);
+const secrets = openSecrets(developmentConfig({}).secrets);
 
 const CONTEXT: EncryptionContext = { tenantId: 'tenant', rowId: 'row', field: 'api_key' };
 
@@ -14,7 +14,8 @@ test('a ciphertext can be decrypted only for its own tenant, row and field', () 
     { ...CONTEXT, rowId: 'another' },
     { ...CONTEXT, field: 'api_token' },
   ];
-  for (const context of otherContexts) expect(() => secrets.decrypt(cipher, context)).toThrow();
+  for (const context of otherContexts)
+    expect(() => secrets.decrypt(cipher, context)).toThrow('ciphertext was altered');
 });
 
 test('a ciphertext with any altered byte cannot be decrypted', () => {
@@ -23,7 +24,9 @@ test('a ciphertext with any altered byte cannot be decrypted', () => {
   for (const index of bytes.keys()) {
     const altered = Buffer.from(bytes);
     altered.writeUInt8(bytes.readUInt8(index) ^ 1, index);
-    expect(() => secrets.decrypt(`${version}.${altered.toString('base64url')}`, CONTEXT)).toThrow();
+    expect(() => secrets.decrypt(`${version}.${altered.toString('base64url')}`, CONTEXT)).toThrow(
+      'ciphertext was altered',
+    );
   }
 });
 
@@ -45,7 +48,7 @@ test('the lookup hash of a secret differs per purpose, so that one kind of secre
 });
 
 test("the lookup hash depends on the installation's lookup key", () => {
-  const { secrets: config } = readConfig({});
+  const { secrets: config } = developmentConfig({});
   const other = openSecrets({ ...config, lookupKey: Buffer.alloc(32, 7) });
   expect(other.lookupHash('the same', 'api_key')).not.toBe(secrets.lookupHash('the same', 'api_key'));
 });

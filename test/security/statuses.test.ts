@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeResponseValidator } from '../../src/platform/contract/response-validator.js';
+import { makeResponseValidator } from '../support/contract/response-validator.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
 import {

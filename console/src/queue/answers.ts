@@ -20,14 +20,17 @@ const expected = new Set<string>();
 
 export const expectAnswer = (scanId: string) => expected.add(scanId);
 
-onSettled(({ scan, result }) => {
+/** Shows the answers to the scans of this tab from now on. */
+export const listenForAnswers = (): (() => void) => onSettled(showSettled);
+
+function showSettled({ scan, result }: Answered): void {
   if (scan.owner !== session.value?.user.id) return;
   answered.value = [{ scan, result }, ...answered.value].slice(0, LONGEST);
   if (!expected.delete(scan.scan_id)) return;
   showAnswer(scan, result);
   const packageId = result.parcel?.package_id;
   if (scan.request.kind === 'receive' && result.outcome === 'done' && packageId) void printOrSay(packageId);
-});
+}
 
 /** Prints a label, or says why that is not possible. The parcel is received in any case. */
 export async function printOrSay(packageId: string): Promise<void> {

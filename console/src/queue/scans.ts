@@ -1,6 +1,7 @@
 // The rules of the queue, without IndexedDB and the network.
 
 import { v4 } from 'uuid';
+// Not from the index: tests import this file, and the index needs the types of a browser.
 import type { ScanResult, StationScan } from '../../../sdk/typescript/src/generated/core/types.gen.js';
 
 export type { ScanResult, StationScan };

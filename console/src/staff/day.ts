@@ -1,4 +1,5 @@
 // The figures of a day, from its packages. Without the DOM.
+// Not from the index: tests import this file, and the index needs the types of a browser.
 import type { PackageRecord } from '../../../sdk/typescript/src/generated/core/types.gen.js';
 
 type Counted = Pick<PackageRecord, 'entry_date_time' | 'courier_name' | 'user_code' | 'weight' | 'status'>;

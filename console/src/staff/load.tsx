@@ -17,7 +17,7 @@ import { useLoad } from '../ui/load.js';
 import { OutcomeBanner, show } from '../ui/outcome.js';
 import { Content, Empty, Heading, Table, Tag } from '../ui/parts.js';
 import { goTo, linkTo, route } from '../ui/router.js';
-import { NumberField } from './receive.js';
+import { NumberField } from './number-field.js';
 import { Code } from '../ui/code.js';
 
 export function LoadPage() {

@@ -8,8 +8,8 @@ import { useAction, useLoad, type Loaded } from '../ui/load.js';
 import { OutcomeBanner, show } from '../ui/outcome.js';
 import { Content, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
-import { ManifestTag } from './manifests.js';
-import { NumberField } from './receive.js';
+import { ManifestTag } from '../ui/status.js';
+import { NumberField } from './number-field.js';
 import { Code } from '../ui/code.js';
 import { Owner } from '../ui/owner.js';
 

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ManifestSummary } from '../../../sdk/typescript/src/index.js';
 import { api } from '../session/session.js';
-import { date, dateTime, number, pounds, t, textOf } from '../texts/texts.js';
+import { date, dateTime, number, pounds, t } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
-import { Choice, Content, Dialog, Empty, Field, Heading, Problem, Table, Tag } from '../ui/parts.js';
+import { Choice, Content, Dialog, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
 import { goTo, linkTo, route } from '../ui/router.js';
+import { ManifestTag } from '../ui/status.js';
 import { ManifestDetail } from './manifest-detail.js';
 
 export function ManifestsPage() {
@@ -119,12 +120,6 @@ function ManifestTable({ rows }: { rows: ManifestSummary[] }) {
     />
   );
 }
-
-export const ManifestTag = ({ status }: { status: string }) => (
-  <Tag tint={status === 'ready' ? 'warn' : status === 'completed' ? 'good' : 'plain'}>
-    {textOf('manifest', status)}
-  </Tag>
-);
 
 function CreateDialog({ onClose }: { onClose: () => void }) {
   const [awb, setAwb] = useState('');

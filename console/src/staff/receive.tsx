@@ -12,6 +12,7 @@ import { useScans } from '../ui/keys.js';
 import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Field, Heading } from '../ui/parts.js';
 import { CustomerSearch, type Customer } from './customer-search.js';
+import { NumberField } from './number-field.js';
 import { NO_MEASURES, readMeasures, type Measures } from './parcel.js';
 
 /** The parcel on the scale. Without a resolution, the service has not answered yet, or cannot be reached. */
@@ -149,26 +150,6 @@ export function ReceivePage() {
 
 const needsOwner = ({ matches, next }: ScanResolution) =>
   matches.prealerts.length === 0 || next === 'unknown';
-
-/** For a barcode that cannot be scanned. */
-export function NumberField({ onNumber }: { onNumber: (text: string) => void }) {
-  const [text, setText] = useState('');
-  const submit = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || text.trim() === '') return;
-    event.preventDefault();
-    setText('');
-    onNumber(text.trim());
-  };
-  return (
-    <Field
-      label={t('receive.number')}
-      hint={t('receive.numberHint')}
-      value={text}
-      onValue={setText}
-      onKeyDown={submit}
-    />
-  );
-}
 
 function MeasureFields({
   measures,

@@ -1,4 +1,4 @@
-import type { ComponentChildren, PartialInputHTMLAttributes } from 'preact';
+import type { ComponentChildren, PartialInputHTMLAttributes, TargetedInputEvent } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/texts.js';
 import type { Loaded } from './load.js';
@@ -28,22 +28,27 @@ type FieldProps = {
 export function Field({ label, value, onValue, hint, error, type = 'text', ...input }: FieldProps) {
   const id = useId();
   const note = error ?? hint;
-  // The elements of all these types have the attributes of a text field.
-  const textType: 'text' = type as 'text';
+  const attributes = {
+    id,
+    autocomplete: 'off' as const,
+    spellcheck: false,
+    ...input,
+    value,
+    'aria-invalid': error ? true : undefined,
+    'aria-describedby': note ? `${id}-note` : undefined,
+    onInput: (event: TargetedInputEvent<HTMLInputElement>) => onValue(event.currentTarget.value),
+  };
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        type={textType}
-        autocomplete="off"
-        spellcheck={false}
-        {...input}
-        value={value}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={note ? `${id}-note` : undefined}
-        onInput={(event) => onValue(event.currentTarget.value)}
-      />
+      {/* The attributes of an element depend on its type, so that each type is an element of its own. */}
+      {type === 'password' ? (
+        <input {...attributes} type="password" />
+      ) : type === 'date' ? (
+        <input {...attributes} type="date" />
+      ) : (
+        <input {...attributes} type="text" />
+      )}
       {note && (
         <span id={`${id}-note`} class={error ? 'field-error' : 'field-hint'}>
           {note}

@@ -8,3 +8,9 @@ export const StatusTag = ({ status }: { status: string }) => (
     {textOf('status', status)}
   </Tag>
 );
+
+export const ManifestTag = ({ status }: { status: string }) => (
+  <Tag tint={status === 'ready' ? 'warn' : status === 'completed' ? 'good' : 'plain'}>
+    {textOf('manifest', status)}
+  </Tag>
+);

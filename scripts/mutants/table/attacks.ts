@@ -136,7 +136,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'sessions: an ended session is rejected',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: "when not session_is_open then 'session_ended'",
     replace: '',
     tests: [
@@ -148,7 +148,7 @@ export const ATTACKS: readonly Mutant[] = [
   },
   {
     name: 'login: a role that requires a second factor cannot do without it',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: "when must_enrol and not p_enrols then 'two_factor_required'",
     replace: '',
     tests: [

@@ -9,7 +9,7 @@ const FENCE = 'test/database/cells/fence.test.ts';
 export const CELLS: readonly Mutant[] = [
   {
     name: 'cells: a user of a tenant that another cell serves is refused',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: "when is_elsewhere then 'unavailable'",
     replace: "when false then 'unavailable'",
     tests: [{ file: FENCE, titles: ['is refused with 503 for tokens, API keys and logins'] }],

@@ -6,7 +6,7 @@ const OWN = `tenant_id = app_tenant() and ((select app_sees_all_couriers()) or c
 export const DATABASE: readonly DatabaseMutant[] = [
   {
     name: 'access: a revoked token is rejected',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: 'version <> p_token_version',
     replace: 'false',
     // The test uses a caller without a session, which would otherwise end with the token and be rejected too.
@@ -18,8 +18,15 @@ export const DATABASE: readonly DatabaseMutant[] = [
     ],
   },
   {
+    name: 'access: the role and the courier of a token are those of the user',
+    function: 'enter_with_token',
+    find: "when not coalesce(has_same_rights, false) then 'token_invalid'",
+    replace: '',
+    tests: [{ file: 'test/security/token-rights.test.ts', titles: ['is refused by listUsers'] }],
+  },
+  {
     name: 'access: a disabled account is rejected',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: 'when not enabled then',
     replace: 'when false then',
     tests: [
@@ -31,7 +38,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   },
   {
     name: 'access: an expired token is rejected',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: 'to_timestamp(p_expires_at) <= now()',
     replace: 'false',
     tests: [
@@ -41,7 +48,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   },
   {
     name: 'access: a user with a one-time password can only change it',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: 'must_change and not p_changes_password',
     replace: 'false',
     tests: [
@@ -55,8 +62,8 @@ export const DATABASE: readonly DatabaseMutant[] = [
   },
   {
     name: 'access: the scope of a courier is its own account',
-    function: 'enter_as_user',
-    find: "perform set_config('app.courier_id', enter_as_user.courier_id::text, true);",
+    function: 'enter_with_token',
+    find: "perform set_config('app.courier_id', enter_with_token.courier_id::text, true);",
     replace: 'null;',
     tests: [
       {
@@ -67,7 +74,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   },
   {
     name: 'access: a rejected caller has an empty scope',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: "perform set_config('app.tenant_id', '', true), set_config('app.courier_id', '', true);",
     replace: 'null;',
     tests: [
@@ -79,7 +86,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
   },
   {
     name: 'access: the scope ends with the transaction',
-    function: 'enter_as_user',
+    function: 'enter_with_token',
     find: "set_config('app.tenant_id', p_tenant::text, true), set_config('app.courier_id', 'all', true)",
     replace: "set_config('app.tenant_id', p_tenant::text, false), set_config('app.courier_id', 'all', false)",
     tests: [

@@ -29,7 +29,10 @@ export const RECORDS: readonly SourceMutant[] = [
     find: "throw new ApiError('manifest_not_empty');",
     replace: ';',
     tests: [
-      { file: 'test/modules/manifests/manifests.test.ts', titles: ['is rejected while packages are on it'] },
+      {
+        file: 'test/modules/manifests/manifests.test.ts',
+        titles: ['is rejected at once while another transaction holds a package on it'],
+      },
     ],
   },
   {
@@ -83,7 +86,7 @@ export const RECORDS: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/modules/rates/rates-races.test.ts',
-        titles: ['callers who save, copy and delete the same table at once'],
+        titles: ['a save of the default table that starts during another one'],
       },
     ],
   },

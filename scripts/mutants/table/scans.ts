@@ -61,6 +61,13 @@ export const SCANS: readonly SourceMutant[] = [
     tests: [{ file: BATCH, titles: ['a scan of a clock that is ahead does not undo what staff did later'] }],
   },
   {
+    name: 'gate: packages on hold stay behind when their manifest ships',
+    file: 'src/modules/manifests/lifecycle/loading-gate.ts',
+    find: 'await leaveSuspendedBehind(ctx, tx, after.id);',
+    replace: '',
+    tests: [{ file: GATE, titles: ['has left the manifest, so that released ships nothing without a scan'] }],
+  },
+  {
     name: 'gate: only some roles override',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
     find: "  assertMayDecide(ctx, 'loading_override_reason');\n",

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RASTER } from '../demo/values/logo-raster.js';
+import { RASTER } from '../reference/logo-raster.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import type { Decision } from './columns.js';
 import { replaceSecret } from './secrets.js';

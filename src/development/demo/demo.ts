@@ -1,3 +1,4 @@
+import { PUBLISHED } from '../../config/published.js';
 import { demoId } from './values/ids.js';
 
 const packages = (...numbers: number[]) => numbers.map((n) => demoId('demo', 'package', n));
@@ -6,13 +7,13 @@ const prealerts = (...numbers: number[]) => numbers.map((n) => demoId('demo', 'p
 /** Stable ids and credentials of the demo data, for tests and examples. */
 export const DEMO = {
   /** The password of every user. */
-  password: 'crossdock-demo',
+  password: PUBLISHED.password,
   /** The tracking number of the first pre-alert, which `npm start` prints. */
   announcedNumber: '5870824153',
   /** The authenticator secret of the user `guarded`, in base 32. */
-  totpSecret: 'KRSXG5CTMVRXEZLUKRSXG5CTMVRXEZLU',
+  totpSecret: PUBLISHED.totpSecret,
   hosts: { demo: '*', two: 'two.localhost' },
-  tenants: { demo: demoId('demo', 'tenant', 1), two: demoId('two', 'tenant', 1) },
+  tenants: PUBLISHED.tenantIds,
   users: {
     admin: demoId('demo', 'user', 1),
     manager: demoId('demo', 'user', 2),
@@ -28,7 +29,7 @@ export const DEMO = {
     HRB: demoId('demo', 'courier', 2),
     TWO: demoId('two', 'courier', 1),
   },
-  apiKeys: { IEX: 'a'.repeat(64), HRB: 'b'.repeat(64), TWO: 'c'.repeat(64) },
+  apiKeys: PUBLISHED.apiKeys,
   warehouses: {
     primary: demoId('demo', 'warehouse', 1),
     second: demoId('demo', 'warehouse', 2),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { daysBefore } from './values/calendar.js';
 import { DAYS_IN_BUSINESS } from './couriers.js';
 import { DEMO } from './demo.js';
-import { RASTER } from './values/logo-raster.js';
+import { RASTER } from '../reference/logo-raster.js';
 import type { Row } from './values/rows.js';
 
 const SVG =

@@ -7,7 +7,8 @@ import { type SeededRandom, seededRandom } from './values/seeded-random.js';
 import { goods, parcel } from './values/goods.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import { FLIGHT_DAYS } from './manifests.js';
-import { CARRIERS, scannedNumber, shortNumber } from './values/tracking-numbers.js';
+import { CARRIERS } from '../reference/companies.js';
+import { scannedNumber, shortNumber } from '../reference/tracking-numbers.js';
 
 /** The fixed properties of the n-th package. The seeded random generator chooses the others. */
 export type Intake = {

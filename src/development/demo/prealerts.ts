@@ -7,7 +7,8 @@ import { goods } from './values/goods.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import type { PackageRow } from './packages.js';
 import type { Row } from './values/rows.js';
-import { CARRIERS, shortNumber } from './values/tracking-numbers.js';
+import { CARRIERS } from '../reference/companies.js';
+import { shortNumber } from '../reference/tracking-numbers.js';
 
 const MS_A_DAY = 86_400_000;
 const PENDING = { IEX: 14, HRB: 8 };

@@ -1,23 +1,9 @@
+import { AIRLINES, CARRIERS } from '../reference/companies.js';
 import { daysBefore } from './values/calendar.js';
 import { DAYS_IN_BUSINESS } from './couriers.js';
 import { DEMO } from './demo.js';
 import { demoId, type TenantSlug } from './values/ids.js';
 import type { Row } from './values/rows.js';
-import { CARRIERS } from './values/tracking-numbers.js';
-
-// Airlines with freight from Miami, by the IATA prefix of their air waybills.
-export const AIRLINES = {
-  '001': 'American Airlines',
-  '006': 'Delta Air Lines',
-  '016': 'United Airlines',
-  '023': 'FedEx Express',
-  '027': 'Alaska Airlines',
-  '106': 'Caribbean Airlines',
-  '272': 'Kalitta Air',
-  '369': 'Atlas Air',
-  '406': 'UPS Airlines',
-  '810': 'Amerijet International',
-};
 
 export function tenantRow(tenant: TenantSlug, now: Date): Row {
   const names = { demo: 'Miami Gateway Logistics', two: 'Tampa Bay Freight' };

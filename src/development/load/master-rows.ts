@@ -1,8 +1,7 @@
 import type { Secrets } from '../../platform/access/secrets.js';
-import { AIRLINES } from '../demo/reference-rows.js';
+import { AIRLINES, CARRIERS } from '../reference/companies.js';
 import { globalTiers } from '../demo/tiers.js';
 import type { Row } from '../demo/values/rows.js';
-import { CARRIERS } from '../demo/values/tracking-numbers.js';
 import type { PlannedCourier, TenantPlan } from './tenant-plan.js';
 import { DAY_MS, iso } from './values/time.js';
 

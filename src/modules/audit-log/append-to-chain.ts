@@ -54,7 +54,8 @@ export async function appendBeforeReading(ctx: RequestContext, secrets: Secrets)
   const [unchained] = await ctx.read([hasUnchained(ctx)]);
   if (unchained.length === 0) return;
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
-    const own = ctx.independent('The request reads what was appended. Each batch is locked only briefly.');
+    // The request reads what was appended. Each batch is locked only briefly.
+    const own = ctx.independent();
     if ((await appendBatch(own, secrets)) < BATCH_ENTRIES) return;
   }
 }

@@ -2,8 +2,16 @@
 export { notifyCourierOfClaim, claimPackage, type Claim } from './claim/claim.js';
 export { recordMoves } from './events/record.js';
 export type { Move } from './events/record-queries.js';
-export { MANIFEST_STATUS_EFFECTS, statusAfter, type PackageStatus } from './events/transitions.js';
+export { MANIFEST_STATUS_EFFECTS, statusAfter, SUSPENDED, type PackageStatus } from './events/transitions.js';
 export { isHouseNumber } from './intake/house-number.js';
+export {
+  chooseParcel,
+  decideParcel,
+  needsRecords,
+  selectKnown,
+  type KnownRow,
+  type ScannedParcel,
+} from './intake/identify-parcel.js';
 export { receiveParcel, rescanParcel, type Intake } from './intake/intake.js';
 export { findNamedCustomers, findNamedIds, readReferences } from './intake/referenced-records.js';
 export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';

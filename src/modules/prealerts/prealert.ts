@@ -5,7 +5,7 @@ import { lockAnnouncedParcel, lockAnnouncedParcels } from '../../platform/db/loc
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
-import { parcelKey } from '../tracking-numbers/public.js';
+import { readNumber } from '../tracking-numbers/public.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
 import { lockPrealert } from './lock-prealert.js';
 import * as queries from './queries.js';
@@ -121,11 +121,10 @@ export async function deletePrealert(ctx: UserContext, id: string): Promise<void
   });
 }
 
-/** Returns the trimmed tracking number and its key. The schema already requires a visible character. */
-function readTracking(text: string, field: string): { trackingNumber: string; trackingKey: string } {
-  const trackingNumber = text.trim();
-  if (trackingNumber === '') throw invalidFieldError(field, 'blank_pattern');
-  return { trackingNumber, trackingKey: parcelKey(trackingNumber) };
+/** Returns the tracking number as it is stored, and its key. @throws ApiError validation_failed */
+function readTracking(sent: string, field: string): { trackingNumber: string; trackingKey: string } {
+  const { text: trackingNumber, key: trackingKey } = readNumber(sent, field);
+  return { trackingNumber, trackingKey };
 }
 
 export function unknownUserCode(field: string): ApiError {

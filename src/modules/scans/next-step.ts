@@ -12,8 +12,16 @@ type Matches = {
   customers: Pick<CustomerRow, 'userCode'>[];
 };
 
-/** Returns the next step, by the table in the contract's description of resolveScan. */
-export function decideNextStep(candidates: Pick<Candidate, 'check'>[], matches: Matches): NextStep {
+/**
+ * Returns the next step, by the table in the contract's description of resolveScan.
+ * @param isOpen the scan has several numbers, and no record decides between them
+ */
+export function decideNextStep(
+  candidates: Pick<Candidate, 'check'>[],
+  matches: Matches,
+  isOpen = false,
+): NextStep {
+  if (isOpen) return 'review';
   const { packages, prealerts, manifests, customers } = matches;
   const [found, another] = packages;
   if (another) return 'review';
@@ -35,7 +43,7 @@ function stepOfPackage(
 }
 
 /** Whether intake would find one owner. */
-function areAgreed(prealerts: Matches['prealerts']): boolean {
+export function areAgreed(prealerts: Matches['prealerts']): boolean {
   const owners = new Set(prealerts.map(({ courierId, userCode }) => `${courierId} ${userCode}`));
   return owners.size === 1 && prealerts.every(({ status }) => status === 'pending');
 }

@@ -11,6 +11,7 @@ export type PackageRow = Pick<
   Package,
   | 'id'
   | 'trackingNumber'
+  | 'trackingKey'
   | 'houseNumber'
   | 'courierId'
   | 'userCode'
@@ -38,7 +39,7 @@ export const packagesByHouseNumber = (ctx: UserContext, texts: string[]): Sql<Pa
   selectPackages(ctx, sql`p.house_number = any(${texts}::text[])`, sql`order by p.id`);
 
 const selectPackages = (ctx: UserContext, condition: Sql, order: Sql): Sql<PackageRow> =>
-  sql`select p.id, p.tracking_number as "trackingNumber", p.house_number as "houseNumber", p.status,
+  sql`select p.id, p.tracking_number as "trackingNumber", p.tracking_key as "trackingKey", p.house_number as "houseNumber", p.status,
       p.courier_id as "courierId", c.name as "courierName", p.user_code as "userCode", p.first_name as "firstName",
       p.last_name as "lastName", p.manifest_id as "manifestId", m.manifest_number as "manifestNumber",
       m.status as "manifestStatus", p.received_at as "receivedAt"
@@ -49,16 +50,25 @@ const selectPackages = (ctx: UserContext, condition: Sql, order: Sql): Sql<Packa
 
 export type PrealertRow = Pick<
   Prealert,
-  'id' | 'trackingNumber' | 'courierId' | 'userCode' | 'vendor' | 'createdAt'
-> & { courierName: string; status: Schemas['PrealertStatus'] };
+  'id' | 'trackingNumber' | 'trackingKey' | 'courierId' | 'userCode' | 'vendor' | 'createdAt'
+> & {
+  courierName: string;
+  /** The names of the active customer, both null if there is none. */
+  firstName: string | null;
+  lastName: string | null;
+  status: Schemas['PrealertStatus'];
+};
 
 const MAX_RECORDS = sql`50`;
 
 export const prealertsByKey = (ctx: UserContext, keys: string[]): Sql<PrealertRow> =>
-  sql`select a.id, a.tracking_number as "trackingNumber", a.courier_id as "courierId", c.name as "courierName",
-      a.user_code as "userCode", a.vendor, a.status, a.created_at as "createdAt"
+  sql`select a.id, a.tracking_number as "trackingNumber", a.tracking_key as "trackingKey", a.courier_id as "courierId",
+      c.name as "courierName", a.user_code as "userCode", u.first_name as "firstName", u.last_name as "lastName", a.vendor,
+      a.status, a.created_at as "createdAt"
     from prealerts a
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.id = a.courier_id
+    left join customers u on ${ownRows(ctx, 'u')} and u.tenant_id = a.tenant_id and u.courier_id = a.courier_id
+      and u.user_code = a.user_code and u.is_active
     where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
     order by a.id limit ${MAX_RECORDS}`;
 

@@ -1,48 +1,40 @@
 import type { UserContext } from '../../platform/context/request-context.js';
-import { parcelKeys, readScan, type ScanReading } from '../tracking-numbers/public.js';
+import { chooseParcel, type ScannedParcel } from '../packages/public.js';
+import { notOneNumber, readScan, type ScanReading } from '../tracking-numbers/public.js';
+import { findMatches, type ScanMatches } from './find-matches.js';
 import { decideNextStep, type NextStep } from './next-step.js';
-import * as queries from './queries.js';
+import { describeScan, type ScanMeaning } from './scan-meaning.js';
 
-export type MatchedPackage = queries.PackageRow & { matchedBy: 'tracking_number' | 'house_number' };
+export type ScanResolution = ScanReading & ScanMeaning & { matches: ScanMatches; next: NextStep };
 
-/** The records that a scan matches, of those that the caller may see. */
-export type ScanMatches = {
-  packages: MatchedPackage[];
-  prealerts: queries.PrealertRow[];
-  manifests: queries.ManifestRow[];
-  customers: queries.CustomerRow[];
-};
-
-export type ScanResolution = ScanReading & { matches: ScanMatches; next: NextStep };
-
-/** Returns what a scan says, the records that it matches, and the next step. Changes nothing. */
+/**
+ * Returns what a scan says, the records that it matches, and the next step. Changes nothing.
+ * @throws ApiError validation_failed for a control character inside a number
+ */
 export async function resolveScan(ctx: UserContext, scan: string): Promise<ScanResolution> {
   const reading = readScan(scan);
-  const matches = await findMatches(ctx, scan, reading);
-  return { ...reading, matches, next: decideNextStep(reading.candidates, matches) };
+  if (reading.problem === 'control_characters') throw notOneNumber(reading, 'scan');
+  const found = await findMatches(ctx, reading);
+  const parcel = chooseParcel(reading, knownOf(found));
+  const matches = parcel ? ofParcel(found, parcel) : found;
+  const isOpen = !parcel && reading.numbers.length > 1;
+  const next = decideNextStep(reading.candidates, matches, isOpen);
+  return { ...reading, ...describeScan(reading, matches, isOpen), matches, next };
 }
 
-/** Looks up the whole scan and, if no format describes it, its parts. All statements use indexes only. */
-async function findMatches(
-  ctx: UserContext,
-  scan: string,
-  { text, numbers }: ScanReading,
-): Promise<ScanMatches> {
-  const texts = [...new Set([text, ...numbers])];
-  const keys = [...new Set([...parcelKeys(scan).keys, ...numbers])];
-  const [numbered, housed, prealerts, manifests, customers] = await ctx.preparedRead([
-    queries.packagesByKey(ctx, keys),
-    queries.packagesByHouseNumber(ctx, texts),
-    queries.prealertsByKey(ctx, keys),
-    queries.manifestsByNumber(ctx, texts),
-    queries.customersByCode(ctx, texts),
-  ]);
-  const isNumbered = new Set(numbered.map(({ id }) => id));
-  const packages: MatchedPackage[] = [
-    ...numbered.map((row) => ({ ...row, matchedBy: 'tracking_number' as const })),
-    ...housed
-      .filter(({ id }) => !isNumbered.has(id))
-      .map((row) => ({ ...row, matchedBy: 'house_number' as const })),
-  ];
-  return { packages, prealerts, manifests, customers };
+const knownOf = ({ packages, prealerts }: ScanMatches) => [
+  ...packages.map(({ trackingKey, id, houseNumber }) => ({ trackingKey, packageId: id, houseNumber })),
+  ...prealerts.map(({ trackingKey }) => ({ trackingKey, packageId: null, houseNumber: null })),
+];
+
+/** Leaves out the records of the other numbers of the scan. */
+function ofParcel({ packages, prealerts, ...others }: ScanMatches, { keys, labelled }: ScannedParcel) {
+  const isOfParcel = ({ trackingKey }: { trackingKey: string }) => keys.includes(trackingKey);
+  return {
+    packages: packages.filter(
+      (row) => row.id === labelled || row.matchedBy === 'house_number' || isOfParcel(row),
+    ),
+    prealerts: labelled === null ? prealerts.filter(isOfParcel) : prealerts,
+    ...others,
+  };
 }

@@ -4,17 +4,22 @@ import type { UserCaller } from '../../platform/identity/callers.js';
 import { formatDateTime } from '../../platform/values/time.js';
 import { shownTrackingNumber, type Candidate } from '../tracking-numbers/public.js';
 import type { CustomerRow, ManifestRow, PrealertRow } from './queries.js';
-import type { MatchedPackage, ScanResolution } from './resolve-scan.js';
+import type { MatchedPackage } from './find-matches.js';
+import type { ScanResolution } from './resolve-scan.js';
+import type { ParcelOwner } from './scan-meaning.js';
 
 type Schemas = components['schemas'];
 
 export function viewResolution(
   caller: UserCaller,
-  { text, candidates, matches, next }: ScanResolution,
+  { text, numbers, candidates, kind, owner, matches, next }: ScanResolution,
 ): DataOf<'resolveScan'> {
   return {
     text,
+    kind,
+    numbers: numbers.map((number) => number.text),
     candidates: candidates.map(viewCandidate),
+    owner: owner && viewOwner(owner),
     matches: {
       packages: matches.packages.map((row) => viewPackage(caller, row)),
       prealerts: matches.prealerts.map(viewPrealert),
@@ -24,6 +29,14 @@ export function viewResolution(
     next,
   };
 }
+
+const viewOwner = (owner: ParcelOwner): NonNullable<DataOf<'resolveScan'>['owner']> => ({
+  courier_id: owner.courierId,
+  courier_name: owner.courierName,
+  user_code: owner.userCode,
+  first_name: owner.firstName,
+  last_name: owner.lastName,
+});
 
 const viewCandidate = (candidate: Candidate): Schemas['ScanCandidate'] => ({
   carrier: candidate.carrier,
@@ -58,6 +71,8 @@ const viewPrealert = (row: PrealertRow): Schemas['ScannedPrealert'] => ({
   courier_id: row.courierId,
   courier_name: row.courierName,
   user_code: row.userCode,
+  first_name: row.firstName,
+  last_name: row.lastName,
   vendor: row.vendor,
   status: row.status,
   created_at: formatDateTime(row.createdAt),

@@ -12,7 +12,7 @@ export async function readSettings(ctx: UserContext): Promise<SettingsRow> {
 }
 
 /**
- * Changes the given settings. The database function enter_as_user applies them to every token as soon as the
+ * Changes the given settings. The database function enter_with_token applies them to every token as soon as the
  * transaction commits.
  */
 export function changeSettings(

@@ -1,5 +1,6 @@
 import { findPending } from '../../platform/db/migrations/history.js';
 import type { Db } from '../../platform/db/database.js';
+import { REASONS } from '../../platform/db/health.js';
 import { ApiError } from '../../platform/errors/errors.js';
 
 /**
@@ -9,10 +10,10 @@ import { ApiError } from '../../platform/errors/errors.js';
 const CACHE_MS = 1_000;
 
 /**
- * Returns a check that succeeds if the database responds and has every migration of this build.
+ * Returns a check that succeeds if the database responds, stores data and has every migration of this build.
  * @param migrations the names of the migrations, read once at startup
  */
-export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise<void> {
+export function makeReadiness({ pool, health }: Db, migrations: string[]): () => Promise<void> {
   let pending: Promise<string[]> | undefined;
   let cachedUntilMs = 0;
 
@@ -26,5 +27,12 @@ export function makeReadiness({ pool }: Db, migrations: string[]): () => Promise
     const found = await pending;
     if (found.length > 0)
       throw new ApiError('unavailable', { variant: 'not_migrated', retryAfterSeconds: 5 });
+    const failure = await health.findWriteFailure();
+    if (failure)
+      throw new ApiError('unavailable', {
+        variant: 'not_writable',
+        args: { reason: REASONS[failure] },
+        retryAfterSeconds: 10,
+      });
   };
 }

@@ -14,7 +14,7 @@ export type LastSeen = {
 };
 
 /**
- * Shorter than the 15 s by which enter_as_user extends the idle timeout, so that a session in use never looks
+ * Shorter than the 15 s by which enter_with_token extends the idle timeout, so that a session in use never looks
  * idle.
  */
 const FLUSH_MS = 10_000;

@@ -8,6 +8,7 @@ import {
   endSession,
   endSessions,
   endTokens,
+  lockedCaller,
   pageOfSessions,
   userExists,
   type SessionRow,
@@ -41,7 +42,7 @@ export async function listSessions(
 export async function logOut(ctx: UserContext): Promise<number> {
   const { userId, sessionId } = ctx.caller;
   await ctx.assertAdmitted();
-  return ctx.asSystem().transaction(async (tx) => {
+  return asLockedCaller(ctx, async (tx) => {
     const ended = sessionId
       ? await tx.query(endSession(ctx, { userId, sessionId, reason: 'logout' }))
       : await endAllAndTokens(ctx, tx, userId);
@@ -62,7 +63,7 @@ export async function endOne(
 ): Promise<number> {
   const userId = targetUserOf(ctx.caller, requestedUserId);
   await ctx.assertFullyAdmitted();
-  return ctx.asSystem().transaction(async (tx) => {
+  return asLockedCaller(ctx, async (tx) => {
     const ended = await tx.query(endSession(ctx, { userId, sessionId, reason: 'ended' }));
     if (ended.length > 0) {
       const after = { session_id: sessionId };
@@ -85,7 +86,7 @@ export async function endAll(
   const { caller } = ctx;
   const userId = targetUserOf(caller, requestedUserId);
   await ctx.assertFullyAdmitted();
-  return ctx.asSystem().transaction(async (tx) => {
+  return asLockedCaller(ctx, async (tx) => {
     if ((await tx.models.user.count({ where: { id: userId } })) === 0) throw new ApiError('user_not_found');
     const isKept = keepsCurrent && userId === caller.userId;
     const ended = isKept
@@ -97,6 +98,23 @@ export async function endAll(
     return ended.length;
   });
 }
+
+/**
+ * Writes in the system's scope. The account was checked in a transaction of the caller's own scope, so it is checked again under
+ * a lock: a user who is disabled in between ends no session.
+ * @throws ApiError token_invalid, account_disabled
+ */
+const asLockedCaller = <Result>(
+  ctx: UserContext,
+  work: (tx: ContextTx) => Promise<Result>,
+): Promise<Result> =>
+  ctx.asSystem().transaction(async (tx) => {
+    const [account] = await tx.query(lockedCaller(ctx));
+    if (!account) throw new ApiError('token_invalid');
+    if (!account.isActive) throw new ApiError('account_disabled');
+    if (account.tokenVersion !== ctx.caller.tokenVersion) throw new ApiError('token_invalid');
+    return work(tx);
+  });
 
 async function endAllAndTokens(ctx: UserContext, tx: ContextTx, userId: string): Promise<{ id: string }[]> {
   const ended = await tx.query(endSessions(ctx, userId, null));

@@ -1,6 +1,6 @@
 import type { RequestContext, SystemContext, UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
-import type { Session } from '../../platform/db/models/types.js';
+import type { Session, User } from '../../platform/db/models/types.js';
 import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import { oneLine } from '../../platform/mail/plain-text.js';
@@ -38,7 +38,7 @@ export const upsertNetwork = (
     on conflict (tenant_id, user_id, network) do update set last_seen_at = now()
     returning xmax = 0 as "isNew"`;
 
-/** The same rule as in the database function enter_as_user. */
+/** The same rule as in the database function enter_with_token. */
 const isIdle = sql`coalesce(s.last_seen_at <= now()
   - make_interval(mins => settings.idle_timeout_minutes, secs => 15), false)`;
 
@@ -76,6 +76,11 @@ function selectSessions(ctx: UserContext, { userId, isActive }: SessionPage): Sq
 
 export const userExists = (ctx: UserContext, userId: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;
+
+/** Locks the caller's account until the end of the transaction. */
+export const lockedCaller = (ctx: UserContext): Sql<Pick<User, 'isActive' | 'tokenVersion'>> =>
+  sql`select u.is_active as "isActive", u.token_version as "tokenVersion" from users u
+    where ${tenantRows(ctx, 'u')} and u.id = ${ctx.caller.userId}::uuid for no key update`;
 
 const open = sql`s.ended_at is null and s.expires_at > now()`;
 

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { PASSWORD_HASH_COST } from '../../config/settings.js';
 import { validatePassword, openPasswords } from '../auth/public.js';
 import { violates } from '../../platform/db/violations.js';
 import { newId } from '../../platform/values/ids.js';
@@ -23,11 +22,17 @@ export async function checkPassword(password: string, names: string[] = []): Pro
 
 /**
  * Creates a tenant with its hosts, its primary warehouse and its first administrator in one transaction.
+ * The administrator must change the password at the first login: it was printed, or typed by somebody else.
+ *
  * @param client connected as the owner of the schema
  * @throws Error with one line of text if the slug or a host is already in use
  */
-export async function createTenant(client: pg.ClientBase, tenant: NewTenant): Promise<{ tenantId: string }> {
-  const passwordHash = await openPasswords(PASSWORD_HASH_COST).hash(tenant.admin.password);
+export async function createTenant(
+  client: pg.ClientBase,
+  tenant: NewTenant,
+  { passwordHashCost }: { passwordHashCost: number },
+): Promise<{ tenantId: string }> {
+  const passwordHash = await openPasswords(passwordHashCost).hash(tenant.admin.password);
   const tenantId = newId();
   await client.query('begin');
   try {
@@ -85,7 +90,8 @@ async function insertFirstRecords(
     warehouse,
   ]);
   await client.query(
-    "insert into users (tenant_id, id, username, full_name, role, password_hash) values ($1, $2, $3, $4, 'admin', $5)",
+    `insert into users (tenant_id, id, username, full_name, role, password_hash, must_change_password)
+     values ($1, $2, $3, $4, 'admin', $5, true)`,
     [tenantId, newId(), admin.username.toLowerCase(), admin.fullName, passwordHash],
   );
   await client.query(

@@ -1,6 +1,7 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { keyIn, orderedByKey } from './key-filter.js';
 export { maskTrackingNumber, maskedTrackingNumber, shownTrackingNumber } from './masking.js';
-export { parcelKey, parcelKeys, type ParcelKeys } from './parcel-keys.js';
+export { notOneNumber, readNumber, whyNotOneNumber } from './only-number.js';
 export type { Candidate } from './reader/candidates.js';
-export { readScan, type ScanReading } from './reader/read-scan.js';
+export { readScan, type ScanReading } from './read-scan.js';
+export type { ScannedNumber } from './scanned-number.js';

@@ -1,6 +1,7 @@
-// USPS barcode: the application identifier 420, the destination ZIP code (5 or 9 digits), then the tracking
-// number, which begins with 9 and has 20, 22, 26 or 30 digits.
-const USPS_WITH_ZIP = /^420(?:\d{9}|\d{5})(9\d{19}|9\d{21}|9\d{25}|9\d{29})$/;
+import { uspsNumberIn } from './reader/usps.js';
+
+/** The barcodes below have only digits: 420 and a ZIP code with at least 20 more, or 32 or 34. */
+const LABEL = /^\d{28,42}$/;
 
 // FedEx barcode of 34 digits: routing and service data, then the tracking number in the last 14 digits,
 // padded with zeros. Express labels begin with 0 to 8, ground labels with 96.
@@ -19,7 +20,8 @@ const FEDEX_32 = /^3\d{15}(\d{12})\d{4}$/;
  * parcelKey also removes what a scanner adds.
  */
 export function trackingKey(trackingNumber: string): string {
-  const usps = USPS_WITH_ZIP.exec(trackingNumber)?.[1];
+  if (!LABEL.test(trackingNumber)) return trackingNumber;
+  const usps = uspsNumberIn(trackingNumber);
   if (usps) return usps;
   if (FEDEX_34.test(trackingNumber)) return keyOfFedex34(trackingNumber);
   const astra = FEDEX_32.exec(trackingNumber)?.[1];

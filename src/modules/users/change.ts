@@ -2,7 +2,9 @@ import type { ContextTx, UserContext } from '../../platform/context/request-cont
 import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
+import { confirmOwnPassword, type AttemptDeps } from '../auth/public.js';
 import { queueAccountMail } from '../mail/public.js';
+import type { Client } from '../sessions/public.js';
 import { lockedUser, userById, type LockedUser, type UserRow } from './queries.js';
 import { courierOf, type RequestedRole } from './user.js';
 
@@ -12,15 +14,43 @@ export type Changed = { user: UserRow; isChanged: boolean };
 /** The contact fields to change. An undefined field is not changed. */
 export type Contact = { fullName: string | undefined; email: string | null | undefined };
 
+/** Who sends a change, and the password that confirms one of the own address. */
+export type Confirmation = { deps: AttemptDeps; client: Client; password: string | undefined };
+
 /**
- * Changes a user's name or e-mail address.
- * @throws ApiError validation_failed, user_not_found
+ * Changes a user's name or e-mail address. Administrators confirm a change of their own address with their password: with a stolen
+ * token alone, somebody could have the mail that resets the password sent to another address.
+ *
+ * @throws ApiError validation_failed, user_not_found, password_wrong, too_many_attempts, overloaded
  */
-export function updateUser(ctx: UserContext, userId: string, sent: Contact): Promise<Changed> {
+export async function updateUser(
+  ctx: UserContext,
+  userId: string,
+  sent: Contact,
+  { deps, client, password }: Confirmation,
+): Promise<Changed> {
   if (sent.fullName === undefined && sent.email === undefined)
     throw invalidFieldError('full_name', 'contact_required');
   if (typeof sent.email === 'string') assertUsable({ email: validateEmail(sent.email) });
+  if (!(await redirectsOwnMail(ctx, userId, sent))) return storeContact(ctx, userId, sent);
+  if (password === undefined) throw invalidFieldError('current_password', 'required_for_own_email');
+  return confirmOwnPassword(ctx, deps, client, password, (settle) => storeContact(ctx, userId, sent, settle));
+}
+
+async function redirectsOwnMail(ctx: UserContext, userId: string, { email }: Contact): Promise<boolean> {
+  if (email === undefined || userId !== ctx.caller.userId) return false;
+  const [[own]] = await ctx.read([userById(ctx, userId)]);
+  return own?.email !== email;
+}
+
+function storeContact(
+  ctx: UserContext,
+  userId: string,
+  sent: Contact,
+  settle?: (tx: ContextTx) => Promise<void>,
+): Promise<Changed> {
   return changeUser(ctx, userId, async (tx, stored) => {
+    await settle?.(tx);
     const email = sent.email === undefined ? stored.email : sent.email;
     const wanted = { fullName: sent.fullName ?? stored.fullName, email };
     const [before, after] = differences(stored, wanted);

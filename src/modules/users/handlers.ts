@@ -27,15 +27,17 @@ export function userHandlers(deps: Deps) {
       };
     },
 
-    manageUsers({ ctx, body }) {
+    manageUsers({ ctx, body, address, userAgent }) {
       return byAction<typeof body, Promise<Managed>>(body, {
         create: async ({ username, full_name: fullName, email, role, courier_id: courierId }) => {
           const input = { username, fullName, email, role, courierId };
           const created = await createUser(ctx, deps, input);
           return replyWithCredential('User created. The password is shown only once.', created);
         },
-        update: async ({ user_id: id, full_name: fullName, email }) =>
-          replyWithUser('User changed.', await updateUser(ctx, id, { fullName, email })),
+        update: async ({ user_id: id, full_name: fullName, email, current_password: password }) => {
+          const confirmation = { deps, client: { address, userAgent }, password };
+          return replyWithUser('User changed.', await updateUser(ctx, id, { fullName, email }, confirmation));
+        },
         change_role: async ({ user_id: id, role, courier_id: courierId }) =>
           replyWithUser('Role changed.', await changeRole(ctx, id, { role, courierId })),
         disable: async ({ user_id: id }) =>

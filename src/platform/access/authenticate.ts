@@ -17,10 +17,10 @@ const EXEMPTIONS: Partial<Record<Operation['id'], Exemptions>> = {
 
 /**
  * Returns the caller that the request's credential names, or undefined for a public operation. Verifies what needs no
- * database: the token's signature, its tenant and its role's permission. The transaction that does the work verifies
- * the account itself.
+ * database: the token's signature and its tenant. The transaction that does the work compares the account, the role and the
+ * courier with the database.
  *
- * @throws ApiError 401 or 403, in the order that the contract defines
+ * @throws ApiError 401
  */
 export function authenticate(
   request: FastifyRequest,
@@ -40,11 +40,20 @@ export function authenticate(
     case 'token': {
       const caller = recordClaimedCaller(request, tokens.read(readToken(request)));
       if (caller.tenantId !== tenantId) throw new ApiError('token_invalid');
-      if (!hasPermission(caller.role, operation.permission))
-        throw new ApiError('permission_denied', { args: { permission: operation.permission } });
       return { ...caller, ...EXEMPTIONS[operation.id] };
     }
   }
+}
+
+/**
+ * Refuses early what the claimed role does not permit. A role that the database does not confirm is refused with 401 instead:
+ * by the transaction that does the work, or before this refusal is sent.
+ *
+ * @throws ApiError permission_denied
+ */
+export function assertPermitted(caller: UserCaller | KeyCaller | undefined, { permission }: Operation): void {
+  if (caller?.kind !== 'user' || !permission || hasPermission(caller.role, permission)) return;
+  throw new ApiError('permission_denied', { args: { permission } });
 }
 
 /** Stores the caller on the request before any check, so that the log also attributes rejected requests. */

@@ -1,6 +1,7 @@
 import jwt from '@fastify/jwt';
 import type { FastifyInstance } from 'fastify';
 import type { TokenConfig } from '../../config/config.js';
+import { UUID } from '../contract/validator.js';
 import { ApiError } from '../errors/errors.js';
 import type { Role, UserCaller } from '../identity/callers.js';
 
@@ -68,7 +69,7 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
       try {
         const signer = signers[keyIdOf(token)];
         if (!signer) throw new ApiError('token_invalid');
-        const claims = signer.verify(token);
+        const claims = assertWellFormed(signer.verify(token));
         return {
           kind: 'user',
           tenantId: claims.tenant,
@@ -85,6 +86,23 @@ export async function registerTokens(app: FastifyInstance, config: TokenConfig):
     },
   };
 }
+
+/** A token that was signed with a leaked key may contain anything, and PostgreSQL would refuse other types with an error of its own. */
+function assertWellFormed(claims: Claims): Claims {
+  const { sub, tenant, role, courier, version, session, exp } = claims;
+  const ids: unknown[] = [sub, tenant, courier ?? sub, session ?? sub];
+  const isWellFormed =
+    ids.every((id) => typeof id === 'string' && UUID.test(id)) &&
+    typeof role === 'string' &&
+    isCount(version, 2 ** 31) &&
+    // The year 5138. PostgreSQL knows no times after the year 294276.
+    isCount(exp, 1e11);
+  if (!isWellFormed) throw new ApiError('token_invalid');
+  return { ...claims, courier: courier ?? null };
+}
+
+const isCount = (value: unknown, limit: number): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < limit;
 
 function keyIdOf(token: string): string {
   const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString());

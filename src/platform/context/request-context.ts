@@ -115,11 +115,10 @@ export type RequestContext<Who extends Caller = Caller> = {
   auditSelected(facts: Sql): Sql;
   /**
    * A context whose writing transaction commits independently, even if the request is refused later. Not available once the
-   * request's own writing transaction has begun. A repetition with the same Idempotency-Key may run it again.
-   *
-   * @param reason why one transaction is not enough; documents the call
+   * request's own writing transaction has begun. A repetition with the same Idempotency-Key may run it again. State at the
+   * call why one transaction is not enough.
    */
-  independent(reason: string): RequestContext<Who>;
+  independent(): RequestContext<Who>;
   /** The same request in the scope of the whole tenant. The audit trail still names the caller. */
   asSystem(): SystemContext;
   /** Makes the writing transaction commit together with a stored response (decision 0020). Only platform/idempotency uses it. */
@@ -322,6 +321,7 @@ async function combinedPipelineOf<Item, Outcome extends { position: number }>(
   const outcome = await runWrite<Outcome | undefined>(state, (around) =>
     around(NO_TX, () => combiner.run(`${caller.tenantId} ${caller.keyHash}`, item, write)),
   );
+  // The transaction may have run in the session of another request of the key, which noted it for that request alone.
   session.noteAdmitted();
   return outcome;
 }

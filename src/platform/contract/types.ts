@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { operations as Contract } from '../../../generated/contract.js';
+import type { components, operations as Contract } from '../../../generated/contract.js';
 import type { operations, OperationId } from '../../../generated/operations.js';
 import type { RequestContext } from '../context/request-context.js';
 import type { ApiError } from '../errors/errors.js';
@@ -8,6 +8,8 @@ import type { KeyCaller, SystemCaller, UserCaller } from '../identity/callers.js
 // All types here are derived from the generated contract, so that openapi/ is their only source.
 
 export type { OperationId };
+
+export type ManifestStatus = components['schemas']['ManifestStatus'];
 
 export type Operation = (typeof operations)[OperationId];
 

@@ -3,11 +3,14 @@ import type { PrismaClient } from '../../../generated/prisma/client.js';
 import type { ModelSpans } from './models/traced-adapter.js';
 import type { Span } from '../tracing/span.js';
 import type { ConnectionShares } from './connections/connection-shares.js';
+import type { DatabaseHealth } from './health.js';
 import type { Replica } from './connections/replica.js';
 
 export type Db = {
   pool: pg.Pool;
   prisma: PrismaClient;
+  /** What the errors of requests and jobs have shown about this database. */
+  health: DatabaseHealth;
   /** Limits the connections per courier and tenant; every transaction takes a permit. */
   connectionShares: ConnectionShares;
   /** False only in the tests that prove row-level security alone; see ownRows. */

@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../generated/prisma/client.js';
 import { createPool, type PoolOptions } from './connections/pool.js';
 import { makeConnectionShares } from './connections/connection-shares.js';
+import { watchHealth } from './health.js';
 import { openReplica, type ReplicaOptions } from './connections/replica.js';
 import type { Db } from './database.js';
 import { TracedPrismaPg, type ModelSpans } from './models/traced-adapter.js';
@@ -31,6 +32,7 @@ export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
       return prisma;
     },
     replica,
+    health: watchHealth(pool),
     connectionShares: makeConnectionShares(shares),
     applicationFilters: true,
     isBehindPooler: options.isBehindPooler ?? false,

@@ -1,4 +1,5 @@
 import { ApiError, type PlainCode } from '../errors/errors.js';
+import { meaningOf, RETRY_AFTER_SECONDS, type Meaning } from '../errors/outside-errors.js';
 
 // The failure code for each constraint or index. The violation of any other constraint is a bug and becomes a 500.
 const CODE_BY_CONSTRAINT: Record<string, PlainCode> = {
@@ -28,50 +29,37 @@ const INTEGRITY = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION, RESTRICT_VIO
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 
-// Connection refused, reset or timed out; server starting, stopping, read-only or out of connections; Prisma's codes for the same.
-const UNAVAILABLE_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ETIMEDOUT',
-  'EPIPE',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  '25006',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-  '08000',
-  '08003',
-  '08006',
-  '08001',
-  '08004',
-  '08007',
-  'P1001',
-  'P1002',
-  'P1008',
-  'P1017',
-  'P2024',
-  'P2028',
-  '57014',
-]);
 const UNAVAILABLE_MESSAGES =
   /timeout exceeded when trying to connect|connection terminated|connection error|not queryable|server closed the connection/i;
+// PostgreSQL gives these errors of the disk the codes of a missing right and of an internal error.
+const DISK_MESSAGES =
+  /could not [^:]*: (Read-only file system|File too large|Disk quota exceeded|Stale file handle)/;
 // pgbouncer without a server. Its code, 08P01, is also that of statements with a wrong number of parameters.
 const POOLER_MESSAGES =
   /server conn crashed|query_wait_timeout|cannot connect to server|server login has been failing|server_login_retry/;
 
-/** Converts a database error to the ApiError for the caller. Returns undefined for an unexpected error. */
+/**
+ * Converts an error of the database, the network or a file to the ApiError for the caller. Returns undefined for a bug.
+ */
 export function apiErrorOfViolation(error: unknown): ApiError | undefined {
   const { code, constraint } = readErrorDetails(error);
-  if (code && INTEGRITY.has(code)) {
-    const failureCode = CODE_BY_CONSTRAINT[constraint ?? ''];
-    return failureCode && new ApiError(failureCode);
-  }
-  return isUnavailable(error) ? new ApiError('unavailable', { retryAfterSeconds: 2 }) : undefined;
+  const failureCode = CODE_BY_CONSTRAINT[constraint ?? ''];
+  if (code && INTEGRITY.has(code) && failureCode) return new ApiError(failureCode);
+  const retryAfterSeconds = RETRY_AFTER_SECONDS[meaningOfError(error)];
+  return retryAfterSeconds === undefined ? undefined : new ApiError('unavailable', { retryAfterSeconds });
 }
+
+/** Returns what an error of the database, the network or a file means. */
+export function meaningOfError(error: unknown): Meaning {
+  const meaning = meaningOf(sqlStateOf(error) ?? '');
+  if (meaning !== 'defect' || !(error instanceof Error)) return meaning;
+  if (DISK_MESSAGES.test(error.message)) return 'unwritable';
+  const isAway = UNAVAILABLE_MESSAGES.test(error.message) || POOLER_MESSAGES.test(error.message);
+  return isAway ? 'unavailable' : 'defect';
+}
+
+/** Returns the SQLSTATE of an error, or another code if it has none. */
+export const sqlStateOf = (error: unknown): string | undefined => readErrorDetails(error).code;
 
 export function isRetryable(error: unknown): boolean {
   const { code } = readErrorDetails(error);
@@ -85,13 +73,6 @@ export const isRefusedRow = (error: unknown): boolean => /^(22|23)/.test(readErr
 export function violates(error: unknown, constraint: string): boolean {
   const found = readErrorDetails(error);
   return found.code === UNIQUE_VIOLATION && found.constraint === constraint;
-}
-
-function isUnavailable(error: unknown): boolean {
-  const { code } = readErrorDetails(error);
-  if (code && UNAVAILABLE_CODES.has(code)) return true;
-  if (!(error instanceof Error)) return false;
-  return UNAVAILABLE_MESSAGES.test(error.message) || POOLER_MESSAGES.test(error.message);
 }
 
 type ErrorDetails = { code: string | undefined; constraint: string | undefined };

@@ -11,5 +11,5 @@ export function requireHttps(app: FastifyInstance): void {
   });
 }
 
-const isHealthCheck = ({ routeOptions }: FastifyRequest): boolean =>
+export const isHealthCheck = ({ routeOptions }: FastifyRequest): boolean =>
   HEALTH_CHECKS.has(routeOptions.schema?.operationId ?? '');

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { authenticate } from '../access/authenticate.js';
+import { assertPermitted, authenticate } from '../access/authenticate.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
@@ -50,7 +50,7 @@ const TENANTLESS = new Set<string>([
 ]);
 
 /**
- * Returns the onRequest hook: tenant, body headers, credential and permission, rate limit. All of it runs before the body is
+ * Returns the onRequest hook: tenant, body headers, credential, rate limit and permission. All of it runs before the body is
  * read, in the order of failures that the contract defines.
  */
 export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
@@ -64,6 +64,8 @@ export function makeAuthorizationHook(operation: Operation, deps: HookDeps) {
     const db = withSpan(request.db ?? deps.db, request.span);
     request.context = makeContext(db, request.caller ?? systemCaller(request), request.id);
     await deps.limit.count(request);
+    // After the rate limit, because a refusal makes the error handler check the account.
+    assertPermitted(request.caller, operation);
     await admitBeforeLargeBody(request);
   };
 }

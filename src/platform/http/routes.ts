@@ -85,9 +85,15 @@ function toRouteHandler(id: string, handlers: Handlers, { db: home, secrets }: H
             work,
           )
         : await work();
+    await assertChecked(request);
     if (operation) logSecretReads(request, operation, response);
     return sendHttpResponse(reply, response);
   };
+}
+
+/** A handler that has touched no row has not compared the caller with the database yet. */
+async function assertChecked({ caller, context }: FastifyRequest): Promise<void> {
+  if (caller && context && !context.isAdmitted) await context.assertAdmitted();
 }
 
 /** Responds with 405 and Allow to a path of the contract or the documentation, with 404 to any other. */

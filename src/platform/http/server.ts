@@ -58,7 +58,7 @@ export async function makeServer(
     genReqId: newId,
     requestIdHeader: false,
     bodyLimit: JSON_BODY_BYTES,
-    // rejectWhileClosing responds with a failure envelope instead.
+    // serveWhileClosing decides about requests on open connections, and refuses with an envelope.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,

@@ -131,6 +131,7 @@ const ownContext = ({ ctx, db, key }: KeyedRequest): RequestContext =>
 
 async function findStoredMeanwhile(request: KeyedRequest): Promise<Outcome> {
   const found = await findStored(request, ownContext(request));
-  if (!found) throw new Error('The stored response of another request is missing.');
+  // Stored while the user belonged to another courier, whose rows it no longer reads.
+  if (!found) throw new ApiError('idempotency_key_reused');
   return found;
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LogController } from 'fastify';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { FailureCode } from '../errors/errors.js';
+import { isHealthCheck } from '../http/https-only.js';
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -47,9 +48,16 @@ const defined = (fields: Record<string, string | undefined>): Record<string, str
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
 
-/** Fastify's log lines, with the caller and the failure code added to the line that ends a request. */
+/**
+ * Fastify's log lines, with the caller and the failure code added to the line that ends a request. Health checks have level
+ * debug unless they fail, because load balancers send one each second.
+ */
 export const makeLogController = (): LogController =>
   Object.assign(new LogController(), {
+    incomingRequest(request: FastifyRequest): void {
+      request.log[isHealthCheck(request) ? 'debug' : 'info']({ req: request }, 'incoming request');
+    },
+
     requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
       const fields = {
         req: request,
@@ -58,6 +66,8 @@ export const makeLogController = (): LogController =>
         ...attributionOf(request),
       };
       if (error) request.log.error({ ...fields, err: error }, 'request errored');
+      else if (isHealthCheck(request) && reply.statusCode < 400)
+        request.log.debug(fields, 'request completed');
       else request.log.info(fields, 'request completed');
     },
   });

@@ -1,15 +1,14 @@
 import type { SESClient } from '@aws-sdk/client-ses';
+import type { SesConfig } from '../../config/config.js';
 import { oneLine } from './plain-text.js';
 import type { SendResult } from './send-result.js';
-
-export type SesConfig = { region: string; endpoint?: string };
 
 /** The envelope and the content. SES uses the envelope's addresses, not those in the content's headers. */
 export type SesMail = { source: string; destination: string; bytes: Buffer };
 
 export type Ses = { send(mail: SesMail): Promise<SendResult>; close(): void };
 
-/** Opens Amazon SES. The SDK finds the credentials itself (environment, profile, instance role). */
+/** Opens Amazon SES. Without credentials in the settings, the SDK finds them itself: a profile, or the role of the machine. */
 export function openSes(config: SesConfig, timeoutMs: number): Ses {
   let client: Promise<SESClient> | undefined;
   return {
@@ -25,13 +24,22 @@ export function openSes(config: SesConfig, timeoutMs: number): Ses {
   };
 }
 
-// Loaded on first use, because it takes longer to load than all modules of the service together.
-const loadSdk = () => import('@aws-sdk/client-ses');
+/** Loaded on first use, because it takes longer to load than all modules of the service together. */
+function loadSdk(): Promise<typeof import('@aws-sdk/client-ses')> {
+  // On Node 20, the SDK warns that its later versions need Node 22. A release contains one version of it, so nobody can act on that.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  return import('@aws-sdk/client-ses');
+}
 
-async function openClient({ region, endpoint }: SesConfig): Promise<SESClient> {
+async function openClient({ region, endpoint, credentials }: SesConfig): Promise<SESClient> {
   const { SESClient } = await loadSdk();
-  // One attempt, because the job queue retries with backoff.
-  return new SESClient({ region, ...(endpoint ? { endpoint } : {}), maxAttempts: 1 });
+  return new SESClient({
+    region,
+    ...(endpoint ? { endpoint } : {}),
+    ...(credentials ? { credentials } : {}),
+    // One attempt, because the job queue retries with backoff.
+    maxAttempts: 1,
+  });
 }
 
 /** Returns the URL that mail is sent to, and why there are no credentials if there are none. Sends nothing. */

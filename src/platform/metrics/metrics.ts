@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { packageVersion } from '../../config/package-version.js';
+import type { DatabaseHealth } from '../db/health.js';
 import type { Replica } from '../db/connections/replica.js';
 import type { ReadBacklog } from './backlog.js';
 import { makeBacklogGauges } from './backlog-gauges.js';
 import { countOutbound, type OutboundMetrics } from './outbound.js';
+import { watchHealth } from './health.js';
 import { watchPools, type WatchedPool } from './pools.js';
 import { watchReplica } from './replica.js';
 import { countRequests, type RequestMetrics } from './requests.js';
@@ -14,10 +16,10 @@ import { countRequests, type RequestMetrics } from './requests.js';
  */
 export type Metrics = RequestMetrics &
   OutboundMetrics & {
-    /** Adds a pool to the metrics of connections. */
+    /** Adds a pool to the metrics of connections, and its database to those of writes. */
     watchPool(
       name: 'service' | `service-${string}` | 'worker' | 'queue' | 'replica',
-      watched: WatchedPool,
+      watched: WatchedPool & { health?: DatabaseHealth },
     ): void;
     /** Adds the replica that serves reports, and its pool. */
     watchReplica(replica: Replica): void;
@@ -38,10 +40,14 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
   });
   const backlogGauges = makeBacklogGauges();
   const watchPool = watchPools(registry);
+  const addDatabase = watchHealth(registry);
   return {
     ...countRequests(registry),
     ...countOutbound(registry),
-    watchPool,
+    watchPool(name, watched) {
+      watchPool(name, watched);
+      if (watched.health) addDatabase(name, watched.health);
+    },
     watchReplica(replica) {
       watchPool('replica', replica);
       watchReplica(registry, replica);

@@ -50,9 +50,20 @@ function validateHost(authority: string, url: URL, rules: OutboundRules): FieldP
 const isLoopback = (host: string) => host === 'localhost' || isLoopbackAddress(host);
 
 // Suffixes that are not public: this machine, local networks, cloud-internal and invalid names.
-const PRIVATE_ENDINGS = new Set(
-  'localhost localdomain local internal intranet private corp home lan onion invalid home.arpa'.split(' '),
-);
+const PRIVATE_ENDINGS = new Set([
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'private',
+  'corp',
+  'home',
+  'lan',
+  'onion',
+  'invalid',
+  'home.arpa',
+]);
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const NAME = new RegExp(`^(?:${LABEL}\\.)+${LABEL}\\.?$`);
 

@@ -6,6 +6,7 @@ import type { Jobs } from './jobs.js';
 import { queueLogger, type QueueLine } from './log.js';
 import { followServer, readPause, withoutOutbound, type SeenServer } from './outbound-pause.js';
 import { recordHeartbeat, recoverJobs, releaseJobs } from './worker-pools.js';
+import { commandLine } from '../../config/commands.js';
 
 /** `attempt` counts from 1. */
 export type RunningJob = { id: string; attempt: number; maxAttempts: number };
@@ -148,7 +149,8 @@ async function startRunner({ pg, tasks, concurrency, log }: QueueOptions, state:
   // Before it takes a job: the server may be a restored one.
   state.seen = await lookAtServer(pg, state);
   state.isPaused = (await readPause(pg)) !== undefined;
-  if (state.isPaused) log({ level: 'error', text: 'Outbound work is paused. See npm run outbound.' });
+  if (state.isPaused)
+    log({ level: 'error', text: `Outbound work is paused. See ${commandLine('outbound')}.` });
   // WorkerEvents is an EventEmitter with typed event names.
   const events = new EventEmitter() as WorkerEvents;
   events.on('pool:create', ({ workerPool }) => {

@@ -1,6 +1,6 @@
 import { checkAuditChains } from './checks/audit.js';
 import { checkConnections } from './checks/connections.js';
-import { checkDemoData, checkDeployments, checkOther } from './checks/deployments.js';
+import { checkDeployments, checkOther, checkPublished } from './checks/deployments.js';
 import { checkFolders } from './checks/folders.js';
 import { checkMail } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
@@ -14,6 +14,7 @@ import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
 import { checkReplica } from './replica.js';
+import { checkStorage } from './storage.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -30,6 +31,7 @@ export const LOCAL: Check<Subject>[] = [
 /** These work on any database. */
 export const ANYWHERE: Check<Connected>[] = [
   { name: 'server', run: checkServer },
+  { name: 'storage', run: checkStorage },
   { name: 'clock', run: checkClock },
   { name: 'time zone', run: checkTimeZone },
   { name: 'autovacuum', run: checkAutovacuum },
@@ -43,7 +45,7 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'extensions', run: checkExtensions },
   { name: 'rights', run: checkRights },
   { name: 'deployment', run: checkDeployments },
-  { name: 'demo data', run: checkDemoData },
+  { name: 'demo data', run: checkPublished },
   { name: 'replica', run: checkReplica },
   { name: 'worker', run: checkWorkers },
   { name: 'pause', run: checkPause },

@@ -39,14 +39,21 @@ export function redact(lines: ReportLine[], config: Config): ReportLine[] {
   }));
 }
 
-function secretsOf({ tokens, secrets, cells, ...config }: Config): string[] {
-  const own = [config.databaseUrl, config.databaseOwnerUrl, config.databaseDirectUrl];
+function secretsOf({ tokens, secrets, cells, mail, tracing, ...config }: Config): string[] {
+  const own = [
+    config.databaseUrl,
+    config.databaseOwnerUrl,
+    config.databaseDirectUrl,
+    config.databaseReplica?.url,
+  ];
   const urls = [...own, ...cells.map(({ url }) => url)].filter((url) => url !== undefined);
   const passwords = urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).password);
   return [
     ...tokens.keys.map(({ secret }) => secret),
     ...secrets.encryptionKeys.map(({ key }) => key.toString('hex')),
     secrets.lookupKey.toString('hex'),
+    ...Object.values(mail.ses?.credentials ?? {}),
+    ...Object.values(tracing?.headers ?? {}),
     ...passwords,
     ...passwords.map(decodeURIComponent),
     // A short password could be part of any word.

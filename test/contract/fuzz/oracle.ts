@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv';
-import type { Media, Schema } from '../../../src/platform/contract/bundle.js';
-import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import type { Media } from '../../support/contract/dereference.js';
+import { makeResponseValidator } from '../../support/contract/response-validator.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle, describeOperation, operationIds, operationOf } from '../../support/service/contract.js';

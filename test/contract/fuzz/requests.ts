@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { Media, Schema } from '../../../src/platform/contract/bundle.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import type { Media } from '../../support/contract/dereference.js';
 import { NDJSON, type OperationId } from '../../../src/platform/contract/types.js';
 import { describeOperation, operationOf } from '../../support/service/contract.js';
 import { encodeBody } from './bodies.js';

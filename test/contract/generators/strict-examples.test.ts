@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import type { Media, Schema } from '../../../src/platform/contract/bundle.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import type { Media } from '../../support/contract/dereference.js';
 import { bundle, describeOperation } from '../../support/service/contract.js';
 
 // Validates examples as a client generator does: plain JSON Schema 2020-12 without discriminators, where

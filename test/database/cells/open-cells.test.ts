@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ConfigError, readConfig, readOwnerCells } from '../../../src/config/config.js';
+import { ConfigError, readOwnerCells } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { openCells } from '../../../src/startup/cells.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
@@ -19,7 +20,7 @@ afterAll(() => database.drop());
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 const settings = (cells: string, env: Record<string, string> = {}) =>
-  readConfig({ DATABASE_URL: HOME, DATABASE_CELLS: cells, ...env });
+  developmentConfig({ DATABASE_URL: HOME, DATABASE_CELLS: cells, ...env });
 
 test('a cell that is unavailable at the start is used as soon as it is there', async () => {
   const later = `${nameOf(database.ownerUrl)}_later`;
@@ -78,14 +79,15 @@ describe('the settings of cells', () => {
   });
 
   test('need DATABASE_URL beside them, and tenant:move needs the connections of the owners', () => {
-    expect(() => readConfig({ DATABASE_CELLS: 'b=postgres://db/x' })).toThrow(
+    expect(() => developmentConfig({ DATABASE_CELLS: 'b=postgres://db/x' })).toThrow(
       'DATABASE_CELLS needs DATABASE_URL',
     );
-    expect(() => readOwnerCells({ DATABASE_OWNER_CELLS: 'b=postgres://db/x' })).toThrow(
+    expect(() => readOwnerCells({ APP_ENV: 'staging', DATABASE_OWNER_CELLS: 'b=postgres://db/x' })).toThrow(
       'Set DATABASE_OWNER_URL',
     );
-    expect(() => readOwnerCells({ DATABASE_OWNER_URL: HOME })).toThrow('DATABASE_OWNER_CELLS must be');
+    expect(() => readOwnerCells({ APP_ENV: 'staging', DATABASE_OWNER_URL: HOME })).toThrow('DATABASE_OWNER_CELLS must be');
     const owners = {
+      APP_ENV: 'staging',
       DATABASE_OWNER_URL: HOME,
       DATABASE_CELL: 'a',
       DATABASE_OWNER_CELLS: 'b=postgres://db/x',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -29,7 +29,7 @@ function sign(header: Json, claims: Json, secret: string, hash = 'sha256'): stri
 const statusWith = async (token: string) => (await service.call('getTwoFactor', { token })).status;
 
 /** The key that signs tokens in development. */
-const [KEY = { id: '', secret: '' }] = readConfig({}).tokens.keys;
+const [KEY = { id: '', secret: '' }] = developmentConfig({}).tokens.keys;
 
 test('accepts a token signed with the key, so the forged tokens below fail for their own defect', async () => {
   const [header, claims] = (await service.tokenOf('warehouse')).split('.');

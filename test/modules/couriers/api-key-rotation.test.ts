@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createApp, type App } from '../../../src/app.js';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -127,7 +127,7 @@ describe('on another replica', () => {
 
   beforeAll(async () => {
     const databaseUrl = String((service.owner.options as pg.PoolConfig).connectionString);
-    const config = readConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
+    const config = developmentConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: databaseUrl });
     const db = openDb({ url: databaseUrl, size: 10, assumeRole: 'crossdock_app', onError: () => {} });
     replica = await createApp({ config, db });
     url = await replica.server.listen({ host: '127.0.0.1', port: 0 });

@@ -483,7 +483,8 @@ describe('audit of settings', () => {
         request_id: cleared.headers.get('x-request-id'),
       },
     ]);
-    expect(JSON.stringify(await auditOf(IEX))).not.toMatch(/first-token|second-token/);
+    for (const token of ['first-token', 'second-token'])
+      expect(JSON.stringify(await auditOf(IEX))).not.toContain(token);
   });
 });
 

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../../../src/app.js';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeKeyedLimiter } from '../../../src/platform/concurrency/keyed-limiter.js';
 import { codeOf, logIn } from '../../support/service/client.js';
@@ -17,7 +17,7 @@ import { auditMark, customersAudited } from '../../support/builders/bulk-audit.j
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 import { sendRaw } from '../../support/service/wire.js';
 
-const CONFIG = readConfig({ LOG_LEVEL: 'silent' });
+const CONFIG = developmentConfig({ LOG_LEVEL: 'silent' });
 
 let service: Service;
 let since = '';

@@ -14,7 +14,7 @@ import {
   sendManifestMail,
 } from '../../../src/modules/mail/manifest-mails/send-manifest-mail.js';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { canariesIn, makeCouriers } from '../../support/builders/couriers.js';
+import { canariesIn, freshNumber, makeCouriers } from '../../support/builders/couriers.js';
 import {
   makeJobsDue,
   jobsOf,
@@ -31,6 +31,7 @@ import { headerOf, parseMail } from '../../support/receivers/mime.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { startSes, type Ses, type SesAnswer } from '../../support/receivers/ses.js';
+import { matching } from '../../support/assertions/matching.js';
 
 const { IEX, HRB, TWO } = DEMO.couriers;
 const { demo, two } = DEMO.tenants;
@@ -122,8 +123,8 @@ describe('recipients', () => {
     expect(rows.map(({ status, attempt_count, last_error }) => [status, attempt_count, last_error])).toEqual(
       Array.from({ length: 6 }, () => ['sent', 1, null]),
     );
-    expect(rows.every(({ courier_id, recipient }) => recipient === ADDRESSES[courier_id])).toBe(true);
-    expect(rows.every(({ settled_at }) => settled_at instanceof Date)).toBe(true);
+    expect(rows.filter(({ courier_id, recipient }) => recipient !== ADDRESSES[courier_id])).toEqual([]);
+    expect(rows.filter(({ settled_at }) => !(settled_at instanceof Date))).toEqual([]);
     expect(rows.map(({ manifest_status }) => manifest_status)).toEqual(
       ['ready', 'shipped', 'completed'].flatMap((status) => [status, status]),
     );
@@ -548,10 +549,12 @@ test('the log of all tests above contains no address, secret or package', () => 
   const log = room.log.join('\n');
   expect(room.log.length).toBeGreaterThan(60);
   expect(log).toContain('manifest mail sent');
-  expect(log).not.toMatch(/@(iex|hrb|two)\.example/);
+  expect(log).not.toMatch(
+    matching(/@(iex|hrb|two)\.example/, ADDRESSES[IEX] ?? '', ADDRESSES[HRB] ?? '', ADDRESSES[TWO] ?? ''),
+  );
   expect(log).not.toContain(FROM);
   expect(log).not.toContain(SECRET);
-  expect(log).not.toMatch(/AKIDTEST|canary|ISO\d+N\d+/);
+  expect(log).not.toMatch(matching(/AKIDTEST|canary|ISO\d+N\d+/, 'AKIDTEST', 'canary:IEX', freshNumber()));
 });
 
 /** Queues a mail to IEX about a manifest with one package. */

@@ -592,6 +592,22 @@ describe('deleting a manifest', () => {
     expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_not_empty' } });
     expect(await auditOf(id)).toHaveLength(1);
   });
+
+  // The foreign key alone refuses it too, but only after it has waited for the package.
+  test('is rejected at once while another transaction holds a package on it', async () => {
+    const id = await newManifest();
+    const [packageId] = await makePackages(1, { manifestId: id });
+    const holder = await service.owner.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from packages where id = $1 for update', [packageId]);
+      const reply = await manage({ action: 'delete_manifest', manifest_id: id });
+      expect(reply).toMatchObject({ status: 400, body: { code: 'manifest_not_empty' } });
+    } finally {
+      // Closing the connection ends the transaction.
+      holder.release(true);
+    }
+  });
 });
 
 describe('reading a manifest', () => {

@@ -150,10 +150,12 @@ describe('stored package', () => {
     expect((await packageRow(data.package_id)).tracking_number).toBe(number.trim());
   });
 
-  test('stores numbers that differ only in case as two packages', async () => {
+  test('a number in lower case is a later scan of the parcel, and the first spelling stays', async () => {
     const number = newNumber();
-    expectReceipt(await receive({ tracking_number: number }), {});
     expectReceipt(await receive({ tracking_number: number.toLowerCase() }), {});
+    const again = await receive({ tracking_number: number });
+    expect([again.status, again.body.data.duplicate]).toEqual([200, true]);
+    expect((await packageRow(again.body.data.package_id)).tracking_number).toBe(number.toLowerCase());
   });
 
   test('stores the same number separately in another tenant', async () => {

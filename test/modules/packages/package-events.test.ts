@@ -428,9 +428,11 @@ describe('concurrent events', () => {
     );
     const counts = tally(replies);
     const recorded = counts['200 1'] ?? 0;
-    expect(Object.keys(counts).every((key) => /^(200 [01]|400 package_invalid_transition)$/.test(key))).toBe(
-      true,
-    );
+    expect(
+      Object.keys(counts).filter(
+        (key) => !['200 0', '200 1', '400 package_invalid_transition'].includes(key),
+      ),
+    ).toEqual([]);
     // Some calls changed the package, and not all of them could.
     expect(recorded).toBeGreaterThan(2);
     expect(await expectChain(id)).toHaveLength(2 + recorded);
@@ -499,5 +501,5 @@ test('an event for 200 packages looks these up, and does not read all packages',
   const [rows] = await ctx.pipeline([sql<Row>`explain ${statement}`]);
   const plan = rows.map((row) => String(row['QUERY PLAN']));
   expect(plan.filter((line) => /Scan.* on packages p /.test(line))).not.toEqual([]);
-  expect(plan.filter((line) => /Seq Scan on packages/.test(line))).toEqual([]);
+  expect(plan.filter((line) => line.includes('Seq Scan on packages'))).toEqual([]);
 });

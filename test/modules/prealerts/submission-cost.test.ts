@@ -5,7 +5,7 @@ import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql } from '../../../src/platform/db/statements.js';
 import { newId } from '../../../src/platform/values/ids.js';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { dropSearchIndexes } from '../../support/builders/many-rows.js';
 import { startService, type Service } from '../../support/service/service.js';
 
@@ -57,7 +57,7 @@ test.each([1, 2])(
       {
         kind: 'key' as const,
         tenantId: DEMO.tenants.demo,
-        keyHash: openSecrets(readConfig().secrets).lookupHash(DEMO.apiKeys.IEX, 'api_key'),
+        keyHash: openSecrets(developmentConfig().secrets).lookupHash(DEMO.apiKeys.IEX, 'api_key'),
       },
       'a-request',
     );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
+import { until } from '../../support/service/processes.js';
 import { startService, untilAdmitted, type Reply, type Service } from '../../support/service/service.js';
 
 const CALLERS = rounds(24, 50);
@@ -81,6 +82,43 @@ test.each([
   },
   120_000,
 );
+
+test('a save of the default table that starts during another one replaces what the other one saved', async () => {
+  const inputs = [tableOf(2), tableOf(5)].map(rounded);
+  const replies = await startTogether(inputs.map((input) => () => save(null, input)));
+  expect(statuses(replies)).toEqual([200]);
+  expect(inputs).toContainEqual(await stored(null));
+  // Without the lock, both would start from the same table, and the second one would add to the first one's tiers.
+  const { rows } = await service.owner.query(
+    `select before, after from audit_entries where action = 'rates.saved' and entity_id = $1 order by id desc limit 2`,
+    [DEMO_TENANT],
+  );
+  expect(rows[0].before).toEqual(rows[1].after);
+});
+
+/** Starts the calls while nobody can write tiers, and lets them continue when each of them waits for a lock. */
+async function startTogether(calls: (() => Promise<Reply>)[]): Promise<Reply[]> {
+  const holder = await service.owner.connect();
+  try {
+    await holder.query('begin');
+    // Readers do not wait for this lock.
+    await holder.query('lock table rate_tiers in share row exclusive mode');
+    const replies = Promise.all(calls.map((call) => call()));
+    await until(async () => (await waitingSessions()) === calls.length);
+    await holder.query('commit');
+    return await replies;
+  } finally {
+    // Closing the connection ends the transaction if it is still open.
+    holder.release(true);
+  }
+}
+
+async function waitingSessions(): Promise<number> {
+  const { rows } = await service.owner.query(
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0].n;
+}
 
 test(`the audit log of ${CALLERS} callers who update the same rows by id forms a chain without gaps`, async () => {
   const courierId = await newCourier();

@@ -261,4 +261,90 @@ describe('the gate', () => {
       else expect([data.counts.missing, taken.results[0].result, data.status]).toEqual([1, 'done', 'ready']);
     }
   });
+
+  const record = (package_ids: string[], status: string) =>
+    service.call('recordPackageEvent', { as: 'warehouse', body: { package_ids, status } });
+
+  async function stateOf(packageId: string) {
+    const { rows } = await service.owner.query(
+      'select status, manifest_id as "manifestId" from packages where id = $1',
+      [packageId],
+    );
+    return rows[0];
+  }
+
+  describe.each(['on_hold', 'customs_hold', 'lost'])(
+    'a package that is %s while its manifest ships',
+    (status) => {
+      test.each(['released', 'in_transit', 'delivered'])(
+        'has left the manifest, so that %s ships nothing without a scan',
+        async (then) => {
+          const parcels = [await receive(), await receive(), await receive()];
+          const ids = parcels.map(({ id }) => id);
+          const id = await readyManifest(ids, 'on');
+          expect((await update(id, { status: 'shipped' })).status).toBe(400);
+          expect((await record(ids, status)).status).toBe(200);
+          expect((await update(id, { status: 'shipped' })).status).toBe(200);
+          expect((await record(ids, then)).status).toBe(200);
+          const expected = { status: then === 'released' ? 'received' : then, manifestId: null };
+          expect(await Promise.all(ids.map(stateOf))).toEqual(ids.map(() => expected));
+          const { rows } = await service.owner.query(
+            `select after from audit_entries where entity_id = $1 and action = 'manifest.packages_removed'`,
+            [id],
+          );
+          expect(rows[0].after.package_ids.sort()).toEqual([...ids].sort());
+        },
+      );
+    },
+  );
+
+  test('a package that was left behind can be added to another manifest, and must be loaded there', async () => {
+    const parcel = await receive();
+    const first = await readyManifest([parcel.id], 'on');
+    await record([parcel.id], 'on_hold');
+    expect((await update(first, { status: 'shipped' })).status).toBe(200);
+    await record([parcel.id], 'released');
+    const second = await readyManifest([parcel.id], 'on');
+    expect((await update(second, { status: 'shipped' })).status).toBe(400);
+    await load(second, parcel.number);
+    expect((await update(second, { status: 'shipped' })).status).toBe(200);
+    expect(await stateOf(parcel.id)).toEqual({ status: 'shipped', manifestId: second });
+  });
+
+  test('a package that is on hold and loaded stays on the manifest that a manager ships', async () => {
+    const parcel = await receive();
+    const id = await readyManifest([parcel.id], 'on');
+    await load(id, parcel.number);
+    await record([parcel.id], 'on_hold');
+    const wanted = { status: 'shipped', loading_override_reason: 'It is on board.' };
+    expect((await update(id, { status: 'shipped' })).status).toBe(400);
+    expect((await update(id, wanted)).status).toBe(403);
+    expect((await update(id, wanted, 'manager')).status).toBe(200);
+    await record([parcel.id], 'released');
+    expect(await stateOf(parcel.id)).toEqual({ status: 'shipped', manifestId: id });
+  });
+
+  test('without a gate, a package on hold stays on the manifest and is shipped when it is released', async () => {
+    const parcel = await receive();
+    const id = await readyManifest([parcel.id], 'off');
+    await record([parcel.id], 'on_hold');
+    expect((await update(id, { status: 'shipped' })).status).toBe(200);
+    await record([parcel.id], 'released');
+    expect(await stateOf(parcel.id)).toEqual({ status: 'shipped', manifestId: id });
+  });
+
+  test(`a release and a shipment at the same time: ${RACES} times, nothing is shipped that was not loaded`, async () => {
+    for (let round = 0; round < RACES; round += 1) {
+      const parcel = await receive();
+      const id = await readyManifest([parcel.id], 'on');
+      await record([parcel.id], 'on_hold');
+      const [shipped] = await Promise.all([
+        update(id, { status: 'shipped' }),
+        record([parcel.id], 'released'),
+      ]);
+      // The release was first, and the gate closed; or the shipment was first, and left the package behind.
+      const manifestId = shipped.status === 200 ? null : id;
+      expect(await stateOf(parcel.id)).toEqual({ status: 'received', manifestId });
+    }
+  });
 });

@@ -282,7 +282,7 @@ describe('a courier', () => {
     const { manifest_number } = await newManifest('ready', package_id);
     const announced = newFedex();
     await announce(announced);
-    const withoutText = ({ text: _text, candidates, ...others }: Reply['body']) => ({
+    const withoutText = ({ text: _text, numbers: _numbers, candidates, ...others }: Reply['body']) => ({
       ...others,
       candidates: candidates.map(
         ({ tracking_number: _number, ...candidate }: object & { tracking_number: string }) => candidate,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readScan } from '../../../src/modules/tracking-numbers/reader/read-scan.js';
+import { readScan } from '../../../src/modules/tracking-numbers/read-scan.js';
 import { publishedVectors, type Vector } from './data-set.js';
 
 const GS = '\u001d';
@@ -146,7 +146,7 @@ describe('a scan that no format describes', () => {
     const { numbers, candidates } = readScan(
       `[)>\u001e01${GS}0233126${GS}840${GS}1Z5R89390357567127\u001e\u0004`,
     );
-    expect(numbers).toContain('1Z5R89390357567127');
+    expect(numbers.map(({ key }) => key)).toContain('1Z5R89390357567127');
     expect(candidates[0]).toMatchObject({ format: 'ups', check: 'valid' });
   });
 });

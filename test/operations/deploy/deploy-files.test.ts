@@ -3,14 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { DEVELOPMENT_SECRETS, parseSettings } from '../../../src/config/settings.js';
-import { readConfig } from '../../../src/config/config.js';
+import { readConfig, surveyConfig } from '../../../src/config/config.js';
+import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 const deploy = join(projectRoot, 'deploy');
 const read = (path: string) => readFileSync(join(deploy, path), 'utf8');
 const ENVIRONMENTS = ['staging', 'production'] as const;
-const SECRETS = [
-  ...['DATABASE_URL', 'DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL'],
+/** The secrets that every deployment may need. */
+const CREATED = [
+  'DATABASE_URL',
+  'DATABASE_OWNER_URL',
+  'DATABASE_DIRECT_URL',
   ...Object.keys(DEVELOPMENT_SECRETS),
 ];
 const SETTINGS = Object.keys(parseSettings({}).settings);
@@ -74,6 +78,26 @@ describe('staging and production', () => {
     expect(config.tokens.deployment).toBe(`crossdock-${name}`);
   });
 
+  test.each(ENVIRONMENTS)('%s does not start without any one of its required settings', (name) => {
+    const complete: Record<string, string> = {
+      ...settingsOf[name],
+      DATABASE_URL: 'postgres://crossdock_login@127.0.0.1/crossdock',
+      TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
+      ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+      LOOKUP_KEY: 'cd'.repeat(32),
+      TRUST_PROXY: '127.0.0.1',
+    };
+    const faultsWithout = (setting: string) =>
+      surveyConfig({ ...complete, [setting]: undefined }).faults.map((fault) => fault.split(' ')[0]);
+    const required = Object.keys(complete).filter((setting) => faultsWithout(setting).length > 0);
+    expect(required.sort()).toEqual(
+      ['APP_ENV', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'TOKEN_KEYS', 'TRUST_PROXY'].concat(
+        name === 'production' ? ['MAIL_FROM'] : [],
+      ).sort(),
+    );
+    for (const setting of required) expect(faultsWithout(setting)).toHaveLength(1);
+  });
+
   test('tokens, and mail to the outside, differ', () => {
     expect(settingsOf.staging['DEPLOYMENT']).not.toBe(settingsOf.production['DEPLOYMENT']);
     expect(settingsOf.staging['SES_REGION']).toBe('');
@@ -89,12 +113,13 @@ test('no file contains a secret', () => {
   const leaks = files.filter((path) => {
     const text = readFileSync(path, 'utf8');
     const assigned = new RegExp(
-      `\\b(${SECRETS.join('|')})\\s*[=:]\\s*['"]?(postgres:|\\w+:\\w{8}|[0-9a-f]{32})`,
+      `\\b(${SECRET_SETTINGS.join('|')})\\s*[=:]\\s*['"]?(postgres:|\\w+:\\w{8}|[0-9a-f]{32})`,
     );
     return assigned.test(text) || /BEGIN [A-Z ]*PRIVATE KEY/.test(text);
   });
   expect(leaks).toEqual([]);
-  for (const name of ENVIRONMENTS) expect(SECRETS.filter((secret) => secret in settingsOf[name])).toEqual([]);
+  for (const name of ENVIRONMENTS)
+    expect(SECRET_SETTINGS.filter((secret) => secret in settingsOf[name])).toEqual([]);
 });
 
 /** Variables that Node and the C library read. */
@@ -145,29 +170,17 @@ describe('every way to run the service', () => {
     expect(credentials('crossdock-migrate.service')).toEqual(['DATABASE_OWNER_URL']);
   });
 
-  test('can get the same optional secrets', () => {
-    const { secrets } = parse(read('compose/compose.yaml'));
-    const added = readdirSync(join(deploy, 'optional')).flatMap((name) => {
-      const extension = parse(read(`optional/${name}/compose.yaml`));
-      const [secret = '', another] = Object.keys(extension.secrets);
-      expect(another).toBeUndefined();
-      expect(SETTINGS).toContain(secret);
-      expect(Object.keys(secrets)).not.toContain(secret);
-      expect(extension.secrets[secret].file).toBe(secrets.TOKEN_KEYS.file.replace('TOKEN_KEYS', secret));
-      const unit = read(`optional/${name}/${name}.conf`);
-      expect(unit).toContain(`\nLoadCredential=${secret}:/etc/crossdock/secrets/${secret}\n`);
-      for (const [service, each] of Object.entries<{ secrets: string[] }>(extension.services)) {
-        expect(each.secrets).toEqual([secret]);
-        expect(unit).toContain(`/etc/systemd/system/crossdock-${service}`);
-      }
-      return Object.keys(extension.services).map((service) => `${service} ${secret}`);
-    });
-    const ofChart = ['api', 'worker'].flatMap((service) => {
-      const list = /"optional" \(list ([^)]*)\)/.exec(read(`helm/crossdock/templates/${service}.yaml`))?.[1];
-      return [...String(list).matchAll(/"(\w+)"/g)].map(([, secret]) => `${service} ${secret}`);
-    });
-    expect(added.length).toBeGreaterThan(2);
-    expect(added.sort()).toEqual(ofChart.sort());
+  test('states the environment of each process, and no other file has a default', () => {
+    for (const name of container)
+      expect(compose.services[name].env_file).toBe('../settings/${CROSSDOCK_ENVIRONMENT}.env');
+    for (const [name, text] of services)
+      expect([name, text]).toEqual([name, expect.stringContaining('\nEnvironmentFile=/etc/crossdock/crossdock.env\n')]);
+    expect(valuesOf('').settings).toEqual({});
+    expect(read('helm/crossdock/templates/migrate.yaml')).toContain(
+      '{ name: APP_ENV, value: {{ include "crossdock.appEnv" . }} }',
+    );
+    for (const [name, text] of Object.entries(units)) expect([name, text]).not.toEqual([name, expect.stringContaining('APP_ENV=')]);
+    expect(readFileSync(join(projectRoot, 'scripts/release/image/image.mjs'), 'utf8')).not.toContain('APP_ENV');
   });
 
   test('runs the same commands', () => {
@@ -176,7 +189,7 @@ describe('every way to run the service', () => {
       (file) => /^ +args: \[(\w+)\]$/m.exec(read(`helm/crossdock/templates/${file}.yaml`))?.[1],
     );
     const composed = container.map((name) => compose.services[name].command);
-    expect(composed).toEqual([['serve'], ['worker'], ['migrate']]);
+    expect(composed).toEqual([['serve'], ['worker'], ['migrate', '--await-server', '120']]);
     expect([...units].sort()).toEqual(['migrate', 'serve', 'worker']);
     expect(chart).toEqual(['serve', 'worker', 'migrate']);
   });
@@ -219,7 +232,7 @@ describe('every way to run the service', () => {
     const written = [...script.matchAll(/^ *write ([\w.]+) /gm)].map(([, it]) => it);
     const named = Object.keys(compose.secrets).filter((name) => name !== 'tls.pem');
     expect([...new Set(written)].sort()).toEqual(named.sort());
-    expect(SECRETS.filter((name) => !written.includes(name))).toEqual([]);
+    expect(CREATED.filter((name) => !written.includes(name))).toEqual([]);
   });
 
   test('the chart has the version of the release, and the proxy of the ingress accepts the largest body', () => {

@@ -1,16 +1,28 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { PROGRAMS } from '../../../scripts/build.mjs';
 import { stageApplication } from '../../../scripts/release/application.mjs';
 import { writeImage } from '../../../scripts/release/image/image.mjs';
 import { writeTarball } from '../../../scripts/release/tarball.mjs';
-import { readConfig, readOwnerUrl } from '../../../src/config/config.js';
+import { readOwnerUrl } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { projectRoot } from '../../../src/config/project-root.js';
+import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/demo.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { crossdock, expectToServe, makeSecrets } from '../../support/release/installed.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
-import { endProcesses, makeFolder, removeFolders } from '../../support/service/processes.js';
+import {
+  endProcesses,
+  freePort,
+  makeFolder,
+  removeFolders,
+  statusOf,
+  until,
+} from '../../support/service/processes.js';
+import { matching } from '../../support/assertions/matching.js';
 
 // test/long/release.test.ts builds whole releases. These tests have the dependencies of the clone.
 
@@ -51,11 +63,89 @@ describe('the application of a release', () => {
     );
   });
 
+  test('contains no demo data and no program that loads them', () => {
+    const dist = join(installed, 'dist');
+    const paths = readdirSync(dist, { recursive: true }).map(String).sort();
+    expect(paths.length).toBeGreaterThan(300);
+    expect(paths.filter((path) => /development|demo|clone|seed-/.test(path))).toEqual([]);
+    const scripts = paths.filter((path) => /\.(m?js|map|json)$/.test(path)).map((path) => {
+      return { path, text: readFileSync(join(dist, path), 'utf8') };
+    });
+    // The bundler precedes each module with its path, and source maps name it.
+    const loaders = /src\/development\/(demo|load)\/(?!values\/seeded-random)/;
+    expect(scripts.filter(({ text }) => loaders.test(text)).map(({ path }) => path)).toEqual([]);
+    const rows = [...DEMO_BACKUP_CODES, ...Object.values(DEMO.users), ...Object.values(DEMO.couriers)];
+    const others = ['Island Express', 'IEX-1001', DEMO.announcedNumber];
+    const holders = (texts: string[]) =>
+      scripts.filter(({ text }) => texts.some((each) => text.includes(each))).map(({ path }) => path);
+    expect(holders([...rows, ...others])).toEqual([]);
+    // What staging and production refuse, in one module and in the one chunk that contains it.
+    const list = holders([DEMO.password, DEMO.totpSecret, ...Object.values(DEMO.apiKeys)]);
+    expect(list.filter((path) => !path.startsWith('chunks/'))).toEqual(['src/config/published.js']);
+    expect(list).toHaveLength(2);
+  });
+
+  test('refuses every command without APP_ENV in one line, and changes nothing', async () => {
+    const env = { DATABASE_OWNER_URL: database.ownerUrl, DATABASE_URL: database.ownerUrl, NODE_ENV: 'production' };
+    const commands = [
+      ['serve'],
+      ['worker'],
+      ['migrate'],
+      ['migrate', '--status'],
+      ['tenant-create', '--slug', 'a', '--name', 'A', '--host', 'a.example'],
+      ['tenant-move', '--slug', 'a', '--status'],
+      ['outbound', '--pause', 'a test'],
+      ['rewrap'],
+      ['anonymise'],
+      ['restore-report', '--since', '2026-12-01T10:00:00Z', '--out', join(installed, 'report')],
+      ['remove-published'],
+    ];
+    const programs = PROGRAMS.map((path) => basename(path, '.ts')).filter(
+      (name) => !['doctor', 'health', 'print-bridge'].includes(name),
+    );
+    const named = commands.map(([name = '']) => (name === 'serve' ? 'main' : name));
+    expect([...new Set(named)].sort()).toEqual(programs.sort());
+    for (const args of commands) {
+      const refused = crossdock(installed, args, env);
+      expect([args, await refused.ended]).toEqual([args, { code: 1, signal: null }]);
+      expect([args, refused.output()]).toEqual([
+        args,
+        expect.stringMatching(/^APP_ENV is required: [^\n]+\n$/),
+      ]);
+    }
+    const doctor = crossdock(installed, ['doctor'], env);
+    expect(await doctor.ended).toEqual({ code: 1, signal: null });
+    expect(doctor.output()).toMatch(/^problem {2}settings {5}APP_ENV is required: /m);
+  }, 60_000);
+
+  test('cannot load demo data: in development it serves an empty database without them', async () => {
+    const own = await freshDatabase();
+    const port = String(await freePort());
+    const service = crossdock(installed, ['serve'], {
+      ...{ APP_ENV: 'development', DATABASE_URL: own.ownerUrl, PORT: port, LOG_LEVEL: 'error' },
+    });
+    await until(async () => (await statusOf(`http://127.0.0.1:${port}/ready`)) === 200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toEqual({ code: 0, signal: null });
+    const rows = await withClient(own.ownerUrl, (client) => client.query('select from tenants'));
+    expect([rows.rowCount, service.output()]).toEqual([0, '']);
+    await own.drop();
+  }, 60_000);
+
+  test('judges an upgrade', async () => {
+    const env = { APP_ENV: 'production', DATABASE_URL: database.ownerUrl };
+    const verdict = crossdock(installed, ['doctor', '--upgrade'], env);
+    expect([await verdict.ended, verdict.output()]).toEqual([
+      { code: 0, signal: null },
+      expect.stringMatching(/^rolling:\nEvery migration is applied\./),
+    ]);
+  });
+
   test('has one command, which lists the programs', async () => {
     const unknown = crossdock(installed, ['help'], {});
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.output()).toMatch(
-      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, restore-report, rewrap, tenant-create/m,
+      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, restore-report, rewrap, tenant-create/m,
     );
   });
 
@@ -126,7 +216,9 @@ describe('archives', () => {
     expect(layers).toHaveLength(3);
     expect(layers[0]).toContain('usr/bin/node');
     expect(layers[1]).toContain('bcrypt.glibc.node');
-    expect(layers[1]).not.toMatch(/bcrypt\.musl|darwin/);
+    expect(layers[1]).not.toMatch(
+      matching(/bcrypt\.musl|darwin/, 'bcrypt.musl.node', 'darwin-x64/bcrypt.node'),
+    );
     expect(layers[2]).toContain('app/app.js');
     expect(layers[2]).not.toContain('node_modules');
   });
@@ -143,26 +235,26 @@ describe('SECRETS_DIR', () => {
 
   test('provides secrets, without the final line break, and nothing else', async () => {
     const SECRETS_DIR = await folderWith({ ...NAMES, LOOKUP_KEY: `${NAMES.LOOKUP_KEY}\n`, PORT: '1' });
-    const config = readConfig({ SECRETS_DIR });
+    const config = developmentConfig({ SECRETS_DIR });
     expect(config.secrets.lookupKey.toString('hex')).toBe(NAMES.LOOKUP_KEY);
     expect(config.tokens.keys).toEqual([{ id: 'k1', secret: 't'.repeat(40) }]);
     expect(config.port).toBe(3000);
     const owner = 'postgres://owner@127.0.0.1/crossdock';
-    expect(readOwnerUrl({ SECRETS_DIR: await folderWith({ DATABASE_OWNER_URL: `${owner}\n` }) })).toBe(owner);
+    expect(readOwnerUrl({ APP_ENV: 'staging', SECRETS_DIR: await folderWith({ DATABASE_OWNER_URL: `${owner}\n` }) })).toBe(owner);
   });
 
   test('is refused if it does not exist, if a secret cannot be read, and if a secret is set twice', async () => {
-    expect(() => readConfig({ SECRETS_DIR: '/nowhere' })).toThrow(
+    expect(() => developmentConfig({ SECRETS_DIR: '/nowhere' })).toThrow(
       'SECRETS_DIR names a folder that does not exist',
     );
     const SECRETS_DIR = await folderWith(NAMES);
-    expect(() => readConfig({ SECRETS_DIR, ...NAMES })).toThrow(
+    expect(() => developmentConfig({ SECRETS_DIR, ...NAMES })).toThrow(
       'TOKEN_KEYS is set and is also a file in SECRETS_DIR; remove one of them',
     );
     mkdirSync(join(SECRETS_DIR, 'DATABASE_URL'));
-    expect(() => readConfig({ SECRETS_DIR })).toThrow(
+    expect(() => developmentConfig({ SECRETS_DIR })).toThrow(
       /^DATABASE_URL cannot be read from SECRETS_DIR: EISDIR/,
     );
-    expect(() => readOwnerUrl({ SECRETS_DIR })).toThrow(/^DATABASE_URL cannot be read/);
+    expect(() => readOwnerUrl({ APP_ENV: 'staging', SECRETS_DIR })).toThrow(/^DATABASE_URL cannot be read/);
   });
 });

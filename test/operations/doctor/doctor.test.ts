@@ -183,6 +183,13 @@ const INSTALLATIONS: Fault[][] = [
   ],
   [
     {
+      title: 'a disk without space',
+      sql: `create function no_space() returns event_trigger language plpgsql as $$
+              begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+            create event trigger no_space on ddl_command_start when tag in ('CREATE TABLE') execute function no_space()`,
+      sees: [['storage', 'problem', /^The database stores nothing: could not extend file/]],
+    },
+    {
       title: 'one value in two settings',
       env: (env) => ({ ENCRYPTION_KEYS: `1:${env['LOOKUP_KEY']}` }),
       sees: [['secrets', 'problem', /^ENCRYPTION_KEYS and LOOKUP_KEY contain the same secret/]],
@@ -451,7 +458,7 @@ const toLine = ([check, level, message]: Expected) => ({
 /** All checks, in the order of their findings. */
 // prettier-ignore
 const CHECKS = [
-  'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'clock', 'time zone',
+  'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'storage', 'clock', 'time zone',
   'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'deployment', 'demo data', 'replica',
   'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption',
 ];

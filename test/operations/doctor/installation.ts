@@ -66,13 +66,17 @@ export async function makeInstallation(sesUrl: string): Promise<Installation> {
 /** A tenant with an audit chain, a worker's heartbeat, and the record of this deployment. */
 async function fill(owner: pg.Client, env: Env): Promise<void> {
   const { config } = surveyConfig(env);
-  await createTenant(owner, {
-    slug: 'miami',
-    name: 'Miami Gateway',
-    hosts: ['gateway.example'],
-    warehouse: 'Miami',
-    admin: { username: 'ada', fullName: 'Ada', password: secret() },
-  });
+  await createTenant(
+    owner,
+    {
+      slug: 'miami',
+      name: 'Miami Gateway',
+      hosts: ['gateway.example'],
+      warehouse: 'Miami',
+      admin: { username: 'ada', fullName: 'Ada', password: secret() },
+    },
+    { passwordHashCost: 4 },
+  );
   const db = openDb({ url: config.databaseUrl ?? '', size: 1, onError: () => undefined });
   const secrets = openSecrets(config.secrets);
   await appendAllToChains({ db, secrets, stopping: new AbortController().signal });

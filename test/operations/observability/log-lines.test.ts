@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';
@@ -39,7 +39,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_BSP_SCHEDULE_DELAY: '50',
   });
-  const { secrets } = readConfig({});
+  const { secrets } = developmentConfig({});
   await setEndpoints({ owner, secrets: openSecrets(secrets) }, { add: `${courier.url}/URL-CANARY` });
 }, LIMIT_MS);
 
@@ -116,6 +116,29 @@ test('a failed request: tenant, user, operation, status, code, trace, and the er
     res: { statusCode: 500 },
   });
   expect(await lineWith({ level: 50, traceId: id })).toMatchObject({ ...fields, err: { code: '42P01' } });
+});
+
+test('health checks: no line at info, unless they fail', async () => {
+  expect(await ask(replica.url, { path: '/health' })).toMatchObject({ status: 200 });
+  expect(await ask(replica.url, { path: '/ready?a=b' })).toMatchObject({ status: 200 });
+  await owner.query('alter table _prisma_migrations rename to migrations_away');
+  try {
+    await until(async () => (await ask(replica.url, { path: '/ready' })).status >= 500);
+  } finally {
+    await owner.query('alter table migrations_away rename to _prisma_migrations');
+  }
+  expect(await lineWith({ msg: 'request completed', operationId: 'getReadiness' })).toMatchObject({
+    level: 30,
+    code: expect.any(String),
+  });
+  const checks = replica
+    .output()
+    .split('\n')
+    .filter((line) => /"path":"\/(health|ready)/.test(line))
+    .map((line) => JSON.parse(line) as { msg: string; res?: { statusCode: number } });
+  expect(checks.filter(({ msg, res }) => msg === 'incoming request' || (res?.statusCode ?? 200) < 400)).toEqual(
+    [],
+  );
 });
 
 test('a webhook that is not delivered: tenant, courier, job, outcome, status and trace', async () => {

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { makeSampler } from '../../../src/platform/tracing/sampler.js';
 import { hang, startReceiver } from '../../support/receivers/receiver.js';
@@ -24,7 +24,7 @@ afterAll(removeFolders);
 
 /** Returns how many of 1,000 requests at once are recorded. */
 function countSampled(env: Record<string, string>, parent?: { flags: number; traceId?: string }): number {
-  const { tracing } = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', ...env });
+  const { tracing } = developmentConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', ...env });
   if (!tracing) throw new Error('Tracing is off.');
   const sampler = makeSampler(tracing);
   const decisions = Array.from({ length: 1_000 }, (_, n) => {
@@ -68,7 +68,7 @@ test.each([
   [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, /^OTEL_TRACES_SAMPLER must be/],
   [{ OTEL_TRACES_SAMPLER_ARG: '2' }, /^OTEL_TRACES_SAMPLER_ARG must be/],
 ])('a faulty setting prevents the start: %j', (env, message) => {
-  expect(() => readConfig(env)).toThrow(message);
+  expect(() => developmentConfig(env)).toThrow(message);
 });
 
 test('without an endpoint, no process loads OpenTelemetry', () => {
@@ -81,7 +81,7 @@ test('without an endpoint, no process loads OpenTelemetry', () => {
     const { loaded, later } = importsOf(program);
     expect([...loaded].filter(tracing)).toEqual([]);
     // The test would prove nothing if the bundle did not contain it at all.
-    expect([...later].some((path) => [...importsOf(path).loaded].some(tracing))).toBe(true);
+    expect([...later].filter((path) => [...importsOf(path).loaded].some(tracing))).not.toEqual([]);
   }
 });
 

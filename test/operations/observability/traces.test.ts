@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { packageVersion } from '../../../src/config/package-version.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';
 import { accept, refuse, startReceiver, type Receiver } from '../../support/receivers/receiver.js';
@@ -102,7 +103,10 @@ describe('one trace', () => {
         .filter(({ parentSpanId }) => parentSpanId === parent.spanId)
         .map(({ attributes }) => String(attributes['db.query.text']))
         .join('\n');
-    expect(textsUnder(request)).toMatch(/enter_as_user[^]*insert into events[^]*commit/);
+    expect(textsUnder(request)).toMatch(/enter_with_token[^]*insert into events[^]*commit/);
+    expect(collector.text()).toContain(
+      `{"key":"service.version","value":{"stringValue":"${packageVersion()}"}}`,
+    );
     expect(textsUnder(job)).toMatch(/update webhook_deliveries[^]*insert into webhook_attempts/);
   });
 
@@ -136,7 +140,7 @@ describe('one trace', () => {
       expect(request.attributes['http.response.status_code']).toBe(200);
       const own = ofTrace(traceId).filter(({ parentSpanId }) => parentSpanId === request.spanId);
       const texts = own.map(({ attributes }) => String(attributes['db.query.text'])).join('\n');
-      expect(texts.match(/enter_as_user/g)).toHaveLength(1);
+      expect(texts.match(/enter_with_token/g)).toHaveLength(1);
       expect(texts.match(/insert into "?(public"?."?)?carriers/gi)).toHaveLength(1);
     }
   });

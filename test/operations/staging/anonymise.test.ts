@@ -184,7 +184,7 @@ describe('after npm run anonymise', () => {
     const isBroken = (row: (typeof rows)[number]) =>
       !isHouseNumber(row.house_number) || trackingKey(row.tracking_number) !== row.tracking_key;
     expect(rows.filter(isBroken).length).toBeLessThanOrEqual(3);
-    expect(rows.some((row) => row.tracking_number !== row.tracking_key)).toBe(true);
+    expect(rows.filter((row) => row.tracking_number !== row.tracking_key)).not.toEqual([]);
   });
 
   test('prints how to log in', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../../support/harness/development.js';
 import type { Message } from '../../../src/platform/mail/mime.js';
 import { makeMailer } from '../../../src/platform/mail/transport.js';
 import { isListedHost } from '../../../src/platform/outbound/urls.js';
@@ -182,7 +182,7 @@ const BLOCKED = {
 
 describe('the settings of staging', () => {
   const staging = (env: Record<string, string> = {}) =>
-    readConfig({
+    developmentConfig({
       ...SECRETS,
       APP_ENV: 'staging',
       DATABASE_URL: 'postgres://login@127.0.0.1/crossdock',
@@ -202,9 +202,9 @@ describe('the settings of staging', () => {
   });
 
   test('outside of staging nothing is restricted, and the settings for mail are refused', () => {
-    expect(readConfig({}).outbound.hosts).toBeUndefined();
-    expect(readConfig({ SES_REGION: 'x', MAIL_FROM: 'a@b.example' }).mail.recipients).toBeUndefined();
-    expect(() => readConfig({ STAGING_MAIL_TO: MAILBOX, STAGING_MAIL_DOMAINS: LISTED })).toThrow(
+    expect(developmentConfig({}).outbound.hosts).toBeUndefined();
+    expect(developmentConfig({ SES_REGION: 'x', MAIL_FROM: 'a@b.example' }).mail.recipients).toBeUndefined();
+    expect(() => developmentConfig({ STAGING_MAIL_TO: MAILBOX, STAGING_MAIL_DOMAINS: LISTED })).toThrow(
       'STAGING_MAIL_TO and STAGING_MAIL_DOMAINS must only be set with APP_ENV=staging',
     );
   });

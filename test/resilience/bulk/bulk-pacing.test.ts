@@ -57,6 +57,7 @@ const waitingFor = (share: number) => () => share * performance.now();
 test('a thread that waits for a processor while it serves requests is under pressure', async () => {
   const busy = (pressure = watchPressure(transactions(true), waitingFor(0.5)));
   await until(() => Promise.resolve(busy.isHigh()));
+  expect(busy.isHigh()).toBe(true);
 });
 
 test.each([

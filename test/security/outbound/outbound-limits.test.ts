@@ -6,6 +6,7 @@ import { makeOutboundClient } from '../../../src/platform/outbound/client.js';
 import { validateUrl } from '../../../src/platform/outbound/urls.js';
 import { makeCustomerSync } from '../../../src/modules/customers/sync/sync.js';
 import { formatDateTime } from '../../../src/platform/values/time.js';
+import { expectSuccess } from '../../support/assertions/scenario.js';
 import { insertEvent } from '../../support/builders/deliveries.js';
 import { setSyncUrl } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -131,7 +132,7 @@ describe('the rate limit per address', () => {
 
   test(
     'applies to the customer synchronisation, whose run stays open and completes later',
-    () => synchronisation,
+    () => expectSuccess(synchronisation),
     60_000,
   );
 });

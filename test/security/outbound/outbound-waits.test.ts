@@ -14,6 +14,7 @@ import {
   type OutboundClient,
   type OutboundRequest,
 } from '../../../src/platform/outbound/client.js';
+import { expectSuccess } from '../../support/assertions/scenario.js';
 import { startDns, type DnsServer } from '../../support/receivers/dns.js';
 import { closeReceivers, startReceiver, startWire } from '../../support/receivers/receivers.js';
 import { makeFolder, removeFolders, until } from '../../support/service/processes.js';
@@ -61,7 +62,7 @@ async function openSite(): Promise<Site> {
   return site;
 }
 
-const waitFor = (name: keyof typeof WAITS) => waits.get(name);
+const waitFor = (name: keyof typeof WAITS) => expectSuccess(waits.get(name));
 
 const send = ({ client }: Site, url: string, request: Partial<OutboundRequest> = {}) =>
   client.send({ method: 'GET', url, headers: {}, timeoutMs: 5000, maxBytes: 1000, ...request });

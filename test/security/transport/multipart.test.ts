@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../../../generated/operations.js';
@@ -7,6 +5,7 @@ import { rounds } from '../../support/harness/effort.js';
 import { codeOf } from '../../support/service/client.js';
 import { assemble, BOUNDARY, MULTIPART_TYPE, toParts, type FormFields } from '../../support/service/forms.js';
 import { makeMutants } from '../../support/attacks/mutations.js';
+import { spoolFiles, watchSpoolFiles } from '../../support/readers/spool-files.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { openSocket, receive, sendRaw, talk, type RawReply } from '../../support/service/wire.js';
@@ -29,9 +28,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop();
 });
-
-/** Spool files of this process only, because other tests run in parallel. */
-const spoolFiles = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`crossdock-${process.pid}-`));
 
 // The response is sent before the spool files are deleted.
 afterEach(() => until(async () => spoolFiles().length === 0, 10_000));
@@ -211,9 +207,15 @@ describe('clients that disconnect', () => {
         socket.destroy();
       }
     };
-    await Promise.all(Array.from({ length: 8 }, work));
-    await until(async () => spoolFiles().length === 0, 10_000);
-    await until(async () => (await connections()) === 0, 10_000);
+    const written = watchSpoolFiles();
+    try {
+      await Promise.all(Array.from({ length: 8 }, work));
+      await until(async () => spoolFiles().length === 0, 10_000);
+      await until(async () => (await connections()) === 0, 10_000);
+      expect(written.names).not.toEqual([]);
+    } finally {
+      written.stop();
+    }
   }, 60_000);
 
   test('an upload that was sent completely is executed, and its spool file deleted', async () => {
@@ -228,6 +230,8 @@ describe('clients that disconnect', () => {
     const isStored = async () =>
       (await service.owner.query("select from customers where user_code = 'GONE-1'")).rowCount === 1;
     await until(isStored, 10_000);
+    await until(async () => spoolFiles().length === 0, 10_000);
+    expect(await isStored()).toBe(true);
   });
 
   const connections = () =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
+import { makeResponseValidator } from '../../support/contract/response-validator.js';
 import { bundle } from '../../support/service/contract.js';
 import { rounds } from '../../support/harness/effort.js';
 import { startService, type Service } from '../../support/service/service.js';

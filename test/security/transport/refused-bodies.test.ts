@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, watch } from 'node:fs';
-import { tmpdir } from 'node:os';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { OperationId } from '../../../src/platform/contract/types.js';
@@ -9,6 +7,7 @@ import { DEMO } from '../../../src/development/demo/demo.js';
 import { filledPath, operationIds, operationOf } from '../../support/service/contract.js';
 import { MULTIPART_TYPE, multipartBody } from '../../support/service/forms.js';
 import { rounds } from '../../support/harness/effort.js';
+import { spoolFiles, watchSpoolFiles } from '../../support/readers/spool-files.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
 import { openSocket, receive, sendRaw, type RawReply } from '../../support/service/wire.js';
@@ -65,7 +64,7 @@ async function tokenWith({ user = DEMO.users.admin, expired = false, version = 0
   );
 }
 
-let spoolFiles: string[] = [];
+let written: ReturnType<typeof watchSpoolFiles>;
 
 beforeAll(async () => {
   service = await startService();
@@ -74,17 +73,16 @@ beforeAll(async () => {
      values ($1, $2, 'disabled-admin', 'F', 'admin', 'x', false)`,
     [DEMO.tenants.demo, DISABLED],
   );
-  watch(tmpdir(), (_event, name) => {
-    if (name?.startsWith(`crossdock-${process.pid}-`)) spoolFiles.push(name);
-  }).unref();
+  written = watchSpoolFiles();
 });
 
 afterAll(async () => {
+  written.stop();
   await service.stop();
 });
 
 beforeEach(() => {
-  spoolFiles = [];
+  written.names.length = 0;
 });
 
 type Sent = { type?: string; length?: number | 'chunked'; headers?: Record<string, string> };
@@ -127,7 +125,7 @@ describe.each(refused)('$who', ({ status, code, headers }) => {
       const head = headOf(id, { type: MULTIPART_TYPE, length: 1024 * 1024, headers: await headers() });
       const reply = await replyToHead(head);
       expect([reply.status, codeOf(reply), reply.headers['connection']]).toEqual([status, code, 'close']);
-      expect(spoolFiles).toEqual([]);
+      expect(written.names).toEqual([]);
     },
   );
 
@@ -168,7 +166,7 @@ describe('a client that sends 10 MiB nevertheless', () => {
         const replies = await Promise.all([send(), send(), send(), send()]);
         expect(replies.map(codeOf)).toEqual(Array(4).fill('account_disabled'));
       }
-      expect(spoolFiles).toEqual([]);
+      expect(written.names).toEqual([]);
     },
   );
 
@@ -181,10 +179,8 @@ describe('a client that sends 10 MiB nevertheless', () => {
       body: form,
     });
     expect(codeOf(reply)).toBe('validation_failed');
-    expect(spoolFiles.length).toBeGreaterThan(0);
-    await until(
-      async () => !readdirSync(tmpdir()).some((name) => name.startsWith(`crossdock-${process.pid}-`)),
-    );
+    expect(written.names).not.toEqual([]);
+    await until(async () => spoolFiles().length === 0);
   });
 });
 
@@ -211,6 +207,11 @@ describe('Expect: 100-continue', () => {
     socket.write(body);
     await untilReceived(socket, chunks, 'HTTP/1.1 200 OK');
     socket.destroy();
+    expect(
+      Buffer.concat(chunks)
+        .toString()
+        .match(/^HTTP\/1\.1 \d+/gm),
+    ).toEqual(['HTTP/1.1 100', 'HTTP/1.1 200']);
   });
 
   const untilReceived = (socket: Socket, chunks: Buffer[], text: string) =>

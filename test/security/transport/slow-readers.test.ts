@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectSuccess } from '../../support/assertions/scenario.js';
 import { until } from '../../support/service/processes.js';
 import {
   startService,
@@ -49,7 +50,7 @@ beforeAll(async () => {
   }
 }, 60_000);
 
-const waitFor = (name: keyof typeof WAITS) => waits.get(name);
+const waitFor = (name: keyof typeof WAITS) => expectSuccess(waits.get(name));
 
 afterAll(async () => {
   await Promise.allSettled(waits.values());
@@ -249,7 +250,7 @@ async function slowClient(service: Service): Promise<void> {
     if (chunk) chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString('latin1');
-  expect(text.slice(text.indexOf('\r\n\r\n') + 4).length).toBe(whole.bytes.length);
+  expect(text.slice(text.indexOf('\r\n\r\n') + 4)).toHaveLength(whole.bytes.length);
   expect(performance.now() - startMs).toBeGreaterThan(1_500);
 }
 

@@ -50,7 +50,7 @@ describe('methods and paths', () => {
       expect(reply.headers['allow']?.split(', ').sort()).toEqual([...declared].sort());
       if (method === 'HEAD') expect(reply).toMatchObject({ status: 405, text: '' });
       else expectFailure(reply, 405, 'method_not_allowed');
-      expect(reply.headers['x-request-id']).toBeTruthy();
+      expect(reply.headers['x-request-id']).toMatch(/\S/);
     },
   );
 
@@ -471,9 +471,9 @@ describe('headers of every response', () => {
     const { headers } = await send();
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('x-frame-options')).toBeTruthy();
+    expect(headers.get('x-frame-options')).toMatch(/\S/);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(headers.get('referrer-policy')).toBeTruthy();
+    expect(headers.get('referrer-policy')).toMatch(/\S/);
     expect(headers.get('x-powered-by')).toBeNull();
     expect(headers.get('server')).toBeNull();
     expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -543,8 +543,8 @@ describe('staging requires HTTPS', () => {
         headers: { 'strict-transport-security': expect.any(String) },
       });
       const [timedOut] = await talk(request);
-      if (timedOut) expectFailure(timedOut, 408, 'request_timeout');
-      expect(timedOut).toBeDefined();
+      if (!timedOut) throw new Error('The connection closed without a response.');
+      expectFailure(timedOut, 408, 'request_timeout');
     } finally {
       await secure.stop();
     }

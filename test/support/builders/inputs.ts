@@ -1,4 +1,5 @@
-import type { ContractOperation, Schema } from '../../../src/platform/contract/bundle.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import type { ContractOperation } from '../contract/dereference.js';
 import type { OperationId } from '../../../src/platform/contract/types.js';
 import { DEMO } from '../../../src/development/demo/demo.js';
 import { encodeBody } from '../../contract/fuzz/bodies.js';

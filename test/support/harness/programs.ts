@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { test } from '@jest/globals';
 
 /** Returns the path of a program of this machine by one of its names; undefined if it has none of them. */
 export function findProgram(...names: string[]): string | undefined {
@@ -19,3 +21,36 @@ function isExecutable(path: string): boolean {
 /** Returns a test's title with the reason if it is skipped because a program is missing. */
 export const titleWith = (title: string, missing: (string | undefined)[]): string =>
   missing.some(Boolean) ? `${title} (skipped: no ${missing.filter(Boolean).join(', ')})` : title;
+
+/** Declares a test that is skipped, with the reason in its title, if none of the programs is installed. */
+export function testWith(
+  names: string[],
+  title: string,
+  run: (program: string) => void | Promise<void>,
+  limitMs?: number,
+): void {
+  const program = findProgram(...names);
+  (program ? test : test.skip)(
+    titleWith(title, [program ? undefined : names.join(' or ')]),
+    () => run(program ?? ''),
+    limitMs,
+  );
+}
+
+/** Runs a program with this environment and no other, and returns its output. Throws if it fails. */
+export function outputOf(
+  cwd: string,
+  command: string,
+  args: string[],
+  env: Record<string, string> = {},
+): string {
+  const { PATH, HOME } = process.env;
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH, HOME, ...env },
+  });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`);
+  return `${stdout}${stderr}`;
+}

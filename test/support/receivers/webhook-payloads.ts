@@ -1,11 +1,7 @@
 import type { ValidateFunction } from 'ajv';
-import {
-  dereference,
-  type Bundle,
-  type ContractOperation,
-  type Schema,
-} from '../../../src/platform/contract/bundle.js';
-import { rejectUndeclared } from '../../../src/platform/contract/response-validator.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import { dereference, type Bundle, type ContractOperation } from '../contract/dereference.js';
+import { rejectUndeclared } from '../contract/response-validator.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { bundle } from '../service/contract.js';
 

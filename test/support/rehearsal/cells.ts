@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../harness/development.js';
 import { seedDemo } from '../../../src/development/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
@@ -20,7 +20,7 @@ export async function startTwoCells(): Promise<TwoCells> {
   const urls = { a: server.urlOf('cell_a'), b: server.urlOf('cell_b') };
   await migrate(urls.b, MIGRATIONS);
   await server.query('create database cell_a template cell_b');
-  const config = readConfig({});
+  const config = developmentConfig({});
   await withClient(urls.a, (client) => seedDemo(client, openSecrets(config.secrets), new Date()));
   for (const url of Object.values(urls))
     await withClient(url, (client) => recordDeployment(client, describeDeployment(config)));

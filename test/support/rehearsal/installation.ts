@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { readConfig } from '../../../src/config/config.js';
+import { developmentConfig } from '../harness/development.js';
 import { openSecrets, type Secrets } from '../../../src/platform/access/secrets.js';
 import { startReceiver, type Receiver } from '../receivers/receiver.js';
 import { setEndpoints } from '../receivers/webhooks.js';
 import { logIn } from '../service/client.js';
 import type { OwnServer } from '../service/postgres.js';
 import { freePort, runProgram, statusOf, until, type Ending, type Running } from '../service/processes.js';
+import { REHEARSAL, replaceCredentials } from './credentials.js';
 import { startProxy, type Proxy } from './proxy.js';
 
 export const KEYS = {
@@ -90,13 +92,14 @@ export async function install(
   const owner = new pg.Client({ connectionString: server.urlOf(DATABASE) });
   await owner.connect();
   const urls = { add: `${receiver.url}/add`, update: `${receiver.url}/update` };
+  await replaceCredentials(owner, SECRETS);
   // Only `query` is used, which a client has too.
   await setEndpoints({ owner: owner as unknown as pg.Pool, secrets: SECRETS }, urls);
   await owner.end();
   return operate(version, server, receiver, extra);
 }
 
-const SECRETS = openSecrets(readConfig(KEYS).secrets);
+const SECRETS = openSecrets(developmentConfig(KEYS).secrets);
 
 /** Starts the processes of an installation whose database exists. */
 export async function operate(
@@ -120,7 +123,7 @@ export async function operate(
   return {
     ...{ server, owner, secrets: SECRETS, receiver, proxy, worker, command, startReplica, startWorker },
     replicas: replicas.flatMap((replica) => replica ?? []),
-    token: await logIn(proxy.url),
+    token: await logIn(proxy.url, 'admin', REHEARSAL.password),
     async stop() {
       await proxy.stop();
       await receiver.stop();
@@ -140,12 +143,15 @@ async function seed(version: string, ownerUrl: string): Promise<void> {
   const port = await freePort();
   const env = {
     ...KEYS,
+    APP_ENV: 'development',
     DATABASE_URL: ownerUrl,
     RUN_WORKER: 'false',
     LOG_LEVEL: 'error',
     PORT: String(port),
   };
-  const service = start(version, 'src/main.js', env);
+  // Earlier releases have one program for both.
+  const isSeparate = existsSync(join(version, 'dist', 'src', 'clone.js'));
+  const service = start(version, isSeparate ? 'src/clone.js' : 'src/main.js', env);
   if (!(await becomesReady(service, port))) throw new Error(service.output());
   await drain(service);
 }

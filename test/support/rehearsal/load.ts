@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { REHEARSAL } from './credentials.js';
 import { ask, codeOf, isServed, type Outcome, type Question } from '../service/client.js';
 
 /** A slower machine needs another rate: what it cannot serve is refused with 503. */
@@ -160,6 +161,6 @@ function entryOf(n: number, token: string, prefix: string): Entry {
 }
 
 const COURIERS = [
-  ['IEX-1001', DEMO.apiKeys.IEX],
-  ['HRB-2001', DEMO.apiKeys.HRB],
+  ['IEX-1001', REHEARSAL.apiKeys.IEX],
+  ['HRB-2001', REHEARSAL.apiKeys.HRB],
 ] as const;

@@ -1,5 +1,6 @@
 import { Agent } from 'node:http';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { REHEARSAL } from './credentials.js';
 import { ask, askSteadily, codeOf, isServed, type Question } from '../service/client.js';
 
 /** Requests of the two tenants that do not move. */
@@ -49,7 +50,7 @@ function questionOf(n: number, { two, gateway }: { two: string; gateway: string 
     case 0:
       return post(
         'Prealert',
-        { ...ofTwo, 'x-api-key': DEMO.apiKeys.TWO },
+        { ...ofTwo, 'x-api-key': REHEARSAL.apiKeys.TWO },
         { UserCode: 'TWO-3001', TrackingNumber: `NEIGHBOUR-${n}` },
       );
     case 1:

@@ -61,7 +61,11 @@ function sectionsOf(name: string, titles: string[]): string[] {
 
 type Replica = { port: number; isReady: boolean };
 
-/** A proxy that asks /ready each second, and asks another replica after 503 or a refused connection. */
+/** The load logs in before it starts, so the operations that ignore the header are left out. */
+const mayRepeat = ({ method = '', headers }: IncomingMessage): boolean =>
+  ['GET', 'HEAD', 'OPTIONS'].includes(method) || headers['idempotency-key'] !== undefined;
+
+/** A proxy that asks /ready each second, and asks another replica after a refused connection, and after 503 if haproxy would. */
 async function startOwnProxy(ports: number[]): Promise<Proxy> {
   const replicas: Replica[] = ports.map((port) => ({ port, isReady: false }));
   const agent = new Agent({ keepAlive: true, maxSockets: 128 });
@@ -90,7 +94,8 @@ async function startOwnProxy(ports: number[]): Promise<Proxy> {
     for (const [index, { port }] of order.entries()) {
       const reply = await forward(port, asked, body).catch(() => undefined);
       const isLast = index === order.length - 1;
-      if ((!reply || reply.status === 503) && !isLast) continue;
+      const isRepeatable = !reply || (reply.status === 503 && mayRepeat(asked));
+      if (isRepeatable && !isLast) continue;
       response.writeHead(reply?.status ?? 503, reply?.headers ?? {}).end(reply?.body ?? '');
       return;
     }

@@ -41,7 +41,7 @@ type Start = (args: string[], env: Record<string, string>) => Running;
  * @param secrets the folder of the secrets, as the command sees it
  */
 export async function expectToServe(start: Start, database: TestDatabase, secrets: string): Promise<void> {
-  const owner = { DATABASE_OWNER_URL: database.ownerUrl };
+  const owner = { APP_ENV: 'production', DATABASE_OWNER_URL: database.ownerUrl };
   expect(await start(['migrate'], owner).ended).toMatchObject({ code: 0 });
   const tenant = start(
     ['tenant-create', '--slug', 'miami', '--name', 'Miami', '--host', 'gateway.example.com'],

@@ -120,3 +120,23 @@ export function isUnavailable(outcome: Outcome): outcome is Answer {
 /** Whether the response is that 503 from a replica that shuts down, which closes the connection. */
 export const isGoodbye = (outcome: Outcome): boolean =>
   isUnavailable(outcome) && outcome.headers.connection === 'close';
+
+/** Logs in a user who must change its password, and changes it. Returns the token of the new password. */
+export async function logInFirst(
+  url: string,
+  username: string,
+  password: string,
+  host: string,
+): Promise<string> {
+  const token = await logIn(url, username, password, host);
+  const changed = await ask(url, {
+    method: 'POST',
+    path: '/api/ChangePassword.php',
+    headers: { host, authorization: `Bearer ${token}` },
+    body: { current_password: password, new_password: `${password}-own-choice` },
+  });
+  if (changed.status !== 200) throw new Error(`The password was not changed: ${changed.text}`);
+  // The contract's response to changePassword.
+  const { data } = JSON.parse(changed.text) as { data: { access_token: string } };
+  return data.access_token;
+}

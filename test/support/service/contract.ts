@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operations, type OperationId } from '../../../generated/operations.js';
-import {
-  dereference,
-  type Bundle,
-  type ContractOperation,
-  type Schema,
-} from '../../../src/platform/contract/bundle.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import { dereference, type Bundle, type ContractOperation } from '../contract/dereference.js';
 import { NDJSON, type Operation } from '../../../src/platform/contract/types.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { filesFor } from '../../contract/fuzz/files.js';

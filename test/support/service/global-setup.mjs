@@ -14,7 +14,7 @@ import { chooseFolder, openFolders } from '../jest/server-folders.mjs';
 import { keepCluster, keyOfTemplates, restoreCluster } from '../jest/kept-cluster.mjs';
 
 export default async function globalSetup() {
-  const config = readConfig();
+  const config = readConfig({ APP_ENV: 'development', ...process.env });
   const observations = join(projectRoot, 'coverage', 'contract');
   rmSync(observations, { recursive: true, force: true });
   mkdirSync(observations, { recursive: true });

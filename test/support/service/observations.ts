@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObservedResponse } from '../../../src/platform/contract/response-validator.js';
+import type { ObservedResponse } from '../contract/response-validator.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { readFailure } from '../failures/failure-check.js';
 

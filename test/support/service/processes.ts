@@ -44,10 +44,15 @@ export async function makeFolder(): Promise<string> {
   return folder;
 }
 
-/** Starts a file of dist/ with these settings and no others. */
+/** Starts a file of dist/ with these settings and no others, in development unless they say otherwise. */
 export function run(file: string, env: Record<string, string>, args: string[] = []): Running {
   const { PATH, HOME } = process.env;
-  return runProgram(process.execPath, [join(projectRoot, 'dist', file), ...args], { PATH, HOME, ...env });
+  return runProgram(process.execPath, [join(projectRoot, 'dist', file), ...args], {
+    PATH,
+    HOME,
+    APP_ENV: 'development',
+    ...env,
+  });
 }
 
 /** Starts a program with this environment and no other. `endProcesses` ends it. */
@@ -67,10 +72,10 @@ export function runProgram(
   return program;
 }
 
-/** Starts the service and waits until it is ready. */
+/** Starts the service as npm start does, with the demo data in an empty database, and waits until it is ready. */
 export async function startReplica(env: Record<string, string>): Promise<Replica> {
   const port = env['PORT'] ?? String(await freePort());
-  const service = run('src/main.js', { LOG_LEVEL: 'error', ...env, PORT: port });
+  const service = run('src/clone.js', { LOG_LEVEL: 'error', ...env, PORT: port });
   const url = `http://127.0.0.1:${port}`;
   await until(async () => {
     if (service.child.exitCode !== null)

@@ -2,9 +2,10 @@ import { Agent, request as httpRequest } from 'node:http';
 import pg from 'pg';
 import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
-import { readConfig, type Config } from '../../../src/config/config.js';
+import type { Config } from '../../../src/config/config.js';
+import { developmentConfig } from '../harness/development.js';
 import { openDb, type DbOptions } from '../../../src/platform/db/open-database.js';
-import { makeResponseValidator } from '../../../src/platform/contract/response-validator.js';
+import { makeResponseValidator, validateResponses } from '../contract/response-validator.js';
 import type { Db } from '../../../src/platform/db/database.js';
 import { startTracing } from '../../../src/platform/tracing/start-tracing.js';
 import { serveMetrics, type ServedMetrics } from '../../../src/platform/metrics/serve.js';
@@ -92,7 +93,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const database = options.database ?? (await (options.demo === false ? freshDatabase() : demoDatabase()));
   const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
   owner.on('error', () => {});
-  const config: Config = readConfig({
+  const config: Config = developmentConfig({
     LOG_LEVEL: 'silent',
     PORT: '0',
     // A hash at the service's cost takes 0.2 s of CPU. Tests of its time set the cost themselves.
@@ -135,15 +136,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     drawingMs: options.drawingMs,
     metrics,
     tracer,
-    observer: {
-      validator,
-      onReply(reply) {
+    observe: (server) =>
+      validateResponses(server, validator, (reply) => {
         observe(reply);
         const { operationId, status } = reply;
         const found = [...reply.problems, ...failureFaults(reply)];
         faults.push(...found.map((fault) => `${operationId} ${status}: ${fault}`));
-      },
-    },
+      }),
   });
   const url = await app.server.listen({ host: '127.0.0.1', port: 0 });
   const background = options.worker

@@ -5,7 +5,7 @@ import { readConfig } from '../../../dist/src/config/config.js';
 import { openDb } from '../../../dist/src/platform/db/open-database.js';
 
 const { DATABASE_URL } = process.env;
-const config = readConfig({ DATABASE_URL, LOG_LEVEL: 'error' });
+const config = readConfig({ APP_ENV: 'development', DATABASE_URL, LOG_LEVEL: 'error' });
 const db = openDb({ url: DATABASE_URL, assumeRole: 'crossdock_app', size: 4, onError: () => undefined });
 const { server } = await createApp({ config, db });
 process.send(await server.listen({ host: '127.0.0.1', port: 0 }));

@@ -21,6 +21,15 @@ app.kubernetes.io/component: {{ .component }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end -}}
 
+{{/* No default is safe, so a chart without the values of an environment does not render. */}}
+{{- define "crossdock.appEnv" -}}
+{{- $appEnv := .Values.settings.APP_ENV | default "" -}}
+{{- if not (has $appEnv (list "staging" "production")) -}}
+{{- fail (printf "settings.APP_ENV must be staging or production, not %q: add -f values.production.yaml or -f values.staging.yaml" $appEnv) -}}
+{{- end -}}
+{{- $appEnv -}}
+{{- end -}}
+
 {{/* The account of the image, which owns nothing. */}}
 {{- define "crossdock.podSecurity" -}}
 automountServiceAccountToken: false
@@ -33,6 +42,32 @@ securityContext:
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/* The name of the worker's service account. Empty: the namespace's default. */}}
+{{- define "crossdock.serviceAccount" -}}
+{{- $account := .Values.serviceAccount -}}
+{{- if $account.name -}}
+{{ $account.name }}
+{{- else if $account.create -}}
+{{ include "crossdock.name" . }}-worker
+{{- end -}}
+{{- end -}}
+
+{{/* On which machines the pods run. A component's own value replaces that of all: (dict "root" $ "own" .Values.api) */}}
+{{- define "crossdock.scheduling" -}}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" }}
+{{- with get $.own $key | default (get $.root.Values $key) }}
+{{ $key }}: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Those of all pods, and a component's own: (dict "root" $ "own" .Values.api) */}}
+{{- define "crossdock.podAnnotations" -}}
+{{- with merge (dict) (get .own "podAnnotations" | default dict) .root.Values.podAnnotations -}}
+{{ toYaml . }}
+{{- end -}}
 {{- end -}}
 
 {{- define "crossdock.containerSecurity" -}}

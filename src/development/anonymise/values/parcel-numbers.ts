@@ -9,7 +9,7 @@ import {
   withFedexCheck,
   withUpsCheck,
   withUspsCheck,
-} from '../../demo/values/tracking-numbers.js';
+} from '../../reference/tracking-numbers.js';
 import { permute } from './permutation.js';
 import { replaceWord } from './words.js';
 

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
-import { AIRLINES } from '../../demo/reference-rows.js';
-import { CARRIERS } from '../../demo/values/tracking-numbers.js';
+import { AIRLINES, CARRIERS } from '../../reference/companies.js';
 import { replaceAwbNumber, replaceHouseNumber, replaceTrackingNumber } from './parcel-numbers.js';
 import { replaceWord } from './words.js';
 

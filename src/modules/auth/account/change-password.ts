@@ -1,11 +1,6 @@
 import { setPassword } from './queries.js';
-import {
-  assertUpdated,
-  confirmPassword,
-  queueOwnerMail,
-  readOwnAccount,
-  startNewSession,
-} from './own-account.js';
+import { queueOwnerMail, startNewSession } from './own-account.js';
+import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/own-password.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { validatePassword } from '../credentials/password-policy.js';
 import type { Account } from '../credentials/account-queries.js';

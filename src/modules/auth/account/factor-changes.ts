@@ -1,13 +1,8 @@
 import { disableSecret, lockUnchangedUser } from './queries.js';
 import { readFactor } from './factor-status.js';
 import { replaceBackupCodes, runCodeAttempt } from './own-code-attempt.js';
-import {
-  assertUpdated,
-  confirmPassword,
-  queueOwnerMail,
-  readOwnAccount,
-  startNewSession,
-} from './own-account.js';
+import { queueOwnerMail, startNewSession } from './own-account.js';
+import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/own-password.js';
 import { verifyCode, verifyTotpCode, tryCode } from '../credentials/code-attempt.js';
 import type { Account } from '../credentials/account-queries.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';

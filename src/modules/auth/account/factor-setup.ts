@@ -6,13 +6,8 @@ import {
   type VerifiedSecret,
 } from './queries.js';
 import { replaceBackupCodes, runCodeAttempt } from './own-code-attempt.js';
-import {
-  assertUpdated,
-  confirmPassword,
-  queueOwnerMail,
-  readOwnAccount,
-  startNewSession,
-} from './own-account.js';
+import { queueOwnerMail, startNewSession } from './own-account.js';
+import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/own-password.js';
 import type { Account } from '../credentials/account-queries.js';
 import { tryCode } from '../credentials/code-attempt.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';

@@ -1,5 +1,5 @@
 import { countBackupCodes, pendingSetup } from './queries.js';
-import { readOwnAccount } from './own-account.js';
+import { readOwnAccount } from '../credentials/own-password.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 
 export type FactorStatus = {

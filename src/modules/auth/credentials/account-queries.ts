@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
@@ -55,6 +55,35 @@ function selectAccount(ctx: RequestContext, condition: Sql): Sql<Account> {
 /** Whether the tenant requires a second factor for the user's role. */
 const isFactorRequired = sql`exists (select from security_settings settings
   where settings.tenant_id = users.tenant_id and users.role = any (settings.require_two_factor))`;
+
+/** Rows to look at. They are enough to find the cost of most, and take less than a millisecond. */
+const COST_SAMPLE = 1_000;
+
+/** The cost that most of the tenant's hashes have. */
+export const usualHashCost = (ctx: RequestContext): Sql<{ cost: number }> =>
+  sql`select substr(sampled.password_hash, 5, 2)::int as cost
+    from (select users.password_hash from users where ${tenantRows(ctx, 'users')} limit ${COST_SAMPLE}::int) as sampled
+    where sampled.password_hash ~ '^.2[aby].[0-9]{2}.'
+    group by 1 order by count(*) desc, 1 desc limit 1`;
+
+/** Replaces the hash of the same password. Returns no row if the password has changed. */
+export const replaceHash = (
+  ctx: RequestContext,
+  { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
+  hash: string,
+): Sql<{ id: string }> =>
+  sql`update users set password_hash = ${hash}
+    where ${tenantRows(ctx, 'users')} and users.id = ${id}::uuid and users.password_hash = ${passwordHash}
+    returning users.id`;
+
+/** Locks the caller if its token is valid and its password the same. Returns no row otherwise. */
+export const lockOwnUser = (
+  ctx: UserContext,
+  { passwordHash }: Pick<Account, 'passwordHash'>,
+): Sql<{ id: string }> =>
+  sql`select users.id from users
+    where ${tenantRows(ctx, 'users')} and users.id = ${ctx.caller.userId}::uuid and users.is_active
+      and users.token_version = ${ctx.caller.tokenVersion}::int and users.password_hash = ${passwordHash} for update`;
 
 /** The token is valid for five minutes. */
 export function insertPreauthToken({ tenantId }: RequestContext, userId: string, tokenHash: string): Sql {

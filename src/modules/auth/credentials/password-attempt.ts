@@ -1,4 +1,4 @@
-import { accountByName, type Account } from './account-queries.js';
+import { accountByName, replaceHash, usualHashCost, type Account } from './account-queries.js';
 import {
   assertUnlocked,
   auditLockOut,
@@ -91,30 +91,60 @@ async function verifyPassword(
 ): Promise<Account | undefined> {
   // Checked again, because requests before it in the queue may have exhausted the limit of the address.
   await deps.loginLimiter.assertMayTry(ctx, attempt.address);
-  const { failures, account } = await beginAttempt(ctx, attempt.username);
+  const { failures, account, usualCost } = await beginAttempt(ctx, attempt.username);
   if (account) attempted.userId = account.id;
-  const isRight = await deps.passwords.matches(attempt.password, account?.passwordHash);
-  if (account && isRight && !account.isPasswordExpired) return account;
+  const isRight = await deps.passwords.matches(attempt.password, account?.passwordHash, usualCost);
+  const accepted = account && isRight && !account.isPasswordExpired;
+  const current = accepted ? await withConfiguredCost(ctx, deps, attempt, account) : undefined;
+  if (current) return current;
 
   await deps.loginLimiter.countFailure(ctx.tenantId, attempt.address);
   if (failures >= MAX_FAILURES) await lockOut(ctx, deps, attempt, account);
   return undefined;
 }
 
+/**
+ * Hashes a correct password again if its hash has another cost than the configured one. So the time of a wrong password becomes
+ * the same for all users who log in.
+ *
+ * @returns the account with its present hash, or undefined if the password was changed meanwhile
+ */
+async function withConfiguredCost(
+  ctx: SystemContext,
+  { passwords }: AttemptDeps,
+  { username, password }: PasswordAttempt,
+  account: Account,
+): Promise<Account | undefined> {
+  if (!passwords.isOutdated(account.passwordHash)) return account;
+  const hash = await passwords.hash(password);
+  // The hash is replaced also if the second factor is wrong.
+  const rehash = ctx.independent();
+  const [replaced, [fresh]] = await rehash.pipeline([
+    replaceHash(ctx, account, hash),
+    accountByName(ctx, username),
+  ]);
+  if (replaced.length > 0) return { ...account, passwordHash: hash };
+  // A concurrent login has replaced it, or the password is another one now.
+  const isSame = fresh && (await passwords.matches(password, fresh.passwordHash));
+  return isSame && !fresh.isPasswordExpired ? fresh : undefined;
+}
+
 /** Counts the attempt and selects the account, in one short transaction that ends before the hash begins. */
 async function beginAttempt(
   ctx: SystemContext,
   username: string,
-): Promise<{ failures: number; account: Account | undefined }> {
+): Promise<{ failures: number; account: Account | undefined; usualCost: number | undefined }> {
   const throttle = passwordThrottle(username);
-  const attempt = ctx.independent('The attempt counts, also when the request is refused.');
-  const [[counted], left, [account]] = await attempt.pipeline([
+  // The attempt counts, also when the request is refused.
+  const attempt = ctx.independent();
+  const [[counted], left, [account], [usual]] = await attempt.pipeline([
     countAttempt(ctx, throttle),
     lockLeft(ctx, throttle),
     accountByName(ctx, username),
+    usualHashCost(ctx),
   ]);
   if (!counted) throw lockedOutError(throttle, left);
-  return { failures: counted.failures, account };
+  return { failures: counted.failures, account, usualCost: usual?.cost };
 }
 
 /**
@@ -127,8 +157,9 @@ async function lockOut(
   attempt: PasswordAttempt,
   account: Account | undefined,
 ): Promise<void> {
+  // The lock is stored although the request is refused.
   await ctx
-    .independent('The lock is stored although the request is refused.')
+    .independent()
     .pipeline([lock(ctx, passwordThrottle(attempt.username)), auditLockOut(ctx, account?.id)]);
   deps.securityLog('account.locked', eventFields(ctx, deps, attempt, account ? { userId: account.id } : {}));
 }

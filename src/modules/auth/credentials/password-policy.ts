@@ -1,3 +1,4 @@
+import { PUBLISHED } from '../../../config/published.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { MAX_PASSWORD_BYTES } from './passwords.js';
 
@@ -19,6 +20,7 @@ export async function validatePassword(
   if (isRepetition(password)) return ['repetition', { limit: MIN_PASSWORD_LENGTH }];
   const spellings = [password, withoutPadding(password)].map((each) => each.toLowerCase());
   if (names.some((name) => spellings.includes(name.toLowerCase()))) return ['personal'];
+  if (spellings.includes(PUBLISHED.password)) return ['common'];
   const common = await commonPasswords();
   if (spellings.some((each) => common.has(each))) return ['common'];
   return undefined;

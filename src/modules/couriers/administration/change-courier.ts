@@ -2,7 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { Deps } from '../../dependencies.js';
 import { changeFields } from '../settings/update-settings.js';
 import { assertAcceptable } from '../shared/profile.js';
-import type { RecordRow } from './queries.js';
+import { switchActivity, type RecordRow } from './queries.js';
 import { readRecord } from './records.js';
 import { pickProfile, type CourierUpdate } from './sent-profile.js';
 
@@ -33,11 +33,7 @@ export async function updateCourier(
  */
 export async function setActivity(ctx: UserContext, courierId: string, isActive: boolean): Promise<Changed> {
   return ctx.transaction(async (tx) => {
-    const { count } = await tx.models.courier.updateMany({
-      where: { id: courierId, isActive: !isActive },
-      data: { isActive, updatedAt: new Date() },
-    });
-    const isChanged = count === 1;
+    const isChanged = (await tx.execute(switchActivity(ctx, courierId, isActive))) === 1;
     if (isChanged) {
       const action = isActive ? 'courier.activated' : 'courier.deactivated';
       const states = { before: { is_active: !isActive }, after: { is_active: isActive } };

@@ -72,3 +72,8 @@ export const takenNames = (ctx: UserContext, code: string, username: string): Sq
   sql`select
     exists (select from couriers c where ${tenantRows(ctx, 'c')} and c.code = ${code}) as "isCodeTaken",
     exists (select from users u where ${tenantRows(ctx, 'u')} and u.username = ${username}) as "isUsernameTaken"`;
+
+/** Changes nothing if the courier is in this state. SQL, because the database's clock dates the change. */
+export const switchActivity = (ctx: UserContext, courierId: string, isActive: boolean): Sql =>
+  sql`update couriers c set is_active = ${isActive}, updated_at = now()
+    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid and c.is_active = ${!isActive}`;

@@ -12,7 +12,15 @@ import { lockCourier } from '../shared/lock-courier.js';
 import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
 import { PictureError } from './picture-error.js';
 import type { MediaType } from './picture.js';
-import { currentLogo, findLogo, replaceLogo, selectLogo, type LogoHeadRow, type LogoRow } from './queries.js';
+import {
+  currentLogo,
+  findLogo,
+  replaceLogo,
+  selectLogo,
+  storeRaster,
+  type LogoHeadRow,
+  type LogoRow,
+} from './queries.js';
 
 const EXTENSIONS: Record<MediaType, string> = {
   'image/png': 'png',
@@ -137,12 +145,8 @@ export function makeLogoPrinter(drawLogo: LogoDrawer): LogoPrinter {
   return async (ctx, { courier_id: courierId, content_hash: contentHash, raster, undrawn }) => {
     if (raster || !undrawn) return raster ?? undefined;
     const drawn = await drawOrUndefined(courierId, undrawn, drawLogo);
-    const data = drawn
-      ? { raster: new Uint8Array(drawn), rasterFailedAt: null }
-      : { rasterFailedAt: new Date() };
-    // Changes nothing if the logo was replaced in the meantime.
-    const where = { courierId, contentHash, raster: null };
-    await ctx.asSystem().transaction((tx) => tx.models.courierLogo.updateMany({ where, data }));
+    const system = ctx.asSystem();
+    await system.pipeline([storeRaster(system, { courierId, contentHash, raster: drawn ?? null })]);
     return drawn;
   };
 }

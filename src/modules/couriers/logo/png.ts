@@ -5,7 +5,20 @@ import { assertSizeAllowed, PictureError, type Raster } from './picture-error.js
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
 // The chunks that affect the picture. Texts, camera data and other chunks are removed.
-const PICTURE_CHUNKS = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs'.split(' '));
+const PICTURE_CHUNKS = new Set([
+  'IHDR',
+  'PLTE',
+  'IDAT',
+  'IEND',
+  'tRNS',
+  'gAMA',
+  'cHRM',
+  'sRGB',
+  'iCCP',
+  'sBIT',
+  'bKGD',
+  'pHYs',
+]);
 
 /**
  * Returns the picture of a PNG without metadata and trailing data, or undefined if the bytes are not a PNG.

@@ -22,6 +22,19 @@ export const replaceLogo = (ctx: UserContext, courierId: string, logo: LogoRow &
       media_type = excluded.media_type, content = excluded.content, raster = excluded.raster, raster_failed_at = null,
       stored_at = now()`;
 
+/** Stores the PNG, or that the logo cannot be drawn. Changes nothing if the logo was replaced in the meantime. */
+export const storeRaster = (
+  ctx: SystemContext,
+  {
+    courierId,
+    contentHash,
+    raster,
+  }: Pick<CourierLogo, 'courierId' | 'contentHash'> & { raster: Buffer | null },
+): Sql =>
+  sql`update courier_logos l set raster = ${raster}, raster_failed_at = case when ${raster}::bytea is null then now() end
+    where ${tenantRows(ctx, 'l')} and l.courier_id = ${courierId}::uuid and l.content_hash = ${contentHash}
+      and l.raster is null`;
+
 export const selectLogo = (ctx: SystemContext, courierId: string, hash: string): Sql<LogoRow> =>
   sql`select ${HEAD}, l.content from courier_logos l where ${hasHash(ctx, courierId, hash)}`;
 

@@ -4,6 +4,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { encryptionContext } from '../shared/encryption.js';
+import { replaceApiKey } from './queries.js';
 
 const KEY_BYTES = 32;
 
@@ -26,8 +27,7 @@ export function newApiKey(secrets: Secrets, tenantId: string, courierId: string)
 export async function regenerateKey(ctx: UserContext, secrets: Secrets, courierId: string): Promise<string> {
   return ctx.transaction(async (tx) => {
     const { key, columns } = newApiKey(secrets, ctx.tenantId, courierId);
-    const data = { ...columns, updatedAt: new Date() };
-    const { count } = await tx.models.courier.updateMany({ where: { id: courierId }, data });
+    const count = await tx.execute(replaceApiKey(ctx, courierId, columns));
     if (count !== 1) throw new ApiError('courier_not_found');
     await tx.audit({ action: 'courier.key_regenerated', entity: 'courier', entityId: courierId });
     return key;

@@ -26,6 +26,8 @@ export type CourierRow = ContactRow &
     airFreightRate: string;
     logoHash: string | null;
     logoMediaType: MediaType | null;
+    /** The time of the transaction, by the database's clock. */
+    now: Date;
   };
 
 /** The health of a URL, in the contract's format. */
@@ -50,7 +52,8 @@ export function selectCourier(ctx: UserContext, courierId: string): Sql<CourierR
           'last_success_at', ${formatted('last_success_at')}, 'last_failure_at', ${formatted('last_failure_at')}))
         from webhook_endpoints e
         where ${tenantRows(ctx, 'e')} and e.tenant_id = c.tenant_id and e.courier_id = c.id) as endpoints,
-      c.air_freight_rate::text as "airFreightRate", l.content_hash as "logoHash", l.media_type as "logoMediaType"
+      c.air_freight_rate::text as "airFreightRate", l.content_hash as "logoHash", l.media_type as "logoMediaType",
+      now() as now
     from couriers c
     left join courier_logos l on l.tenant_id = c.tenant_id and l.courier_id = c.id and ${tenantRows(ctx, 'l')}
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
@@ -58,6 +61,15 @@ export function selectCourier(ctx: UserContext, courierId: string): Sql<CourierR
 
 const formatted = (column: Exclude<keyof EndpointHealth, 'failures'>): Sql =>
   sql`to_char(e.${raw(column)} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
+
+/** SQL, because the database's clock dates the change. */
+export const replaceApiKey = (
+  ctx: UserContext,
+  courierId: string,
+  { apiKeyHash, apiKeyCipher }: Pick<Courier, 'apiKeyHash' | 'apiKeyCipher'>,
+): Sql =>
+  sql`update couriers c set api_key_hash = ${apiKeyHash}, api_key_cipher = ${apiKeyCipher}, updated_at = now()
+    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 
 /** Locks the courier's webhook secret until the end of the transaction, and selects the database's time. */
 export const lockedWebhookSecret = (

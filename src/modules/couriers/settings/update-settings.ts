@@ -116,7 +116,7 @@ async function saveFields(
       addPackageFormat: after.add_package_format,
       updatePackageFormat: after.update_package_format,
       apiTokenCipher,
-      updatedAt: new Date(),
+      updatedAt: row.now,
     },
   });
   if (count !== 1) throw new Error(`${count} couriers were updated under one lock.`);

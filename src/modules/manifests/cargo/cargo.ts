@@ -2,12 +2,7 @@ import type { BulkTx, UserContext } from '../../../platform/context/request-cont
 import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
 import { fieldsByPackageId, listErrors, packageNotFound } from '../../packages/public.js';
-import {
-  assignPackages,
-  lockedPackages,
-  releasePackages,
-  type CargoRow,
-} from '../lifecycle/cargo-queries.js';
+import { assignPackages, lockedPackages, releasePackages, type CargoRow } from './queries.js';
 import { lockedManifest, type ManifestRow } from '../lifecycle/queries.js';
 
 /** Adds packages to an open manifest, all or none. Returns how many were not on it before. */

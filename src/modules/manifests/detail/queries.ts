@@ -2,7 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Sql } from '../../../platform/db/statements.js';
 import type { LoadingGate } from '../lifecycle/fields.js';
-import type { ManifestStatus } from '../lifecycle/status.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 
 // Rows have the names of the contract's records. node-postgres returns a numeric as text.
 

@@ -1,7 +1,9 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import { hasPermission, type Permission } from '../../../platform/access/permissions.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+import { SUSPENDED } from '../../packages/public.js';
 import { readOpenLoad } from '../../scans/public.js';
+import { leaveBehind, lockedManifestPackages } from './package-queries.js';
 import { storeOverride, type ManifestRow } from './queries.js';
 
 /** Whoever may turn the gate of a warehouse off may also do so for one manifest, or once. See decision 0062. */
@@ -12,7 +14,8 @@ const MAX_NAMED = 100;
 
 /**
  * Lets a locked manifest be shipped if its gate is off or its load is complete, or with the reason of an override, which it
- * records. Only some roles may change the manifest's gate or override it.
+ * records. Only some roles may change the manifest's gate or override it. Suspended packages that were not loaded leave the
+ * manifest: their release would otherwise ship them without a scan.
  * @throws ApiError permission_denied, manifest_invalid_transition
  */
 export async function passGate(
@@ -25,8 +28,22 @@ export async function passGate(
   if (after.loading_gate !== before.loading_gate) assertMayDecide(ctx, 'loading_gate');
   const isShipping = before.status !== after.status && after.status === 'shipped';
   if (!isShipping || !isGated(after)) return;
-  const { missing, extra, open } = await readOpenLoad(ctx, tx, after.id, MAX_NAMED);
-  if (missing + extra === 0) return;
+  // Locked before the comparison: a package that is released after it would be shipped without a scan.
+  await tx.defer(lockedManifestPackages(ctx, after.id));
+  const load = await readOpenLoad(ctx, tx, after.id, MAX_NAMED);
+  if (load.missing + load.extra > 0) await override(ctx, tx, after, load, reason);
+  await leaveSuspendedBehind(ctx, tx, after.id);
+}
+
+type OpenLoad = Awaited<ReturnType<typeof readOpenLoad>>;
+
+async function override(
+  ctx: UserContext,
+  tx: BulkTx,
+  after: ManifestRow,
+  { missing, extra, open }: OpenLoad,
+  reason: string | undefined,
+): Promise<void> {
   if (reason === undefined) throw notLoaded({ missing, extra, open });
   assertMayDecide(ctx, 'loading_override_reason');
   await tx.defer(storeOverride(ctx, after.id, { reason, missing, extra }));
@@ -36,6 +53,18 @@ export async function passGate(
     entityId: after.id,
     after: { missing, extra },
     remarks: reason,
+  });
+}
+
+async function leaveSuspendedBehind(ctx: UserContext, tx: BulkTx, manifestId: string): Promise<void> {
+  const left = await tx.query(leaveBehind(ctx, manifestId, [...SUSPENDED]));
+  if (left.length === 0) return;
+  await tx.audit({
+    action: 'manifest.packages_removed',
+    entity: 'manifest',
+    entityId: manifestId,
+    after: { package_ids: left.map(({ id }) => id) },
+    remarks: 'Not loaded: on hold or lost when the manifest was shipped.',
   });
 }
 
@@ -52,7 +81,7 @@ function assertMayDecide({ caller }: UserContext, field: 'loading_gate' | 'loadi
 const isGated = ({ loading_gate: own, isWarehouseGated }: ManifestRow): boolean =>
   own === 'warehouse' ? isWarehouseGated : own === 'on';
 
-function notLoaded({ missing, extra, open }: Awaited<ReturnType<typeof readOpenLoad>>): ApiError {
+function notLoaded({ missing, extra, open }: OpenLoad): ApiError {
   const errors = open
     .slice(0, MAX_NAMED)
     .map(({ reason, trackingNumber: number, houseNumber }) =>

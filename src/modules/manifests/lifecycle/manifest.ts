@@ -1,11 +1,11 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import type { BodyOf } from '../../../platform/contract/types.js';
+import type { BodyOf, ManifestStatus } from '../../../platform/contract/types.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { checkAwb, type AwbCheck } from './awb.js';
-import { findPackageAboard, lockedManifestPackages } from './cargo-queries.js';
+import { findPackageAboard, lockedManifestPackages } from './package-queries.js';
 import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
 import { passGate } from './loading-gate.js';
 import { lockManifest } from './lock-manifest.js';
@@ -19,7 +19,7 @@ import {
   type ManifestRow,
 } from './queries.js';
 import { applyStatusToPackages } from './transitions.js';
-import { assertStep, type ManifestStatus } from './status.js';
+import { assertStep } from './status.js';
 
 type ManageBody = BodyOf<'manageManifest'>;
 type Creation = BodyOf<'createManifest'> & Omit<Extract<ManageBody, { action: 'create_manifest' }>, 'action'>;

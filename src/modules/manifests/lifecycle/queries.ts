@@ -3,7 +3,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import type { Airline, Manifest, Warehouse } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { ManifestFields } from './fields.js';
-import type { ManifestStatus } from './status.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 
 /** Columns are named as in the audit trail. */
 export type ManifestRow = ManifestFields & {

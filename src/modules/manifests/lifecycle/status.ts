@@ -1,7 +1,5 @@
-import type { components } from '../../../../generated/contract.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-
-export type ManifestStatus = components['schemas']['ManifestStatus'];
 
 const NEXT = {
   draft: 'ready',

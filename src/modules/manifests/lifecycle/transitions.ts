@@ -4,7 +4,7 @@ import { newIds } from '../../../platform/values/ids.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
-import { appendStatusEvents, setPackageStatus, type ManifestPackageRow } from './cargo-queries.js';
+import { appendStatusEvents, setPackageStatus, type ManifestPackageRow } from './package-queries.js';
 import type { ManifestRow } from './queries.js';
 
 /**

@@ -2,11 +2,12 @@ import type { BulkTx, UserContext } from '../../../platform/context/request-cont
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
-import { parcelKeys } from '../../tracking-numbers/public.js';
+import { readScan } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
+import { identifyParcel, type ScannedParcel } from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
 import { settledFact, toOpenPrealert } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
@@ -39,9 +40,8 @@ export const receivePackage = (
   executeWaitingScans: ExecuteWaitingScans,
 ): Promise<Receipt> =>
   ctx.preparedTransaction(async (tx) => {
-    const { isAwaited, ...receipt } = await receiveParcel(ctx, tx, intake);
+    const { isAwaited, keys, ...receipt } = await receiveParcel(ctx, tx, intake);
     if (!isAwaited) return receipt;
-    const { keys } = parcelKeys(intake.tracking_number);
     const status = await executeWaitingScans(ctx, tx, keys);
     return { ...receipt, row: { ...receipt.row, status: status ?? receipt.row.status } };
   });
@@ -53,13 +53,24 @@ export type ExecuteWaitingScans = (
   keys: string[],
 ) => Promise<PackageStatus | undefined>;
 
-/** `isAwaited`: scans of stations have waited for the receipt. */
-type NewReceipt = Receipt & { isAwaited: boolean };
+/** `isAwaited`: scans of stations have waited for the receipt. `keys`: those of the parcel. */
+type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
 
-/** The same in a transaction. A refused intake has written nothing. */
-export async function receiveParcel(ctx: UserContext, tx: BulkTx, intake: Intake): Promise<NewReceipt> {
+/**
+ * The same in a transaction. A refused intake has written nothing.
+ *
+ * @param identified the parcel, if the caller has identified it
+ */
+export async function receiveParcel(
+  ctx: UserContext,
+  tx: BulkTx,
+  intake: Intake,
+  identified?: ScannedParcel,
+): Promise<NewReceipt> {
   const measures = readMeasures(intake);
-  const { trackingNumber, key, keys } = parcelKeys(intake.tracking_number);
+  const scanned = identified ?? (await identifyParcel(ctx, tx, readScan(intake.tracking_number)));
+  const { trackingNumber, keys, labelled } = scanned;
+  if (labelled !== null) return rescanPackage(ctx, tx, labelled);
   // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
   const [early] = await tx.query(queries.findReceipt(ctx, keys));
   if (early) return handleRepeatedScan(ctx, tx, keys, early);
@@ -79,11 +90,18 @@ export async function receiveParcel(ctx: UserContext, tx: BulkTx, intake: Intake
   const parcel = {
     ...measures,
     tracking_number: trackingNumber,
-    tracking_key: key,
+    tracking_key: keys[0],
     ...ownerColumns(ownership),
     ...contentColumns(intake, references, ownership),
   };
   return store(ctx, tx, { parcel, keys, prealerts, ownership });
+}
+
+/** A scan of the house number of a package. */
+async function rescanPackage(ctx: UserContext, tx: BulkTx, packageId: string): Promise<NewReceipt> {
+  const [row] = await tx.query(queries.findReceiptOfPackage(ctx, packageId));
+  if (!row) throw new Error('The package of a house number does not exist.');
+  return handleRepeatedScan(ctx, tx, [row.trackingKey], row);
 }
 
 /** A later scan of a parcel that was received, in a transaction. */
@@ -102,7 +120,7 @@ async function handleRepeatedScan(
   keys: string[],
   { isFlagged, isDisputed, ...row }: queries.EarlierRow,
 ): Promise<NewReceipt> {
-  const repeated = { row, isDuplicate: true, isAwaited: false };
+  const repeated = { row, isDuplicate: true, isAwaited: false, keys };
   if (!isDisputed) return { ...repeated, isFlagged };
   await tx.defer(lockParcels(ctx.tenantId, keys));
   const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
@@ -166,7 +184,7 @@ async function store(
       const { prealertStatus } = ownership;
       await recordArrival(ctx, tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
       const isFlagged = prealertStatus === 'flagged';
-      return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined };
+      return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined, keys };
     }
     const [first] = await tx.query(queries.findReceipt(ctx, keys));
     if (first) return handleRepeatedScan(ctx, tx, keys, first);

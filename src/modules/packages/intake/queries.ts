@@ -32,17 +32,23 @@ export type EarlierRow = ReceiptRow & {
 };
 
 /** Selects the package of a parcel, by the first of its keys that a package has. */
-export function findReceipt(ctx: UserContext, keys: string[]): Sql<EarlierRow> {
+export const findReceipt = (ctx: UserContext, keys: string[]): Sql<EarlierRow> =>
+  selectReceipt(ctx, keyIn('a', keys), sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1`);
+
+/** Selects the same by the package's id. */
+export const findReceiptOfPackage = (ctx: UserContext, id: string): Sql<EarlierRow> =>
+  selectReceipt(ctx, sql`a.tracking_key = p.tracking_key`, sql`p.id = ${id}::uuid`);
+
+function selectReceipt(ctx: UserContext, ofParcel: Sql, condition: Sql): Sql<EarlierRow> {
   return sql`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
       coalesce(announced.is_disputed, false) as "isDisputed"
     from packages p
     cross join lateral (
       select bool_or(a.status = 'flagged') as is_flagged, bool_or(a.status = 'pending' and ${disagrees}) as is_disputed
       from prealerts a
-      where ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
+      where ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${ofParcel}
     ) as announced
-    where ${ownRows(ctx, 'p')} and ${keyIn('p', keys)}
-    ${orderedByKey('p', keys)} limit 1`;
+    where ${ownRows(ctx, 'p')} and ${condition}`;
 }
 
 /** Selects one scan of a station that arrived before the parcel was received (decision 0061). */

@@ -2,7 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { lockParcel, lockParcels } from '../../../platform/db/locks.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
-import { parcelKey } from '../../tracking-numbers/public.js';
+import { readScan } from '../../tracking-numbers/public.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
 import { packageHasCourier } from '../shared/queries.js';
 import type { RequestedFields } from './fields.js';
@@ -26,7 +26,7 @@ export async function lockPackageAndParcels(
   if (newNumber !== undefined || input.user_code) {
     const [found] = await tx.query(findTrackingKey(ctx, id));
     if (found) locked.add(found.trackingKey);
-    if (found && newNumber !== undefined) locked.add(parcelKey(newNumber));
+    if (found) for (const { key } of readScan(newNumber ?? '').numbers) locked.add(key);
     // Locked before the row, as intake does: two different orders would deadlock.
     await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   }

@@ -47,6 +47,10 @@ export function findTrackingKey(ctx: UserContext, id: string): Sql<Pick<Package,
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
+/** Selects the package that has a house number. */
+export const packageByHouseNumber = (ctx: UserContext, houseNumber: string): Sql<Pick<Package, 'id'>> =>
+  sql`select p.id from packages p where ${ownRows(ctx, 'p')} and p.house_number = ${houseNumber}`;
+
 /**
  * Selects and locks the package. The lock is compatible with foreign key references, which queue_dispatch
  * creates.

@@ -4,13 +4,14 @@ import { sql, type PlainTx } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import { parcelKey } from '../../tracking-numbers/public.js';
+import { readNumber } from '../../tracking-numbers/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
+import { isHouseNumber } from '../intake/house-number.js';
 import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
 import { lockPackageAndParcels } from './lock-package.js';
 import { movePrealerts } from './move-prealerts.js';
-import { changePackage, type Editable } from './queries.js';
+import { changePackage, packageByHouseNumber, type Editable } from './queries.js';
 import { receivePrealerts } from './receive-prealerts.js';
 
 /**
@@ -26,9 +27,10 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
   try {
     return await ctx.preparedTransaction(async (tx) => {
       const before = await lockPackageAndParcels(ctx, tx, body.package_id, input);
-      const changes = findChanges(caller, before, input);
-      assertPermitted(caller, before, changes);
-      const fields = Object.keys(changes).length;
+      const requested = findChanges(caller, before, input);
+      assertPermitted(caller, before, requested);
+      const changes = await readNewNumber(ctx, tx, before, requested);
+      const fields = Object.keys(changes).filter((column) => column !== 'tracking_key').length;
       if (fields === 0) return 0;
       const derived = await deriveColumns(ctx, tx, before, changes);
       await applyChanges(ctx, tx, body.package_id, before, { ...changes, ...derived });
@@ -41,23 +43,38 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
 }
 
 /**
- * Returns the derived columns of an update: the tracking key, the courier of the customer, and who claimed
- * the package.
+ * Returns the changes with the new tracking number as it is stored, and its key. A number that only a scanner's additions
+ * distinguish from the stored one is no change.
+ * @throws ApiError validation_failed, duplicate_tracking_number for the house number of a package
  */
+async function readNewNumber(
+  ctx: UserContext,
+  tx: PlainTx,
+  before: Editable,
+  { tracking_number: sent, ...others }: Partial<Editable>,
+): Promise<Partial<Editable>> {
+  if (sent === undefined) return others;
+  const { text, key, folded } = readNumber(sent, 'tracking_number');
+  if (text === before.tracking_number) return others;
+  const [labelled] = isHouseNumber(folded) ? await tx.query(packageByHouseNumber(ctx, folded)) : [];
+  if (labelled) throw new ApiError('duplicate_tracking_number', { variant: 'package' });
+  return { ...others, tracking_number: text, tracking_key: key };
+}
+
+/** Returns the derived columns of an update: the courier of the customer, and who claimed the package. */
 async function deriveColumns(
   ctx: UserContext,
   tx: PlainTx,
   before: Editable,
-  { tracking_number, user_code }: Partial<Editable>,
+  { user_code }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
-  const key = tracking_number === undefined ? {} : { tracking_key: parcelKey(tracking_number) };
   const claim = user_code === undefined ? {} : claimColumns(ctx.caller, before);
-  if (!user_code) return { ...key, ...claim };
+  if (!user_code) return claim;
   const [customer, another] = await tx.query(findCustomers(ctx, user_code, before.courier_id));
   if (another) throw invalidFieldError('user_code', 'ambiguous');
   if (!customer) throw unknownUserCode();
   const courier = before.courier_id === null ? { courier_id: customer.courierId } : {};
-  return { ...key, ...claim, ...courier };
+  return { ...claim, ...courier };
 }
 
 /** A courier that names the customer of a package without one claims it. A change by staff ends the claim. */

@@ -1,3 +1,4 @@
+import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Line } from '../../../platform/contract/types.js';
 import { ApiError, atRow, fieldError, type FieldError } from '../../../platform/errors/errors.js';
@@ -25,7 +26,7 @@ export async function submitBatch(
   lines: Line<PrealertSubmission>[],
   isAtomic: boolean,
 ): Promise<LineResult[]> {
-  const { prealerts, invalid } = readPrealerts(lines);
+  const { prealerts, invalid } = await readPrealerts(lines);
   if (prealerts.length === 0) {
     await ctx.assertAdmitted();
     if (isAtomic) assertAllCreated(invalid);
@@ -44,15 +45,29 @@ export async function submitBatch(
 
 type Read = { prealerts: NumberedPrealert[]; invalid: LineResult[] };
 
-function readPrealerts(lines: Line<PrealertSubmission>[]): Read {
+async function readPrealerts(lines: Line<PrealertSubmission>[]): Promise<Read> {
+  const pauseWhenDue = makePauseWhenDue();
   const ids = newIds(lines.length);
   const read: Read = { prealerts: [], invalid: [] };
   for (const [index, line] of lines.entries()) {
-    const { number } = line;
-    if ('error' in line) read.invalid.push({ number, status: 'invalid', error: line.error });
-    else read.prealerts.push({ number, ...toPrealert(ids[index] ?? '', line.value) });
+    await pauseWhenDue();
+    readLine(read, line, ids[index] ?? '');
   }
   return read;
+}
+
+function readLine({ prealerts, invalid }: Read, line: Line<PrealertSubmission>, id: string): void {
+  const { number } = line;
+  if ('error' in line) {
+    invalid.push({ number, status: 'invalid', error: line.error });
+    return;
+  }
+  try {
+    prealerts.push({ number, ...toPrealert(id, line.value) });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    invalid.push({ number, status: 'invalid', error });
+  }
 }
 
 async function compare(

@@ -1,9 +1,10 @@
+import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
-import { readUploadedRows, type InvalidCell } from '../../../platform/files/csv-upload.js';
+import { makeInvalidCells, readUploadedRows, type InvalidCell } from '../../../platform/files/csv-upload.js';
 import type { CsvRow } from '../../../platform/files/read-csv.js';
 import { newIds } from '../../../platform/values/ids.js';
 import { validateText } from '../../../platform/values/validate-text.js';
-import { parcelKey } from '../../tracking-numbers/public.js';
+import { readScan, whyNotOneNumber } from '../../tracking-numbers/public.js';
 import type { NumberedPrealert } from '../submission/batch-queries.js';
 
 export type Upload = {
@@ -57,15 +58,40 @@ const COLUMN_NAMES = Object.keys(COLUMNS) as Column[];
 export async function readUpload(path: string): Promise<Upload> {
   const ids = newIds(MAX_ROWS);
   const upload: Upload = { prealerts: new Map(), repeatedRows: [], skipped: 0 };
+  const rows: SentRow[] = [];
   let positions: Positions = new Map();
   await readUploadedRows(path, {
     maxRows: MAX_ROWS,
     takeHeader(cells) {
       positions = readHeader(cells);
     },
-    takeRow: (row) => takeRow(upload, positions, ids, row),
+    takeRow: (row) => takeRow(upload, positions, rows, row),
   });
+  await readNumbers(upload, ids, rows);
   return upload;
+}
+
+/** A row with valid cells, whose tracking number is not read yet. */
+type SentRow = Omit<NumberedPrealert, 'id' | 'trackingKey'>;
+
+/** Reads the tracking numbers. @throws ApiError validation_failed with every cell that is not one number */
+async function readNumbers(upload: Upload, ids: string[], rows: SentRow[]): Promise<void> {
+  const pauseWhenDue = makePauseWhenDue();
+  const invalid = makeInvalidCells();
+  for (const row of rows) {
+    await pauseWhenDue();
+    const reading = readScan(row.trackingNumber);
+    const [number, another] = reading.numbers;
+    if (!number || another) {
+      invalid.add(row.number, [{ column: 'tracking_number', problem: whyNotOneNumber(reading) }]);
+    } else if (upload.prealerts.has(number.text)) {
+      upload.repeatedRows.push(row.number);
+    } else {
+      const id = ids[upload.prealerts.size] ?? '';
+      upload.prealerts.set(number.text, { ...row, id, trackingNumber: number.text, trackingKey: number.key });
+    }
+  }
+  invalid.assertNone();
 }
 
 /** The position of each column that the file has. */
@@ -84,8 +110,8 @@ function readHeader(cells: string[]): Positions {
   return positions;
 }
 
-/** Adds the row's pre-alert to the upload. Returns the invalid cells of the row. */
-function takeRow(upload: Upload, positions: Positions, ids: string[], row: CsvRow): InvalidCell[] {
+/** Takes a row whose cells are valid. Returns the invalid cells of another one. */
+function takeRow(upload: Upload, positions: Positions, rows: SentRow[], row: CsvRow): InvalidCell[] {
   if (row.cells.every((cell) => cell.trim() === '')) {
     upload.skipped += 1;
     return [];
@@ -93,21 +119,16 @@ function takeRow(upload: Upload, positions: Positions, ids: string[], row: CsvRo
   const textOf = (column: Column) => (row.cells[positions.get(column) ?? -1] ?? '').trim();
   const invalid = COLUMN_NAMES.flatMap((column) => {
     const { isRequired, maxChars } = COLUMNS[column];
-    const problem = validateText(textOf(column), isRequired, maxChars);
+    // The reader of scans judges the control characters of a number.
+    const text = column === 'tracking_number' ? textOf(column).replace(/\p{Cc}/gu, ' ') : textOf(column);
+    const problem = validateText(text, isRequired, maxChars);
     return problem ? { column, problem } : [];
   });
   if (invalid.length > 0) return invalid;
-  const trackingNumber = textOf('tracking_number');
-  if (upload.prealerts.has(trackingNumber)) {
-    upload.repeatedRows.push(row.number);
-    return [];
-  }
-  upload.prealerts.set(trackingNumber, {
+  rows.push({
     number: row.number,
-    id: ids[upload.prealerts.size] ?? '',
     userCode: textOf('user_code'),
-    trackingNumber,
-    trackingKey: parcelKey(trackingNumber),
+    trackingNumber: textOf('tracking_number'),
     vendor: textOf('vendor') || null,
     description: textOf('description') || null,
     reference: textOf('reference') || null,

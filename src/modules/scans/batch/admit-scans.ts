@@ -1,12 +1,15 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { findNamedCustomers, findNamedIds, readReferences } from '../../packages/public.js';
+import type { ConflictReason } from '../fold/fold.js';
 import * as queries from './queries.js';
 import { ID_REUSED, isAccepted, toIntake, toRefusal, type ReadScan, type RefusedScan } from './read-scans.js';
 
 /** A scan that is stored already, or that can be stored. */
 export type AdmittedScan = ReadScan & {
   isRepeated: boolean;
+  /** Of a stored scan: the reason that is stored. */
+  storedReason: ConflictReason | null;
   manifestId: string | null;
   /** Of a load or unload: whether the manifest is ready. */
   isAdmitted: boolean;
@@ -42,26 +45,26 @@ export async function admitScans(
   return received.map((each) => {
     if (!isAccepted(each)) return each;
     const hash = hashes.get(each.id);
-    const parcelKey = stored.get(each.id)?.parcelKey;
     if (hash !== undefined && hash !== each.contentHash) return { scanId: each.id, refusal: ID_REUSED };
-    if (hash !== undefined) return repeated(each, parcelKey);
+    if (hash !== undefined) return repeated(each, stored.get(each.id));
     const admitted = wrong.get(each) ?? admitOnManifest(each, manifests);
     if (isAccepted(admitted)) hashes.set(each.id, each.contentHash);
     return admitted;
   });
 }
 
-const repeated = (scan: ReadScan, parcelKey: string | undefined): AdmittedScan => ({
+const repeated = (scan: ReadScan, stored: queries.KnownScan | undefined): AdmittedScan => ({
   ...scan,
-  keys: parcelKey === undefined ? scan.keys : [...new Set([parcelKey, ...scan.keys])],
+  keys: stored ? [...new Set([stored.parcelKey, ...scan.keys])] : scan.keys,
   isRepeated: true,
+  storedReason: stored?.reason ?? null,
   manifestId: null,
   isAdmitted: true,
 });
 
 function admitOnManifest(scan: ReadScan, manifests: queries.ManifestRow[]): Admitted {
   const { manifest_id: id, manifest_number: number } = scan.details;
-  const own = { ...scan, isRepeated: false };
+  const own = { ...scan, isRepeated: false, storedReason: null };
   if (id === undefined && number === undefined) return { ...own, manifestId: null, isAdmitted: true };
   const manifest = manifests.find((row) => row.id === id || row.manifestNumber === number);
   if (manifest) return { ...own, manifestId: manifest.id, isAdmitted: manifest.status === 'ready' };

@@ -1,19 +1,22 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
+import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { isHouseNumber } from '../../packages/public.js';
+import { needsRecords, selectKnown } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
-import { groupByParcel } from './group-by-parcel.js';
+import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
 import * as queries from './queries.js';
 import {
+  identifyScan,
   isAccepted,
-  readScan,
+  readSentScan,
   refuseTime,
   toRefusal,
   type ReadScan,
   type RefusedScan,
+  type SentItem,
 } from './read-scans.js';
 
 type Items = BodyOf<'sendScans'>['scans'];
@@ -30,30 +33,40 @@ export async function executeBatch(
   station: string,
   items: Items,
 ): Promise<(RefusedScan | ExecutedScan)[]> {
-  const read = items.map(readItem);
+  const read = await readItems(items);
   if (read.every((each) => 'refusal' in each)) {
     await ctx.assertAdmitted();
     return read;
   }
   return ctx.preparedTransaction(async (tx) => {
-    const [found, now] = await findHoused(ctx, tx, read);
-    const timely = found.map((each) => refuseWrongTime(each, now));
-    await tx.defer(lockParcels(ctx.tenantId, timely.flatMap(keysOf)));
-    const admitted = await admitScans(ctx, tx, timely);
-    const parcels = await executeParcels(ctx, tx, station, groupByParcel(admitted.filter(isAccepted)));
-    return admitted.map((each) =>
-      isAccepted(each) ? { scan: each, parcel: parcelOf(parcels, each) } : each,
-    );
+    const identified = await identifyScans(ctx, tx, read);
+    await tx.defer(lockParcels(ctx.tenantId, identified.flatMap(keysOf)));
+    const admitted = await admitScans(ctx, tx, identified);
+    const { parts, refused } = await limitScans(ctx, tx, groupByParcel(admitted.filter(isAccepted)));
+    const parcels: ParcelResult[] = [];
+    for (const part of parts) parcels.push(...(await executeParcels(ctx, tx, station, part)));
+    return admitted.map((each) => {
+      if (!isAccepted(each)) return each;
+      if (refused.has(each.id)) return { scanId: each.id, refusal: TOO_MANY_SCANS };
+      return { scan: each, parcel: parcelOf(parcels, each) };
+    });
   });
 }
 
-/** A scan to execute, or one that is refused. */
-type Received = ReadScan | RefusedScan;
+async function readItems(items: Items): Promise<(SentItem | RefusedScan)[]> {
+  const pauseWhenDue = makePauseWhenDue();
+  const read: (SentItem | RefusedScan)[] = [];
+  for (const item of items) {
+    await pauseWhenDue();
+    read.push(readItem(item));
+  }
+  return read;
+}
 
-function readItem(item: Items[number]): Received {
+function readItem(item: Items[number]): SentItem | RefusedScan {
   if ('error' in item) return { scanId: scanIdOf(item.sent), refusal: toRefusal(item.error) };
   try {
-    return readScan(item.value);
+    return readSentScan(item.value);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { scanId: item.value.scan_id, refusal: toRefusal(error) };
@@ -65,27 +78,44 @@ function scanIdOf(sent: unknown): string | null {
   return typeof sent.scan_id === 'string' ? sent.scan_id : null;
 }
 
-const keysOf = (each: Received): string[] => ('refusal' in each ? [] : each.keys);
+const keysOf = (each: ReadScan | RefusedScan): string[] => ('refusal' in each ? [] : each.keys);
 
-/** Gives scans of house numbers the key of their package, and returns the time of the database. */
-async function findHoused(ctx: UserContext, tx: BulkTx, read: Received[]): Promise<[Received[], Date]> {
-  const texts = read.flatMap((each) => ('refusal' in each || !isHouseNumber(each.number) ? [] : each.number));
-  const [[time], rows] = await tx.queryAll([queries.serverTime(), queries.keysOfHouseNumbers(ctx, texts)]);
-  const keys = new Map(rows.map((row) => [row.houseNumber, row.trackingKey]));
-  const found = read.map((each): Received => {
-    const key = 'refusal' in each ? undefined : keys.get(each.number);
-    return key === undefined ? each : { ...each, keys: [key] };
+/** Refuses scans with a wrong time, and finds the parcels of the others. */
+async function identifyScans(
+  ctx: UserContext,
+  tx: BulkTx,
+  read: (SentItem | RefusedScan)[],
+): Promise<(ReadScan | RefusedScan)[]> {
+  const undecided = read.filter(isAccepted).filter(({ reading }) => needsRecords(reading));
+  const [[time], stored, known] = await tx.queryAll([
+    queries.serverTime(),
+    queries.scansById(
+      ctx,
+      undecided.map(({ id }) => id),
+    ),
+    selectKnown(
+      ctx,
+      undecided.map(({ reading }) => reading),
+    ),
+  ]);
+  const now = new Date(time?.now ?? 0);
+  const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
+  return read.map((each) => {
+    const item = refuseWrongTime(each, now);
+    return isAccepted(item) ? identifyScan(item, known, storedKeys.get(item.id)) : item;
   });
-  return [found, new Date(time?.now ?? 0)];
 }
 
-function refuseWrongTime(each: Received, now: Date): Received {
-  const refusal = 'refusal' in each ? undefined : refuseTime(each.scannedAt, now);
-  return refusal && 'id' in each ? { scanId: each.id, refusal } : each;
+function refuseWrongTime(each: SentItem | RefusedScan, now: Date): SentItem | RefusedScan {
+  const refusal = isAccepted(each) ? refuseTime(each.scannedAt, now) : undefined;
+  return refusal && isAccepted(each) ? { scanId: each.id, refusal } : each;
 }
 
 function parcelOf(parcels: ParcelResult[], scan: AdmittedScan): ParcelResult {
-  const parcel = parcels.find(({ reasons }) => reasons.has(scan.id));
+  // A stored scan of a parcel with more scans than are folded has no reason of this fold.
+  const parcel =
+    parcels.find(({ reasons }) => reasons.has(scan.id)) ??
+    parcels.find(({ keys }) => scan.keys.some((key) => keys.includes(key)));
   if (!parcel) throw new Error('A scan of the batch belongs to no parcel.');
   return parcel;
 }

@@ -1,17 +1,19 @@
+import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
-import { foldStoredParcel, readManifests } from './fold-stored-parcel.js';
-import type { BatchParcel } from './group-by-parcel.js';
+import { foldStoredParcel, readManifests, type ManifestFacts } from './fold-stored-parcel.js';
+import type { BatchParcel } from './batch-parcels.js';
 import { packageStates, type PositionRow, type StateRow } from './queries.js';
 import { correctReceipt, receive, type ReceivedParcel } from './receive.js';
-import { positionOf, saveScans } from './save.js';
+import { positionOf, saveScans, type FoldedWork } from './save.js';
 import { planMoves, recordPlanned } from './status-moves.js';
 import { readParcels } from './stored-parcel.js';
 
 /** The state of a parcel after a batch, and the reasons of the conflicts of its scans; null for a scan that is done. */
 export type ParcelResult = {
+  keys: string[];
   state: StateRow | undefined;
   position: PositionRow | undefined;
   reasons: Map<string, ConflictReason | null>;
@@ -28,10 +30,7 @@ export async function executeParcels(
   for (const parcel of await readParcels(ctx, tx, station, parcels))
     received.push(await receive(ctx, tx, parcel));
   const manifests = await readManifests(ctx, tx, received);
-  const work = received.map((parcel) => {
-    const folded = foldStoredParcel(parcel, manifests);
-    return { parcel, folded, moves: planMoves(parcel, folded), position: positionOf(parcel, folded) };
-  });
+  const work = await foldParcels(received, manifests);
   for (const { parcel, folded } of work) await correctReceipt(ctx, tx, parcel, folded.receiptId);
   await recordPlanned(
     ctx,
@@ -42,10 +41,22 @@ export async function executeParcels(
   const keys = received.map(({ key }) => key);
   const states = new Map((await tx.query(packageStates(ctx, keys))).map((row) => [row.trackingKey, row]));
   return work.map(({ parcel, folded, position }) => ({
+    keys: parcel.keys,
     state: states.get(parcel.key),
     position,
     reasons: folded.reasons,
   }));
+}
+
+async function foldParcels(parcels: ReceivedParcel[], manifests: ManifestFacts): Promise<FoldedWork[]> {
+  const pauseWhenDue = makePauseWhenDue();
+  const work: FoldedWork[] = [];
+  for (const parcel of parcels) {
+    await pauseWhenDue();
+    const folded = foldStoredParcel(parcel, manifests);
+    work.push({ parcel, folded, moves: planMoves(parcel, folded), position: positionOf(parcel, folded) });
+  }
+  return work;
 }
 
 /** Executes the stored scans of a parcel that ReceivePackage has received. Returns the status of its package. */

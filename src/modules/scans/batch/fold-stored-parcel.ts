@@ -1,9 +1,10 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { statusAfter, type PackageStatus } from '../../packages/public.js';
 import { foldParcel, type FoldedParcel, type StatusFact } from '../fold/fold.js';
 import * as queries from './queries.js';
 import type { ReceivedParcel } from './receive.js';
-import type { ManifestStatus } from '../fold/manifest-status.js';
+import { MAX_EVENTS } from './stored-parcel.js';
 
 /** The manifests that the scans of a batch's parcels refer to, and the couriers that have packages on them. */
 export type ManifestFacts = { statuses: Map<string, ManifestStatus>; couriers: Map<string, Set<string>> };
@@ -54,7 +55,9 @@ function factsOf({ package: stored, scans, events }: ReceivedParcel): StatusFact
   const last = events.at(-1)?.status ?? 'received';
   if (last !== stored.status) return [{ status: stored.status, occurredAt: '', recordedAt: '' }];
   const ownEvents = new Set(scans.flatMap(({ eventId }) => eventId ?? []));
-  return events.filter(({ id }) => !ownEvents.has(id));
+  const facts: StatusFact[] = events.filter(({ id }) => !ownEvents.has(id));
+  const status = events.length < MAX_EVENTS ? null : (events[0]?.previousStatus ?? null);
+  return status === null ? facts : [{ status, occurredAt: '', recordedAt: '' }, ...facts];
 }
 
 /** The rules of RecordPackageEvent. */

@@ -1,9 +1,9 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
-import type { ManifestStatus } from '../fold/manifest-status.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
 import type { Details } from './read-scans.js';
 
@@ -12,14 +12,6 @@ const iso = (time: string): Sql =>
   sql`to_char(${raw(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 export const serverTime = (): Sql<{ now: string }> => sql`select ${iso('clock_timestamp()')} as now`;
-
-/** Selects the tracking keys of packages by their house numbers. */
-export const keysOfHouseNumbers = (
-  ctx: UserContext,
-  houseNumbers: string[],
-): Sql<Pick<Package, 'houseNumber' | 'trackingKey'>> =>
-  sql`select p.house_number as "houseNumber", p.tracking_key as "trackingKey" from packages p
-    where ${tenantRows(ctx, 'p')} and p.house_number = any(${houseNumbers}::text[])`;
 
 export type ManifestRow = Pick<Manifest, 'id' | 'manifestNumber'> & { status: ManifestStatus };
 
@@ -33,10 +25,10 @@ export const lockedManifests = (ctx: UserContext, ids: string[], numbers: string
 export const manifestStatuses = (ctx: UserContext, ids: string[]): Sql<Omit<ManifestRow, 'manifestNumber'>> =>
   sql`select m.id, m.status from manifests m where ${tenantRows(ctx, 'm')} and m.id = any(${ids}::uuid[])`;
 
-export type KnownScan = Pick<Scan, 'id' | 'contentHash' | 'parcelKey'>;
+export type KnownScan = Pick<Scan, 'id' | 'contentHash' | 'parcelKey'> & { reason: ConflictReason | null };
 
 export const scansById = (ctx: UserContext, ids: string[]): Sql<KnownScan> =>
-  sql`select s.id, s.content_hash as "contentHash", s.parcel_key as "parcelKey" from scans s
+  sql`select s.id, s.content_hash as "contentHash", s.parcel_key as "parcelKey", s.reason from scans s
     where ${tenantRows(ctx, 's')} and s.id = any(${ids}::uuid[])`;
 
 export type StoredScan = Pick<
@@ -51,11 +43,29 @@ export type StoredScan = Pick<
   reason: ConflictReason | null;
 };
 
-export const scansOfParcels = (ctx: UserContext, keys: string[]): Sql<StoredScan> =>
+/** Counts the stored scans of parcels, at most `limit` for each key. */
+export const countScans = (
+  ctx: UserContext,
+  keys: string[],
+  limit: number,
+): Sql<{ parcelKey: string; count: number }> =>
+  sql`select k.key as "parcelKey", count(*)::int as count
+    from unnest(${keys}::text[]) as k (key)
+    cross join lateral (
+      select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key limit ${limit}::int
+    ) as stored
+    group by k.key`;
+
+/** Selects the newest scans of parcels, at most `limit` for each key. */
+export const scansOfParcels = (ctx: UserContext, keys: string[], limit: number): Sql<StoredScan> =>
   sql`select s.id, s.station, s.kind, ${iso('s.scanned_at')} as "scannedAt", ${iso('s.arrived_at')} as "arrivedAt",
       s.parcel_key as "parcelKey", s.scan, s.details, s.manifest_id as "manifestId", s.is_admitted as "isAdmitted",
       s.event_id as "eventId", s.outcome, s.reason
-    from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[])`;
+    from unnest(${keys}::text[]) as k (key)
+    cross join lateral (
+      select * from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key
+      order by s.scanned_at desc, s.id desc limit ${limit}::int
+    ) as s`;
 
 export type PackageRow = Pick<Package, 'id' | 'trackingKey' | 'courierId' | 'manifestId'> & {
   status: PackageStatus;
@@ -70,18 +80,26 @@ export const lockedPackages = (ctx: UserContext, keys: string[]): Sql<PackageRow
 export type EventRow = {
   id: string;
   packageId: string;
+  previousStatus: PackageStatus | null;
   status: PackageStatus;
   occurredAt: string;
   recordedAt: string;
 };
 
-/** Selects the changes of the packages' status after their receipt. Not in the statement that waits for the packages' locks. */
-export const statusEvents = (ctx: UserContext, keys: string[]): Sql<EventRow> =>
-  sql`select e.id, e.package_id as "packageId", e.status, ${iso('e.occurred_at')} as "occurredAt",
-      ${iso('e.recorded_at')} as "recordedAt"
+/**
+ * Selects the changes of the packages' status after their receipt, at most the newest `limit` of each. Not in the statement that
+ * waits for the packages' locks.
+ */
+export const statusEvents = (ctx: UserContext, keys: string[], limit: number): Sql<EventRow> =>
+  sql`select e.id, e.package_id as "packageId", e.previous_status as "previousStatus", e.status,
+      ${iso('e.occurred_at')} as "occurredAt", ${iso('e.recorded_at')} as "recordedAt"
     from packages p
-    join package_events e on e.tenant_id = p.tenant_id and e.package_id = p.id
-    where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[]) and e.source <> 'intake'
+    cross join lateral (
+      select * from package_events e
+      where e.tenant_id = p.tenant_id and e.package_id = p.id and e.source <> 'intake'
+      order by e.place desc limit ${limit}::int
+    ) as e
+    where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[])
     order by e.place`;
 
 /** Selects the couriers that have a package on each manifest. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { JsonBodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { ApiError, fieldError, type FieldError } from '../../../platform/errors/errors.js';
-import type { Intake } from '../../packages/public.js';
-import { parcelKeys } from '../../tracking-numbers/public.js';
+import { decideParcel, type Intake, type KnownRow } from '../../packages/public.js';
+import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
 
 export type SentScan = JsonBodyOf<'sendScans'>['scans'][number];
 export type SentReceive = Extract<SentScan, { kind: 'receive' }>;
@@ -17,22 +17,30 @@ export type Details = Omit<Partial<SentReceive>, 'scan_id' | 'scanned_at' | 'kin
 };
 
 /** A scan that is acceptable by itself. */
-export type ReadScan = {
+export type SentItem = {
   id: string;
   kind: SentScan['kind'];
   /** ISO 8601, in UTC with milliseconds. */
   scannedAt: string;
   /** The text as the scanner sent it. */
   scan: string;
-  /** The text without what the scanner added. */
-  number: string;
-  keys: string[];
+  reading: ScanReading;
   details: Details;
   contentHash: string;
 };
 
+/** A scan whose parcel is known. */
+export type ReadScan = SentItem & {
+  /** The text without what the scanner added. */
+  number: string;
+  /** The keys of the parcel. */
+  keys: string[];
+  /** Whether a house number was scanned. */
+  isLabel: boolean;
+};
+
 export type Refusal = {
-  reason: 'invalid' | 'id_reused' | 'clock_ahead' | 'too_old';
+  reason: 'invalid' | 'id_reused' | 'clock_ahead' | 'too_old' | 'too_many_scans';
   message: string;
   errors: FieldError[];
 };
@@ -50,16 +58,36 @@ const KIND_FIELDS = {
 } as const satisfies Record<SentScan['kind'], readonly (keyof Details)[]>;
 
 /** Reads a scan that the contract accepts. @throws ApiError validation_failed */
-export function readScan(sent: SentScan): ReadScan {
+export function readSentScan(sent: SentScan): SentItem {
   const scannedAt = toIsoTime(sent.scanned_at);
   const details = pickDetails(sent);
   assertOneManifest(sent.kind, details);
-  const { trackingNumber: number, keys } = parcelKeys(sent.scan);
   const { scan_id: id, kind, scan } = sent;
   const contentHash = createHash('sha256')
     .update(JSON.stringify([kind, scannedAt, scan, details]))
     .digest('hex');
-  return { id, kind, scannedAt, scan, number, keys, details, contentHash };
+  return { id, kind, scannedAt, scan, reading: readScan(scan), details, contentHash };
+}
+
+/**
+ * Returns the scan with its parcel, by the rule of intake.
+ *
+ * @param storedKey the key of a scan that is stored already: it stays with its parcel
+ */
+export function identifyScan(
+  item: SentItem,
+  known: KnownRow[],
+  storedKey: string | undefined,
+): ReadScan | RefusedScan {
+  if (storedKey !== undefined)
+    return { ...item, number: item.reading.text, keys: [storedKey], isLabel: false };
+  try {
+    const { trackingNumber, keys, labelled } = decideParcel(item.reading, known, 'scan');
+    return { ...item, number: trackingNumber, keys, isLabel: labelled !== null };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { scanId: item.id, refusal: toRefusal(error) };
+  }
 }
 
 /** Picks the fields of the kind in a fixed order: unknown keys are ignored, and the order of keys is no difference. */
@@ -133,7 +161,7 @@ export const toRefusal = ({ message, detail }: ApiError, field = 'body'): Refusa
 /** The scan as it was sent, and why it is refused. */
 export type RefusedScan = { scanId: string | null; refusal: Refusal };
 
-export const isAccepted = <Scan extends ReadScan>(scan: Scan | RefusedScan): scan is Scan => 'id' in scan;
+export const isAccepted = <Scan extends SentItem>(scan: Scan | RefusedScan): scan is Scan => 'id' in scan;
 
 /** The body of ReceivePackage that a receive scan stands for. The contract requires its weight. */
 export const toIntake = ({ scan, details }: Pick<ReadScan, 'scan' | 'details'>): Intake => ({

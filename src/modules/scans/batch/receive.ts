@@ -26,7 +26,7 @@ export async function receive(ctx: UserContext, tx: BulkTx, parcel: StoredParcel
     const receivedBy = !known ? 'nobody' : appliedReceipt ? 'scan' : 'intake';
     return { ...parcel, receivedBy, appliedReceipt, key: known?.trackingKey ?? parcel.keys[0] ?? '' };
   }
-  const { row } = await receiveParcel(ctx, tx, toIntake(first));
+  const { row } = await receiveParcel(ctx, tx, toIntake(first), first.parcel);
   const { id, courierId, trackingKey, status } = row;
   const stored: PackageRow = { id, courierId, status, trackingKey, manifestId: null };
   if (fresh.length > 1) await rescanParcel(ctx, tx, parcel.keys);

@@ -1,5 +1,5 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import { parcelKeys } from '../../tracking-numbers/public.js';
+import { readScan } from '../../tracking-numbers/public.js';
 import { compareScans, type FoldedParcel } from '../fold/fold.js';
 import * as queries from './queries.js';
 import type { NewScan, PositionRow } from './queries.js';
@@ -50,7 +50,7 @@ export async function saveScans(
 function scansToSave({ parcel, folded, moves }: FoldedWork) {
   const events = new Map(moves.map(({ scanId, move }) => [scanId, move.eventId]));
   return parcel.scans.map((before) => {
-    const { location: _, ...stored } = before;
+    const { location: _, parcel: __, ...stored } = before;
     const reason = folded.reasons.get(before.id) ?? null;
     const outcome = reason === null ? ('done' as const) : ('conflict' as const);
     const eventId = events.get(before.id) ?? before.eventId;
@@ -66,10 +66,11 @@ const isChanged = (before: Saved, after: Saved): boolean =>
 
 /** The position of a parcel. Without scans of a kind, for example after their retention, what is stored stays. */
 export function positionOf(
-  { key, scans, positions }: ReceivedParcel,
+  { key, scans, positions, isTruncated }: ReceivedParcel,
   folded: FoldedParcel,
 ): PositionRow | undefined {
   const stored = positions.find(({ parcelKey }) => parcelKey === key) ?? positions[0];
+  if (isTruncated) return stored && { ...stored, parcelKey: key };
   const hasLoads = scans.some(({ manifestId }) => manifestId !== null);
   const load = hasLoads
     ? {
@@ -87,8 +88,14 @@ export function positionOf(
   const [first] = [...scans].sort(compareScans);
   return {
     parcelKey: key,
-    scan: first ? parcelKeys(first.scan).trackingNumber : (stored?.scan ?? ''),
+    scan: first ? shownNumber(first.scan, key) : (stored?.scan ?? ''),
     location,
     ...load,
   };
+}
+
+/** Returns the number of a scan that has the key. Without it, for example because the package was renumbered, the whole text. */
+function shownNumber(scan: string, key: string): string {
+  const { numbers, text } = readScan(scan);
+  return numbers.find(({ keys }) => keys.includes(key))?.text ?? text;
 }

@@ -1,18 +1,28 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
-import type { BatchParcel } from './group-by-parcel.js';
+import { MAX_SCANS, type BatchParcel } from './batch-parcels.js';
 import * as queries from './queries.js';
 import type { EventRow, NewScan, PackageRow, PositionRow, StoredScan } from './queries.js';
 
+/** The changes of the status that are folded. The status before them counts from the beginning. */
+export const MAX_EVENTS = 500;
+
 /** A scan that is stored, or a new one. */
-export type ScanOfParcel = Omit<NewScan, 'outcome'> & Pick<ParcelScan, 'outcome' | 'location'>;
+export type ScanOfParcel = Omit<NewScan, 'outcome'> &
+  Pick<ParcelScan, 'outcome' | 'location'> & {
+    /** The parcel of a new scan of a tracking number. */
+    parcel: ScannedParcel | undefined;
+  };
 
 /** What is stored of a parcel, with its new scans. */
 export type StoredParcel = {
   keys: string[];
   package: PackageRow | undefined;
   scans: ScanOfParcel[];
+  /** Whether more scans are stored than are folded: then the place and the load stay as they are stored. */
+  isTruncated: boolean;
   events: EventRow[];
   positions: PositionRow[];
 };
@@ -27,8 +37,9 @@ export async function readParcels(
   const keys = parcels.flatMap((parcel) => parcel.keys);
   const [packages, scans, events, positions, [time]] = await tx.queryAll([
     queries.lockedPackages(ctx, keys),
-    queries.scansOfParcels(ctx, keys),
-    queries.statusEvents(ctx, keys),
+    // One more, to detect that there are more.
+    queries.scansOfParcels(ctx, keys, MAX_SCANS + 1),
+    queries.statusEvents(ctx, keys, MAX_EVENTS),
     queries.positionsOfParcels(ctx, keys),
     queries.serverTime(),
   ]);
@@ -39,13 +50,15 @@ export async function readParcels(
   return parcels.map(({ keys: own, scans: sent }) => {
     const known = own.flatMap((key) => packageOf.get(key) ?? [])[0];
     const fresh = sent.filter(({ isRepeated }) => !isRepeated);
+    const stored = own.flatMap((key) => scansOf.get(key) ?? []);
     return {
       keys: own,
       package: known,
       scans: [
-        ...own.flatMap((key) => scansOf.get(key) ?? []).map(fromStored),
+        ...stored.slice(0, MAX_SCANS).map(fromStored),
         ...fresh.map((scan) => fromSent(scan, station, time?.now ?? '')),
       ],
+      isTruncated: stored.length > MAX_SCANS,
       events: known ? (eventsOf.get(known.id) ?? []) : [],
       positions: own.flatMap((key) => positionOf.get(key) ?? []),
     };
@@ -55,6 +68,7 @@ export async function readParcels(
 const fromStored = (row: StoredScan): ScanOfParcel => ({
   ...row,
   contentHash: '',
+  parcel: undefined,
   location: row.details.location ?? null,
 });
 
@@ -67,11 +81,17 @@ function fromSent(sent: AdmittedScan, station: string, arrivedAt: string): ScanO
     station,
     arrivedAt,
     location,
+    parcel: parcelOf(sent),
     parcelKey: '',
     eventId: null,
     outcome: null,
     reason: null,
   };
+}
+
+function parcelOf({ number, keys: [key, ...others], isLabel }: AdmittedScan): ScannedParcel | undefined {
+  if (key === undefined || isLabel) return undefined;
+  return { trackingNumber: number, keys: [key, ...others], labelled: null };
 }
 
 function groupBy<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {

@@ -32,8 +32,8 @@ const viewRefused = ({ scanId, refusal: { reason, message, errors } }: RefusedSc
   parcel: null,
 });
 
-function viewExecuted({ scan: { id, kind, number, isRepeated }, parcel }: ExecutedScan): Result {
-  const reason = parcel.reasons.get(id) ?? null;
+function viewExecuted({ scan: { id, kind, number, isRepeated, storedReason }, parcel }: ExecutedScan): Result {
+  const reason = parcel.reasons.has(id) ? (parcel.reasons.get(id) ?? null) : storedReason;
   const outcome = reason === null ? 'done' : 'conflict';
   return {
     scan_id: id,

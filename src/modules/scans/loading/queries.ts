@@ -1,11 +1,11 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
+import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import { HELD, type ExtraReason } from '../fold/extra-reason.js';
-import type { ManifestStatus } from '../fold/manifest-status.js';
 
 export type LoadedManifestRow = Pick<
   Manifest,

@@ -1,6 +1,7 @@
 import { hasCheckDigit, strengthOf } from './check-digits.js';
-import { carrierFormats, type Format, type Groups, type Lookups } from './formats.js';
+import { formatsOfLength, type Format, type Groups, type Lookups } from './formats.js';
 import { innerNumbers, toldNumber } from './told-number.js';
+import { uspsNumberIn } from './usps.js';
 
 /** A format that a number fits. */
 export type Candidate = {
@@ -19,9 +20,6 @@ export type Candidate = {
 
 type Match = { format: Format; groups: Groups; number: string };
 
-/** No format is longer: the longest, of DHL, has 41 characters. */
-const MAX_LENGTH = 41;
-
 /**
  * Returns the formats that a number fits, best first. A format whose check digit is wrong is not one of them. A label that
  * contains another number is also tried as that number.
@@ -29,21 +27,27 @@ const MAX_LENGTH = 41;
  * @param number without white space, in capital letters
  */
 export function findCandidates(number: string): Candidate[] {
-  if (number.length > MAX_LENGTH) return [];
-  const matches = matchesOf(number).map((match) => ({ match, told: toldNumber(match.format.id, match) }));
+  const fitting = matchesOf(number);
+  if (fitting.length === 0 && !number.startsWith('420')) return [];
+  const matches = fitting.map((match) => ({ match, told: toldNumber(match.format.id, match) }));
   const told = new Set(matches.map(({ told: text }) => text));
-  const inner = matches
-    .flatMap(({ match }) => innerNumbers(match.format.id, number))
+  const inner = [...matches.flatMap(({ match }) => innerNumbers(match.format.id, number)), ...uspsInner(number)]
     .filter(({ text }) => !told.has(text))
-    .flatMap(({ format, text }) => matchesOf(text).filter(({ format: { id } }) => id === format))
+    .flatMap(({ format, text }) => matchesOf(text).filter(({ format: { id } }) => id.startsWith(format)))
     .map((match) => ({ match, told: match.number }));
   return [...matches, ...inner]
     .sort((a, b) => scoreOf(b.match) - scoreOf(a.match))
     .map(({ match, told: trackingNumber }) => toCandidate(match, trackingNumber));
 }
 
+/** The expressions read a ZIP code of 9 digits where one of 5 is right. */
+function uspsInner(number: string): { format: string; text: string }[] {
+  const text = uspsNumberIn(number);
+  return text === undefined ? [] : [{ format: 'usps', text }];
+}
+
 function matchesOf(number: string): Match[] {
-  return carrierFormats().flatMap((format) => {
+  return formatsOfLength(number.length).flatMap((format) => {
     const groups: Groups | undefined = format.pattern.exec(number)?.groups;
     return groups && isPlausible(format, groups) ? [{ format, groups, number }] : [];
   });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../../config/project-root.js';
 import type { Checksum } from './check-digits.js';
+import { lengthRangeOf, type LengthRange } from './format-length.js';
 
 const FOLDER = join(projectRoot, 'data', 'tracking-numbers', 'couriers');
 
@@ -31,6 +32,7 @@ export type Format = {
   carrierName: string;
   /** Matches a whole number without white space. */
   pattern: RegExp;
+  length: LengthRange;
   checksum: Checksum | undefined;
   /** What the checksum needs in front of some serials. */
   prefix: { condition: RegExp; content: string } | undefined;
@@ -47,13 +49,22 @@ export type LookupEntry = { pattern: RegExp; text: string };
 /** The named parts of a number. */
 export type Groups = Record<string, string | undefined>;
 
-let loaded: Format[] | undefined;
+/** No format is longer: the longest, of DHL, has 41 characters. */
+const MAX_LENGTH = 41;
 
-/** Returns all formats of the data set. Reads the files once. */
-export function carrierFormats(): Format[] {
-  loaded ??= readdirSync(FOLDER).sort().flatMap(readCarrier);
-  return loaded;
+let loaded: Format[][] | undefined;
+
+/** Returns the formats of the data set that a number of this length can have. Reads the files once. */
+export function formatsOfLength(length: number): Format[] {
+  loaded ??= groupByLength(readdirSync(FOLDER).sort().flatMap(readCarrier));
+  return loaded[length] ?? [];
 }
+
+/** A number has one length, so it is compared with about four of the 39 formats. */
+const groupByLength = (formats: Format[]): Format[][] =>
+  Array.from({ length: MAX_LENGTH + 1 }, (_, length) =>
+    formats.filter(({ length: { min, max } }) => min <= length && length <= max),
+  );
 
 function readCarrier(file: string): Format[] {
   // The data set is part of the project; the tests read each format.
@@ -71,6 +82,7 @@ function toFormat(carrier: CarrierFile, entry: FormatEntry): Format {
     carrier: carrier.courier_code,
     carrierName: carrier.name,
     pattern: new RegExp(`^(?:${source})$`),
+    length: lengthRangeOf(source),
     checksum,
     prefix: format && {
       condition: new RegExp(format.prepend_if.matches_regex),

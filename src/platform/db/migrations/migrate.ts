@@ -9,6 +9,7 @@ import { readOpenMoves } from './open-moves.js';
 import { findPending, readHistory } from './history.js';
 import { LOCK_LIMITS, type LockLimits } from './lock-retries.js';
 import { readMigrations, type Migration } from './migration-files.js';
+import { commandLine } from '../../../config/commands.js';
 
 // An arbitrary key, the same in every replica.
 const MIGRATION_LOCK = 7_203_114;
@@ -87,7 +88,7 @@ async function assertNoMoves(client: pg.ClientBase): Promise<void> {
   if (!move) return;
   throw new Error(
     `The tenant ${move.id} is being moved, with the cell ${move.cell}, so no migration is applied. End the move with ` +
-      'npm run tenant:move and --confirm or --undo, and repeat.',
+      `${commandLine('tenant-move')} and --confirm or --undo, and repeat.`,
   );
 }
 
@@ -104,6 +105,6 @@ async function assertRequirements(client: pg.ClientBase, { name, requires }: Mig
   if (missing.length === 0) return;
   throw new Error(
     `${name} needs the background migration ${missing.join(', ')} to be finished. Run the workers until ` +
-      'npm run migrate -- --status shows that it is, and repeat.',
+      `${commandLine('migrate --status')} shows that it is, and repeat.`,
   );
 }

@@ -2,6 +2,7 @@ import type { BackgroundRow } from './background-rows.js';
 import type { HistoryRow } from './history.js';
 import type { Migration } from './migration-files.js';
 import { migrationsOf, type Releases } from './releases.js';
+import { commandLine } from '../../../config/commands.js';
 
 /** Exit codes of `npm run doctor -- --upgrade`. */
 export const UPGRADE_CODES = { rolling: 0, stop: 3, wait: 4, unsupported: 5 } as const;
@@ -29,7 +30,7 @@ export function judgeUpgrade(
     return {
       verdict: 'rolling',
       reasons: ['The database is new.'],
-      next: 'Run npm run migrate, then start.',
+      next: `Run ${commandLine('migrate')}, then start.`,
     };
   const applied = new Set(history.map(({ name }) => name));
   const pending = shipped.filter(({ name }) => !applied.has(name));
@@ -61,7 +62,7 @@ function findObstacle(
     ) ??
     unsupported(
       unfinished.map(({ name }) => `${name} began and did not finish.`),
-      'Run npm run doctor and correct this first.',
+      `Run ${commandLine('doctor')} and correct this first.`,
     ) ??
     unsupported(
       tooOld.map(({ name }) => `${name} of version ${upgradesFrom} is not applied.`),
@@ -91,7 +92,7 @@ function findRequired(
           reasons: required.map(
             ({ name, each }) => `${name} needs the background migration ${each} to be finished.`,
           ),
-          next: 'Let the workers of the running version finish it, and repeat. npm run migrate -- --status shows the progress.',
+          next: `Let the workers of the running version finish it, and repeat. ${commandLine('migrate --status')} shows the progress.`,
         }
       : undefined)
   );
@@ -104,7 +105,7 @@ function judgeKinds(pending: Migration[]): UpgradeVerdict {
     return {
       verdict: 'stop',
       reasons: stops.map(({ name }) => `The running version does not survive ${name}.`),
-      next: 'Stop every server and worker, run npm run migrate, and start the new version.',
+      next: `Stop every server and worker, run ${commandLine('migrate')}, and start the new version.`,
     };
   return {
     verdict: 'rolling',
@@ -112,6 +113,6 @@ function judgeKinds(pending: Migration[]): UpgradeVerdict {
       pending.length > 0
         ? pending.map(({ name }) => `The running version survives ${name}.`)
         : ['Every migration is applied.'],
-    next: 'Run npm run migrate, and replace the processes one after another.',
+    next: `Run ${commandLine('migrate')}, and replace the processes one after another.`,
   };
 }

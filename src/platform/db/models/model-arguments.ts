@@ -18,11 +18,27 @@ const CHANGES = new Set(['update', 'updateMany', 'updateManyAndReturn', 'delete'
 /**
  * Arguments that cannot name another table. `cursor` is not listed, because it finds a row without the filter.
  */
-const PLAIN = new Set(
-  'take,skip,limit,by,skipDuplicates,_count,_sum,_avg,_min,_max,where,having,orderBy,select,omit,distinct,data,create,update'.split(
-    ',',
-  ),
-);
+const PLAIN = new Set([
+  'take',
+  'skip',
+  'limit',
+  'by',
+  'skipDuplicates',
+  '_count',
+  '_sum',
+  '_avg',
+  '_min',
+  '_max',
+  'where',
+  'having',
+  'orderBy',
+  'select',
+  'omit',
+  'distinct',
+  'data',
+  'create',
+  'update',
+]);
 
 /** Returns the arguments of a model call with the scope's filter added. A created row gets the scope's tenant. */
 export function scopeArguments(model: string, operation: string, sent: unknown, scope: ModelScope): Fields {

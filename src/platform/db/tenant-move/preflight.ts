@@ -1,5 +1,6 @@
 import type { MovedTenant, OwnedCell } from './cell-state.js';
 import { listTenantTables } from './tenant-tables.js';
+import { commandLine } from '../../../config/commands.js';
 
 const OLDEST_VERSION = 15;
 
@@ -62,7 +63,7 @@ async function differences(source: OwnedCell, target: OwnedCell): Promise<string
     ...(one.migrations === other.migrations
       ? []
       : [
-          `The cells ${source.name} and ${target.name} have different migrations. Run npm run migrate for both.`,
+          `The cells ${source.name} and ${target.name} have different migrations. Run ${commandLine('migrate')} for both.`,
         ]),
     ...(one.keys.some((key) => other.keys.includes(key))
       ? []

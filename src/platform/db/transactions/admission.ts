@@ -63,9 +63,10 @@ export function enterModels({ db, caller }: Session): Sql<Admission> {
 export function enterScope(caller: Caller, also: Sql = empty): Sql<Admission> {
   switch (caller.kind) {
     case 'user':
-      return sql`select outcome${also} from enter_as_user(${caller.tenantId}::uuid, ${caller.userId}::uuid,
+      return sql`select outcome${also} from enter_with_token(${caller.tenantId}::uuid, ${caller.userId}::uuid,
         ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean,
-        ${caller.sessionId ?? null}::uuid, ${caller.enrolsFactor === true}::boolean)`;
+        ${caller.sessionId ?? null}::uuid, ${caller.enrolsFactor === true}::boolean,
+        ${caller.role}::text, ${caller.courierId}::uuid)`;
     case 'key':
       return sql`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
     case 'system':

@@ -51,14 +51,23 @@ export async function withUploads<Result>(
 /** All files that are on disk now. They are deleted when the process exits. */
 const onDisk = new Set<string>();
 process.once('exit', () => {
-  for (const path of onDisk) rmSync(path, { force: true });
+  for (const path of onDisk) {
+    try {
+      rmSync(path, { force: true });
+    } catch {
+      // The folder is gone or read-only. Other files may still be deleted.
+    }
+  }
 });
 
 async function deleteFiles({ paths }: Uploads): Promise<void> {
   await Promise.all(
     paths.splice(0).map(async (path) => {
-      await rm(path, { force: true });
-      onDisk.delete(path);
+      // A file that cannot be deleted does not fail a request that has succeeded. The end of the process tries again.
+      await rm(path, { force: true }).then(
+        () => onDisk.delete(path),
+        () => undefined,
+      );
     }),
   );
 }

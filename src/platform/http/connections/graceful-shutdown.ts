@@ -4,23 +4,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/errors.js';
 
-/** How long idle connections stay open, so that requests on their way still get a response. */
+/** How long requests on their way are still served, and idle connections stay open for them. */
 const LINGER_MS = 500;
 const IDLE_CHECK_MS = 50;
 
 /**
- * Shuts down without losing requests: stops listening, finishes accepted requests, and rejects new requests on open
- * connections with 503. Each of these responses closes its connection.
+ * Shuts down without losing requests: stops listening, and finishes accepted requests. A request that is on its way on an open
+ * connection is served too, because a proxy repeats few writes that get 503. Later ones get 503. Each response closes its
+ * connection, so an open connection has at most one more request.
  */
-export function rejectWhileClosing(app: FastifyInstance): void {
+export function serveWhileClosing(app: FastifyInstance): void {
   let isClosing = false;
+  let lingersUntilMs = 0;
 
   app.addHook('preClose', async () => {
     isClosing = true;
+    lingersUntilMs = performance.now() + LINGER_MS;
     await closeGracefully(app);
   });
-  app.addHook('onRequest', async () => {
+  app.addHook('onRequest', async (request) => {
     if (!isClosing) return;
+    const isReadiness = request.routeOptions.schema?.operationId === 'getReadiness';
+    if (performance.now() < lingersUntilMs && !isReadiness) return;
     throw new ApiError('unavailable', { variant: 'shutting_down', retryAfterSeconds: 1 });
   });
   app.addHook('onSend', async (_request, reply) => {

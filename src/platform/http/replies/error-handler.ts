@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { toFieldErrors } from '../../contract/field-errors.js';
+import type { Db } from '../../db/database.js';
 import { apiErrorOfViolation } from '../../db/violations.js';
 import type { Operation } from '../../contract/types.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
@@ -22,12 +23,14 @@ const UNDECLARED_BODIES: Record<string, 'body_too_large' | 'unsupported_media_ty
 };
 
 /** Returns Fastify's error handler. It is the only place that converts errors to failure responses. */
-export function makeFailureHandler(keyFailures: KeyFailureLimit) {
+export function makeFailureHandler(keyFailures: KeyFailureLimit, home: Db) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const ordered = await checkAccountFirst(toRequestError(error, request), request);
     const failure = await keyFailures.countFailure(ordered, request);
-    if (failure.httpStatus >= 500)
+    if (failure.httpStatus >= 500) {
+      (request.db ?? home).health.note(error);
       request.log.error({ ...attributionOf(request), err: error, code: failure.code }, failure.code);
+    }
     return sendError(failure, request, reply);
   };
 }

@@ -1,7 +1,9 @@
-import { DEMO } from '../../../development/demo/demo.js';
+import { PUBLISHED } from '../../../config/published.js';
+import { findPublished } from '../../published-credentials.js';
 import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected, Subject } from './subject.js';
+import { commandLine } from '../../../config/commands.js';
 
 /** Finds another deployment that has used this database, and secrets of this one that it has. */
 export async function checkDeployments({ client, config }: Connected): Promise<Finding[]> {
@@ -20,7 +22,7 @@ export async function checkDeployments({ client, config }: Connected): Promise<F
 const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment): Finding =>
   problem(
     `This database was used by the deployment ${name} (APP_ENV=${appEnv}), last on ${seenAt.toISOString()}.`,
-    'If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run npm run anonymise ' +
+    `If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run ${commandLine('anonymise')} ` +
       'as docs/staging.md describes. To keep the data as they are, run as the owner ' +
       `delete from installation.deployments where name = '${name}' and app_env = '${appEnv}'.`,
   );
@@ -44,20 +46,24 @@ const compareSecrets = (own: Deployment, other: Deployment): Finding[] =>
       ),
     );
 
-/** The credentials of the demo tenants are public. */
-export async function checkDemoData({ client, config }: Connected): Promise<Finding[]> {
+/** Finds the demo tenants, and published credentials in any tenant. Staging and production do not start with them. */
+export async function checkPublished({ client, config }: Connected): Promise<Finding[]> {
   if (config.appEnv === 'development') return orOk([], 'Development may contain the demo data.');
+  const published = await findPublished(client, config);
   const { rows } = await client.query<{ id: string }>(
     'select id from all_tenants() as id where id = any($1)',
-    [Object.values(DEMO.tenants)],
+    [Object.values(PUBLISHED.tenantIds)],
   );
   return orOk(
-    rows.map(({ id }) =>
-      warning(
-        `The database contains the demo tenant ${id}, whose passwords and keys are public.`,
-        'Disable its users and couriers, or start with a new database.',
+    [
+      ...published.map(({ message, remedy }) => problem(message, remedy)),
+      ...rows.map(({ id }) =>
+        warning(
+          `The database contains the demo tenant ${id}.`,
+          'Nobody can use it without a published credential. A new database does not contain it.',
+        ),
       ),
-    ),
-    'The database contains no demo data.',
+    ],
+    'The database contains no demo data and no published credential.',
   );
 }

@@ -24,7 +24,7 @@ export async function checkMail({ config }: Subject): Promise<Finding[]> {
     findings.push(
       problem(
         `There are no credentials for Amazon SES: ${missing}`,
-        'Provide a role of the instance, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+        'Provide AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, best as files in SECRETS_DIR, or a role of the machine or the pod.',
       ),
     );
   const unreachable = await connectTo(endpoint).then(() => undefined, messageOf);

@@ -2,6 +2,7 @@ import { readHistory } from '../../../platform/db/migrations/history.js';
 import { MIGRATIONS, readMigrations } from '../../../platform/db/migrations/migration-files.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
+import { commandLine } from '../../../config/commands.js';
 
 /** Compares the migrations of this build with those that the database has recorded. */
 export async function checkMigrations({ client }: Connected): Promise<Finding[]> {
@@ -38,7 +39,7 @@ export async function checkMigrations({ client }: Connected): Promise<Finding[]>
   );
 }
 
-const APPLY = 'run npm run migrate with DATABASE_OWNER_URL.';
+const APPLY = `run ${commandLine('migrate')} with DATABASE_OWNER_URL.`;
 const DOWNGRADE = 'Run the version that applied it, or a later one. A database cannot be downgraded.';
 const CHANGED =
   'Install the release again. If the script was changed on purpose, compare the schema with it.';

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
 import { orOk, problem, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
+import { commandLine } from '../../../config/commands.js';
 
 const SCHEMAS = ['public', 'queue', 'graphile_worker', 'installation'];
 
@@ -9,7 +10,12 @@ const SCHEMAS = ['public', 'queue', 'graphile_worker', 'installation'];
 export async function checkRights({ client, config, url }: Connected): Promise<Finding[]> {
   const { rows } = await client.query(`select from pg_roles where rolname = '${APP_ROLE}'`);
   if (rows.length === 0)
-    return [problem(`The role ${APP_ROLE} does not exist.`, 'Run npm run migrate with DATABASE_OWNER_URL.')];
+    return [
+      problem(
+        `The role ${APP_ROLE} does not exist.`,
+        `Run ${commandLine('migrate')} with DATABASE_OWNER_URL.`,
+      ),
+    ];
   const findings = [...(await findMissing(client)), ...(await findExcess(client))];
   const excess = await describeExcessPrivileges(url);
   if (excess && config.appEnv === 'development')

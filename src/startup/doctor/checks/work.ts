@@ -4,6 +4,7 @@ import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlo
 import { readPause } from '../../../platform/queue/outbound-pause.js';
 import { ok, orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
+import { commandLine } from '../../../config/commands.js';
 
 /** The work that waits should begin within seconds. */
 const LATE_SECONDS = 300;
@@ -12,7 +13,7 @@ const LATE_SECONDS = 300;
 export async function checkWorkers({ client }: Connected): Promise<Finding[]> {
   const backlog = await readBacklog(client);
   if (backlog.worker_pools > 0) return [ok(`Workers with a recent heartbeat: ${backlog.worker_pools}.`)];
-  const remedy = 'Start npm run worker, or servers without RUN_WORKER=false.';
+  const remedy = `Start ${commandLine('worker')}, or servers without RUN_WORKER=false.`;
   const isWaiting = backlog.queue.some(({ ready }) => ready > 0);
   return isWaiting
     ? [problem('No worker runs, and jobs wait.', remedy)]
@@ -26,7 +27,7 @@ export async function checkPause({ client }: Connected): Promise<Finding[]> {
   return [
     warning(
       `Outbound work is paused since ${pause.since.toISOString()}: ${pause.reason}`,
-      'Run npm run outbound to see what waits, then resume it as docs/restore.md describes.',
+      `Run ${commandLine('outbound')} to see what waits, then resume it as docs/restore.md describes.`,
     ),
   ];
 }
@@ -38,7 +39,7 @@ export async function checkMoves({ client }: Connected): Promise<Finding[]> {
     moves.map(({ id, state, cell, since }) =>
       warning(
         `The tenant ${id} is being moved, with the cell ${cell}: ${state} since ${since.toISOString()}.`,
-        'End it with npm run tenant:move and --confirm or --undo, before the next upgrade.',
+        `End it with ${commandLine('tenant-move')} and --confirm or --undo, before the next upgrade.`,
       ),
     ),
     'No tenant is being moved.',
@@ -89,7 +90,10 @@ export async function checkBackground({ client }: Connected): Promise<Finding[]>
     unfinished.map(({ name, status, lastError }) => {
       if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
       return status === 'paused'
-        ? warning(`The background migration ${name} is paused.`, `Run npm run migrate -- --resume ${name}.`)
+        ? warning(
+            `The background migration ${name} is paused.`,
+            `Run ${commandLine(`migrate --resume ${name}`)}.`,
+          )
         : ok(`The background migration ${name} is running.`);
     }),
     'All background migrations have finished.',

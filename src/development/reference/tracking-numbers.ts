@@ -1,7 +1,5 @@
-import type { SeededRandom } from './seeded-random.js';
-
-export const CARRIERS = ['USPS', 'UPS', 'FedEx', 'DHL Express', 'Amazon Logistics', 'OnTrac'] as const;
-export type Carrier = (typeof CARRIERS)[number];
+import type { Carrier } from './companies.js';
+import type { SeededRandom } from '../demo/values/seeded-random.js';
 
 const MIAMI_ZIP = '33166';
 

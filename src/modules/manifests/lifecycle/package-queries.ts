@@ -4,26 +4,18 @@ import type { Package } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
 
-/** A locked package. */
-export type CargoRow = Pick<Package, 'id' | 'status' | 'manifestId'>;
-
-/** Locks the packages that exist in the tenant. */
-export const lockedPackages = (ctx: UserContext, ids: string[]): Sql<CargoRow> =>
-  // Sorted, because two scanners that locked in opposite orders deadlocked.
-  sql`select p.id, p.status, p.manifest_id as "manifestId" from packages p
-    where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])
-    order by p.id
-    for update`;
-
-/** Assigns packages that are on no manifest. */
-export const assignPackages = (ctx: UserContext, manifestId: string, ids: string[]): Sql => sql`
-  update packages p set manifest_id = ${manifestId}::uuid, updated_at = now()
-  where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id is null`;
-
-/** Removes packages from this manifest. */
-export const releasePackages = (ctx: UserContext, manifestId: string, ids: string[]): Sql => sql`
+/** Removes the packages of the given statuses that were not loaded for the manifest, and returns them. */
+export const leaveBehind = (
+  ctx: UserContext,
+  manifestId: string,
+  statuses: PackageStatus[],
+): Sql<Pick<Package, 'id'>> => sql`
   update packages p set manifest_id = null, updated_at = now()
-  where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id = ${manifestId}::uuid`;
+  where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid and p.status = any(${statuses}::text[])
+    and not exists (select from parcel_positions o
+      where ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.parcel_key = p.tracking_key
+        and o.manifest_id = p.manifest_id)
+  returning p.id`;
 
 /** The columns of a package that a status change needs. */
 export type ManifestPackageRow = Pick<Package, 'id' | 'courierId'> & { status: PackageStatus };

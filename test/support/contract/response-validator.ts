@@ -1,8 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ValidateFunction } from 'ajv';
-import { dereference, type Bundle, type Schema } from './bundle.js';
-import { makeAjv } from './validator.js';
+import type { Schema } from '../../../src/platform/contract/bundle.js';
+import { makeAjv } from '../../../src/platform/contract/validator.js';
+import { dereference, type Bundle } from './dereference.js';
 
 /** A validated response, and the parts of the contract that it exercised. */
 export type ObservedResponse = {
@@ -33,12 +34,12 @@ export type ResponseValidator = {
   validateFailure(text: string): string[];
 };
 
-/** A validator, which several servers may share, and what receives its results. */
-export type ResponseObserver = { validator: ResponseValidator; onReply: (reply: ObservedResponse) => void };
-
-/** Validates every response that the server sends. Only tests enable it. */
-export function validateResponses(app: FastifyInstance, { validator, onReply }: ResponseObserver): void {
-  const { validate, validateFailure } = validator;
+/** Validates every response that the server sends. */
+export function validateResponses(
+  app: FastifyInstance,
+  { validate, validateFailure }: ResponseValidator,
+  onReply: (reply: ObservedResponse) => void,
+): void {
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const operationId = request.operation?.id ?? '';
     const { statusCode: status } = reply;

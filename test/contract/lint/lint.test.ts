@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { projectRoot } from '../../src/config/project-root.js';
+import { projectRoot } from '../../../src/config/project-root.js';
 
 // A project with our configuration, in which only planted files are.
 let copy: string;
@@ -57,12 +57,48 @@ const PLANTED: [rule: string, folder: string, code: string][] = [
     'src/platform',
     'export const run = (text: string): boolean => /^(a+)+$/.test(text);',
   ],
+  [
+    'valid-expect',
+    'test',
+    "import { expect, test } from '@jest/globals';\ntest('a', () => {\n  expect(1);\n});",
+  ],
+  [
+    'valid-expect-in-promise',
+    'test',
+    "import { expect, test } from '@jest/globals';\ntest('a', () => {\n  run().then((n) => expect(n).toBe(1));\n});\nconst run = async () => Promise.resolve(1);",
+  ],
+  [
+    'no-restricted-matchers',
+    'test',
+    "import { expect, test } from '@jest/globals';\ntest('a', () => {\n  expect({ n: Date.now() }).toBeDefined();\n});",
+  ],
+  [
+    'require-to-throw-message',
+    'test',
+    "import { expect, test } from '@jest/globals';\ntest('a', () => {\n  expect(() => JSON.parse('')).toThrow();\n});",
+  ],
+  [
+    'no-focused-tests',
+    'test',
+    "import { expect, test } from '@jest/globals';\ntest.only('a', () => {\n  expect(Date.now()).toBe(1);\n});",
+  ],
+  [
+    'no-disabled-tests',
+    'test',
+    "import { expect, test } from '@jest/globals';\ntest.skip('a', () => {\n  expect(Date.now()).toBe(1);\n});",
+  ],
   ['no-restricted-properties', 'src/modules', "export const port = process.env['PORT'];"],
   ['no-restricted-imports', 'src/modules', "import pg from 'pg';\nexport const pool = pg.Pool;"],
 ];
 
 test('the linter reports a violation of each kind of rule', async () => {
-  const reported = await lint(PLANTED.map(([, folder, code]) => ({ folder, code, extension: 'ts' })));
+  const reported = await lint(
+    PLANTED.map(([, folder, code]) => ({
+      folder,
+      code,
+      extension: folder === 'test' ? 'test.ts' : 'ts',
+    })),
+  );
   const missed = PLANTED.map(([rule]) => rule).filter((rule, n) => !reported[n]?.includes(rule));
   expect(missed).toEqual([]);
 }, 60_000);

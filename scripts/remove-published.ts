@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util';
+import { readConfig, readOwnerUrl } from '../src/config/config.js';
+import { PUBLISHED } from '../src/config/published.js';
+import { replacePublished } from '../src/modules/tenants/published/replace.js';
+import { openSecrets } from '../src/platform/access/secrets.js';
+import { assertDirect } from '../src/platform/db/connections/pooler.js';
+import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { openDb } from '../src/platform/db/open-database.js';
+import { publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
+import { runScript } from './script.js';
+
+// npm run published:remove: replaces the published passwords, authenticator secrets and API keys of a database by random ones,
+// disables the demo users, and removes the host names of the demo tenants (docs/operations.md).
+await runScript(async (print) => {
+  parseArgs({ options: {} });
+  const { secrets: keys } = readConfig();
+  const secrets = openSecrets(keys);
+  const url = readOwnerUrl();
+  await assertDirect('The URL of the owner', url);
+  const { tenants, found, hosts } = await withClient(url, async (client) => {
+    const rows = await client.query<{ id: string; slug: string }>('select id, slug from tenants order by slug');
+    const removed = await client.query<{ host: string }>(
+      'delete from tenant_hosts where tenant_id = any($1) returning host',
+      [Object.values(PUBLISHED.tenantIds)],
+    );
+    return {
+      tenants: rows.rows,
+      found: await readPublished(client, secrets),
+      hosts: removed.rows.map(({ host }) => host),
+    };
+  });
+  if (hosts.length > 0) print(`Removed the host names of the demo tenants: ${hosts.join(', ')}`);
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
+  try {
+    const changed = await replacePublished(db, tenants, toRows(found), print);
+    print(changed + hosts.length > 0 ? 'Start the service again.' : 'There is no published credential.');
+  } finally {
+    await db.close();
+  }
+  function toRows({ passwords, authenticators }: typeof found) {
+    return {
+      passwordHashes: [...new Set(passwords.map(({ password_hash: hash }) => hash))],
+      keyHashes: publishedKeyHashes(secrets),
+      authenticators: authenticators.map(({ tenant_id: tenantId, user_id: userId }) => ({ tenantId, userId })),
+    };
+  }
+});

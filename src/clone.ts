@@ -1,0 +1,12 @@
+import { loadDemo, welcome } from './development/demo/clone.js';
+import { runProcess } from './startup/process.js';
+
+// Loaded while PostgreSQL starts and responds (decision 0044).
+const serving = import('./serve.js');
+
+// Entry point of `npm start` in a clone of the repository: the server with the demo data, which no release contains (decision 0067).
+await runProcess(
+  async (...started) => (await serving).serveFrom(...started, welcome),
+  ({ worker }) => worker.inProcess,
+  loadDemo,
+);

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from './project-root.js';
+
+// package.json is our own file. Only that of a release names its commit.
+const { gitHead } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+  gitHead?: string;
+};
+
+/**
+ * Returns how to run one of our commands here: `crossdock migrate --status` in a release, which needs no npm, and
+ * `npm run migrate -- --status` in a clone.
+ *
+ * @param command the name of the command in a release, and its arguments
+ */
+export const commandLine = (command: string): string => commandLineIn(command, gitHead !== undefined);
+
+export function commandLineIn(command: string, isRelease: boolean): string {
+  if (isRelease) return `crossdock ${command}`;
+  const [name = '', ...given] = command.split(' ');
+  const script = SCRIPTS[name] ?? name;
+  return ['npm', 'run', script, ...(given.length > 0 ? ['--', ...given] : [])].join(' ');
+}
+
+/** The scripts of package.json whose name is not that of the command. */
+const SCRIPTS: Record<string, string> = {
+  'tenant-create': 'tenant:create',
+  'tenant-move': 'tenant:move',
+  'demo-load': 'demo:load',
+  'restore-report': 'restore:report',
+};

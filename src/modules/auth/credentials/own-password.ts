@@ -1,0 +1,64 @@
+import { accountById, lockOwnUser, type Account } from './account-queries.js';
+import { withPassword, type AttemptDeps } from './password-attempt.js';
+import { passwordThrottle, resetFailures } from './throttle.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
+import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+
+/**
+ * Returns the caller's own account.
+ * @throws ApiError token_invalid if the account may no longer log in
+ */
+export async function readOwnAccount(ctx: UserContext): Promise<Account> {
+  const [[account]] = await ctx.preparedRead([accountById(ctx, ctx.caller.userId)]);
+  if (!account) throw new ApiError('token_invalid');
+  return account;
+}
+
+/** Throws if a compare-and-set changed no row: the account has changed and the token has been revoked. */
+export function assertUpdated(rows: number): void {
+  if (rows !== 1) throw new ApiError('token_invalid');
+}
+
+/** `field` is the name of the password in the request's body. */
+export type OwnPassword = { field: string; username: string; password: string };
+
+/** Where the request came from. Wrong passwords count for the address too. */
+type Sender = { address: string };
+
+/**
+ * Runs `work` if the password is the caller's own.
+ * @throws ApiError password_wrong with the given field in `errors`, too_many_attempts, overloaded
+ */
+export function confirmPassword<Result>(
+  ctx: UserContext,
+  deps: AttemptDeps,
+  { address }: Sender,
+  { field, username, password }: OwnPassword,
+  work: (account: Account) => Promise<Result>,
+): Promise<Result> {
+  const refuse = () => new ApiError('password_wrong', { errors: [fieldError(field, 'wrong')] });
+  return withPassword(ctx, deps, { username, password, address }, refuse, work);
+}
+
+/**
+ * The same for the field current_password, and for work of other modules.
+ *
+ * @param work must pass its transaction to `settle`, which makes sure that the password is still the same
+ */
+export async function confirmOwnPassword<Result>(
+  ctx: UserContext,
+  deps: AttemptDeps,
+  sender: Sender,
+  password: string,
+  work: (settle: (tx: PlainTx) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const { username } = await readOwnAccount(ctx);
+  const own = { field: 'current_password', username, password };
+  return confirmPassword(ctx, deps, sender, own, (account) =>
+    work(async (tx) => {
+      assertUpdated((await tx.query(lockOwnUser(ctx, account))).length);
+      await tx.execute(resetFailures(ctx, passwordThrottle(username)));
+    }),
+  );
+}

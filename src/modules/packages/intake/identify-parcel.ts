@@ -1,0 +1,83 @@
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { ownRows } from '../../../platform/db/filters.js';
+import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { notOneNumber, type ScannedNumber, type ScanReading } from '../../tracking-numbers/public.js';
+import { isHouseNumber } from './house-number.js';
+
+/** The parcel that a scan means. */
+export type ScannedParcel = {
+  /** The number as it is stored. */
+  trackingNumber: string;
+  /** The keys of the parcel, the one that its rows store first. */
+  keys: [string, ...string[]];
+  /** The package whose house number was scanned; null if a tracking number was scanned. */
+  labelled: string | null;
+};
+
+/** A package or a pre-alert that has one of the scanned numbers. */
+export type KnownRow = { trackingKey: string; packageId: string | null; houseNumber: string | null };
+
+/** Returns whether records must decide what a scan means: it has several numbers, or a house number. */
+export const needsRecords = ({ numbers }: ScanReading): boolean =>
+  numbers.length > 1 || numbers.some(({ folded }) => isHouseNumber(folded));
+
+/** Selects the packages and pre-alerts that have the numbers of scans. */
+export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<KnownRow> {
+  const numbers = readings.flatMap((reading) => reading.numbers);
+  const keys = numbers.flatMap((number) => number.keys);
+  const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
+  return sql`select p.tracking_key as "trackingKey", p.id as "packageId", p.house_number as "houseNumber" from packages p
+    where ${ownRows(ctx, 'p')}
+      and (p.tracking_key = any(${keys}::text[]) or p.house_number = any(${houseNumbers}::text[]))
+    union all
+    select distinct a.tracking_key, null::uuid, null from prealerts a
+    where ${ownRows(ctx, 'a')} and a.tracking_key = any(${keys}::text[])`;
+}
+
+/**
+ * Returns the parcel that a scan means (decision 0072). A house number means its package, and is never a new parcel. Of several
+ * numbers, the one that a record has decides.
+ *
+ * @throws ApiError validation_failed if the scan has no number, or several of which none or more than one is known
+ */
+export function decideParcel(reading: ScanReading, known: KnownRow[], field: string): ScannedParcel {
+  const parcel = chooseParcel(reading, known);
+  if (!parcel) throw notOneNumber(reading, field);
+  return parcel;
+}
+
+/** The same, and undefined for a scan without a number, or whose numbers leave it open. */
+export function chooseParcel(reading: ScanReading, known: KnownRow[]): ScannedParcel | undefined {
+  const parcels = new Map<string, ScannedParcel>();
+  for (const number of reading.numbers) {
+    const parcel = knownParcel(number, known);
+    if (parcel && !parcels.has(parcel.keys[0])) parcels.set(parcel.keys[0], parcel);
+  }
+  const [found, other] = parcels.values();
+  if (found && !other) return found;
+  const [number, another] = reading.numbers;
+  return number && !another ? toParcel(number) : undefined;
+}
+
+const toParcel = ({ text, keys, key }: ScannedNumber): ScannedParcel => ({
+  trackingNumber: text,
+  keys: [key, ...keys.slice(1)],
+  labelled: null,
+});
+
+function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | undefined {
+  const labelled = known.find(({ houseNumber }) => houseNumber === number.folded);
+  if (labelled)
+    return { trackingNumber: number.text, keys: [labelled.trackingKey], labelled: labelled.packageId };
+  return known.some(({ trackingKey }) => number.keys.includes(trackingKey)) ? toParcel(number) : undefined;
+}
+
+/** Identifies the parcel of one scan. @throws ApiError validation_failed */
+export async function identifyParcel(
+  ctx: UserContext,
+  tx: PlainTx,
+  reading: ScanReading,
+): Promise<ScannedParcel> {
+  const known = needsRecords(reading) ? await tx.query(selectKnown(ctx, [reading])) : [];
+  return decideParcel(reading, known, 'tracking_number');
+}

@@ -1,0 +1,52 @@
+import type { UserContext } from '../../platform/context/request-context.js';
+import { isHouseNumber } from '../packages/public.js';
+import type { ScanReading } from '../tracking-numbers/public.js';
+import * as queries from './queries.js';
+
+export type MatchedPackage = queries.PackageRow & { matchedBy: 'tracking_number' | 'house_number' };
+
+/** The records that a scan matches, of those that the caller may see. */
+export type ScanMatches = {
+  packages: MatchedPackage[];
+  prealerts: queries.PrealertRow[];
+  manifests: queries.ManifestRow[];
+  customers: queries.CustomerRow[];
+};
+
+/** Looks up all numbers of the scan, as intake does. All statements use indexes only. */
+export async function findMatches(ctx: UserContext, { text, numbers }: ScanReading): Promise<ScanMatches> {
+  const texts = [...new Set([text, ...numbers.flatMap((number) => [number.text, number.folded])])];
+  const keys = [...new Set(numbers.flatMap((number) => number.keys))];
+  const [numbered, housed, announced, manifests, customers] = await ctx.preparedRead([
+    queries.packagesByKey(ctx, keys),
+    queries.packagesByHouseNumber(ctx, texts.filter(isHouseNumber)),
+    queries.prealertsByKey(ctx, keys),
+    queries.manifestsByNumber(ctx, texts),
+    queries.customersByCode(ctx, texts),
+  ]);
+  const isNumbered = new Set(numbered.map(({ id }) => id));
+  const labelled = housed.filter(({ id }) => !isNumbered.has(id));
+  const packages: MatchedPackage[] = [
+    ...numbered.map((row) => ({ ...row, matchedBy: 'tracking_number' as const })),
+    ...labelled.map((row) => ({ ...row, matchedBy: 'house_number' as const })),
+  ];
+  const prealerts = [...announced, ...(await claimsOf(ctx, labelled))];
+  return { packages, prealerts, manifests, customers };
+}
+
+/**
+ * Returns the pre-alerts of packages whose house number was scanned. A courier sees the number of a package without a customer
+ * masked, and a pre-alert would tell it.
+ */
+async function claimsOf(ctx: UserContext, labelled: queries.PackageRow[]): Promise<queries.PrealertRow[]> {
+  const shown = labelled.filter(({ userCode }) => ctx.caller.courierId === null || userCode !== null);
+  const [first] = shown;
+  if (!first) return [];
+  const [claims] = await ctx.preparedRead([
+    queries.prealertsByKey(
+      ctx,
+      shown.map(({ trackingKey }) => trackingKey),
+    ),
+  ]);
+  return claims;
+}

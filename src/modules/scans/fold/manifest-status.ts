@@ -1,3 +1,0 @@
-import type { components } from '../../../../generated/contract.js';
-
-export type ManifestStatus = components['schemas']['ManifestStatus'];

@@ -1,0 +1,69 @@
+import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
+import { findCandidates, type Candidate } from './reader/candidates.js';
+import { halfOf, isSpacedTwice, type Element } from './reader/noise.js';
+
+/** A number in a scan. */
+export type ScannedNumber = {
+  /** The number as it is stored and shown: in the spelling that was sent, without what the scanner added. */
+  text: string;
+  /** The number without padding, in capital letters: what house numbers are compared with. */
+  folded: string;
+  /** The key that rows of the parcel store: equal for all spellings, and for a barcode and the number inside it. */
+  key: string;
+  /** All keys that stored rows of the parcel can have, `key` first. */
+  keys: string[];
+  /** The carriers' formats that the number fits, best first. */
+  candidates: Candidate[];
+};
+
+/** A shorter text is not taken for a code that was sent twice: 1212 may be a number. */
+const MIN_HALF = 5;
+
+/**
+ * Reads one number. A code that was sent twice is read once, if its half fits a format, or if the whole fits none.
+ *
+ * @param sent the text as it was sent: rows of earlier versions can have it as their key
+ */
+export function toScannedNumber(element: Element, sent: string[]): ScannedNumber {
+  const { text, folded, candidates } = readOnce(element);
+  const key = keyOf(folded, candidates);
+  const inside = candidates.map(({ trackingNumber }) => withoutPadding(trackingNumber));
+  const whole = folded === element.folded ? [] : [element.folded];
+  const keys = [key, ...inside.filter((number) => number !== folded), trackingKey(folded), ...paddedKeys(folded)];
+  keys.push(...whole, trackingKey(text), ...sent);
+  return { text, folded, key, keys: [...new Set(keys)], candidates };
+}
+
+function readOnce(element: Element): Element & { candidates: Candidate[] } {
+  const candidates = findCandidates(element.folded);
+  const half = halfOf(element.folded);
+  if (half === undefined) return { ...element, candidates };
+  const ofHalf = findCandidates(half);
+  const isLong = half.length >= MIN_HALF || isSpacedTwice(element.text);
+  const isTwice = ofHalf.length > 0 || (candidates.length === 0 && isLong);
+  if (!isTwice) return { ...element, candidates };
+  return readOnce({ text: halfOf(element.text) ?? half, folded: half });
+}
+
+/**
+ * The number of the rules of trackingKey, else the number inside the barcode that a check digit verifies, as for DPD, else the
+ * number itself.
+ */
+function keyOf(folded: string, candidates: Candidate[]): string {
+  const key = trackingKey(folded);
+  if (key !== folded) return withoutPadding(key);
+  const inside = candidates.find(({ check, trackingNumber }) => check === 'valid' && trackingNumber !== folded);
+  return withoutPadding(inside?.trackingNumber ?? folded);
+}
+
+/** FedEx's 12 digits, padded to 14 as in its barcodes. */
+const FEDEX_PADDED = /^00\d{12}$/;
+
+const withoutPadding = (number: string): string =>
+  FEDEX_PADDED.test(number) && hasFedexCheckDigit(number) ? number.slice(2) : number;
+
+const FEDEX_34 = /^(?:[0-8]\d|96)\d{32}$/;
+
+/** Returns both numbers of a FedEx label: its 14 digits may be 12 that are padded. */
+const paddedKeys = (folded: string): string[] =>
+  FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14)) ? [folded.slice(-14), folded.slice(-12)] : [];

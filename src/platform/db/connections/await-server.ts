@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { meaningOfError } from '../violations.js';
+import { readVersion } from './roles.js';
+
+const PAUSE_MS = 500;
+
+/**
+ * Waits until a server that starts accepts connections. A wrong password, or a database that does not exist, ends the wait.
+ *
+ * @throws the last error if the server is not there in time
+ */
+export async function awaitServer(url: string, limitMs: number): Promise<void> {
+  const deadlineMs = performance.now() + limitMs;
+  for (;;) {
+    try {
+      await readVersion(url);
+      return;
+    } catch (error) {
+      if (meaningOfError(error) !== 'unavailable' || performance.now() > deadlineMs) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}

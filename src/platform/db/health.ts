@@ -1,0 +1,102 @@
+import type pg from 'pg';
+import { meaningOfError, sqlStateOf } from './violations.js';
+
+/** What errors have shown about a database. */
+export type DatabaseHealth = {
+  /** Notes an error of a request or a job. */
+  note(error: unknown): void;
+  /**
+   * Returns why the database stores nothing, or undefined. After a write has failed, it tries to write, at most once per
+   * second, until that succeeds. So the database needs no restart of the service.
+   */
+  findWriteFailure(): Promise<WriteFailure | undefined>;
+  /** The last known reason, without a trial. */
+  writeFailure(): WriteFailure | undefined;
+  /** How often stored data could not be read. */
+  damageCount(): number;
+};
+
+export type WriteFailure = keyof typeof REASONS;
+
+/** For the public: they name no file and no server. */
+export const REASONS = {
+  disk_full: 'its disk is full',
+  read_only: 'it is read-only',
+  io_error: 'its disk or file system fails',
+} as const;
+
+const CACHE_MS = 1_000;
+
+export function watchHealth(pool: pg.Pool): DatabaseHealth {
+  let failure: WriteFailure | undefined;
+  let damages = 0;
+  let trial: Promise<void> | undefined;
+  let triedAtMs = -Infinity;
+
+  async function tryAgain(): Promise<void> {
+    const outcome = await tryToWrite(pool);
+    // Without a connection nothing is known.
+    if (outcome !== 'unknown') failure = outcome === 'written' ? undefined : outcome;
+    triedAtMs = performance.now();
+    trial = undefined;
+  }
+
+  return {
+    note(error) {
+      if (meaningOfError(error) === 'damaged') damages += 1;
+      failure = failureOf(error) ?? failure;
+    },
+    async findWriteFailure() {
+      // Concurrent calls share a trial.
+      if (failure && performance.now() > triedAtMs + CACHE_MS) await (trial ??= tryAgain());
+      return failure;
+    },
+    writeFailure: () => failure,
+    damageCount: () => damages,
+  };
+}
+
+function failureOf(error: unknown): WriteFailure | undefined {
+  const meaning = meaningOfError(error);
+  if (meaning === 'read_only') return 'read_only';
+  if (meaning !== 'unwritable') return undefined;
+  return sqlStateOf(error) === '53100' ? 'disk_full' : 'io_error';
+}
+
+async function tryToWrite(pool: pg.Pool): Promise<'written' | 'unknown' | WriteFailure> {
+  try {
+    const client = await pool.connect();
+    try {
+      await writeAndRollBack(client);
+      client.release();
+      return 'written';
+    } catch (error) {
+      // It may not have rolled back.
+      client.release(true);
+      throw error;
+    }
+  } catch (error) {
+    // A login that may not create temporary tables cannot try. The next write shows it.
+    return failureOf(error) ?? (meaningOfError(error) === 'defect' ? 'written' : 'unknown');
+  }
+}
+
+/** More than a full disk keeps free, so that a service that recovers does not fail again at once. */
+const PROBE_ROWS = 4_000;
+
+/**
+ * Writes 4 MB into a temporary table, which always needs new space on the disk, and rolls back.
+ *
+ * @throws the error of PostgreSQL if it cannot write
+ */
+export async function writeAndRollBack(client: pg.ClientBase): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query('create temporary table crossdock_write_probe (content text) on commit drop');
+    await client.query(
+      `insert into crossdock_write_probe select repeat('x', 1000) from generate_series(1, ${PROBE_ROWS})`,
+    );
+  } finally {
+    await client.query('rollback');
+  }
+}

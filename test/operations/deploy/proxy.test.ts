@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { findProgram, titleWith } from '../../support/harness/programs.js';
+import {
+  endProcesses,
+  freePort,
+  makeFolder,
+  removeFolders,
+  runProgram,
+  until,
+  type Running,
+} from '../../support/service/processes.js';
+
+// haproxy with the files of deploy/proxy, as machines with systemd run it.
+
+const LIMIT_MS = 60_000;
+const haproxy = findProgram('haproxy');
+const declare = (title: string, run: () => Promise<void>) =>
+  (haproxy ? test : test.skip)(titleWith(title, [haproxy ? undefined : 'haproxy']), run, LIMIT_MS);
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  await endProcesses();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+afterAll(removeFolders);
+
+const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
+
+/** Starts haproxy with both files. Only the ports of the replicas and the name of a socket of the whole machine are replaced. */
+async function startHaproxy(
+  env: Record<string, string>,
+  replicas: number[] = [],
+): Promise<Running & { http: number; https: number }> {
+  const folder = await makeFolder();
+  const [http, https] = [await freePort(), await freePort()];
+  const files = ['10-frontend.cfg', '20-host.cfg'].map((name) => {
+    const own = replicas.map((port) => `  server api-${port} 127.0.0.1:${port}\n`).join('');
+    const text = read(`deploy/proxy/${name}`)
+      .replaceAll('abns@crossdock', `abns@crossdock-${http}`)
+      .replace(/(^ +server api-.*\n)+/m, own);
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  });
+  const pem = join(folder, 'tls.pem');
+  const receivers = 'test/support/receivers';
+  writeFileSync(pem, read(`${receivers}/localhost.pem`) + read(`${receivers}/localhost-key.pem`));
+  const running = runProgram(haproxy ?? '', files.flatMap((file) => ['-f', file]).concat('-db'), {
+    PATH: process.env['PATH'],
+    HTTP_BIND: `127.0.0.1:${http}`,
+    HTTPS_BIND: `127.0.0.1:${https}`,
+    TLS_PEM: pem,
+    ...env,
+  });
+  await until(async () => {
+    const socket = createConnection({ port: https, host: '127.0.0.1' });
+    const isOpen = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+    return isOpen;
+  });
+  return { ...running, http, https };
+}
+
+type Answer = { status: number | undefined; location: string | undefined };
+
+async function answerOf(sent: ReturnType<typeof get>): Promise<Answer> {
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  return { status: response.statusCode, location: response.headers.location };
+}
+
+describe('the redirect from HTTP', () => {
+  const redirectOf = async (port: number, host: string, path = '/console?tab=load') =>
+    answerOf(get({ port, host: '127.0.0.1', path, headers: { host } }));
+
+  declare('leads to the host of the request without a port, where HTTPS has its usual one', async () => {
+    const { http } = await startHaproxy({});
+    for (const host of ['gateway.example.com', 'gateway.example.com:8480', 'gateway.example.com:'])
+      expect(await redirectOf(http, host)).toEqual({
+        status: 301,
+        location: 'https://gateway.example.com/console?tab=load',
+      });
+    expect(await redirectOf(http, '[2001:db8::1]:80', '/')).toMatchObject({
+      location: 'https://[2001:db8::1]/',
+    });
+  });
+
+  declare('leads to the port that clients use for HTTPS', async () => {
+    const { http } = await startHaproxy({ HTTPS_PORT: '8443' });
+    for (const host of ['gateway.example.com', `gateway.example.com:8480`])
+      expect(await redirectOf(http, host, '//other.example/')).toEqual({
+        status: 301,
+        location: 'https://gateway.example.com:8443//other.example/',
+      });
+    expect(await redirectOf(http, '[2001:db8::1]', '/')).toMatchObject({
+      location: 'https://[2001:db8::1]:8443/',
+    });
+  });
+
+  test('of compose names the published port', () => {
+    const { services } = parse(read('deploy/compose/compose.yaml'), { merge: true });
+    const [, https] = services.proxy.ports;
+    expect(https).toBe('${HTTPS_PORT:-443}:8443');
+    expect(services.proxy.environment.HTTPS_PORT).toBe('${HTTPS_PORT:-443}');
+  });
+});
+
+declare('the log has every request, but health checks only if they fail', async () => {
+  const state = { status: 200 };
+  const port = await freePort();
+  const replica = createServer((_request, response) => response.writeHead(state.status).end());
+  servers.push(replica.listen(port, '127.0.0.1'));
+  const proxy = await startHaproxy({}, [port]);
+  const statusOf = async (path: string) => {
+    const sent = requestHttps({ port: proxy.https, host: '127.0.0.1', path, rejectUnauthorized: false });
+    sent.end();
+    return (await answerOf(sent)).status;
+  };
+  await until(async () => (await statusOf('/console')) === 200);
+  expect(await statusOf('/ready')).toBe(200);
+  expect(await statusOf('/health?a=b')).toBe(200);
+  state.status = 503;
+  expect(await statusOf('/ready')).toBe(503);
+  expect(await statusOf('/api/Manifests.php')).toBe(503);
+  await until(async () => proxy.output().includes('Manifests'));
+  const logged = [...proxy.output().matchAll(/ (\d{3}) \d+ - - .*"GET (\S+) HTTP/g)]
+    .map(([, status, path]) => `${status} ${path}`)
+    .filter((line) => !line.endsWith('/console'));
+  expect(logged).toEqual(['503 /ready', '503 /api/Manifests.php']);
+});

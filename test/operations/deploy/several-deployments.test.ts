@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseSettings } from '../../../src/config/settings.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
+import { findProgram, titleWith } from '../../support/harness/programs.js';
+import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
+import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
+
+// deploy/make-secrets.sh and deploy/postgres/roles.sql, for one deployment and for several on one server.
+
+const LIMIT_MS = 120_000;
+const missing = findProgram('psql') ? undefined : 'psql';
+const deploy = join(projectRoot, 'deploy');
+
+let server: OwnServer | undefined;
+
+afterAll(async () => {
+  await endProcesses();
+  await server?.stop();
+  await removeFolders();
+}, LIMIT_MS);
+
+const makeSecrets = (args: string[]) =>
+  spawnSync('sh', [join(deploy, 'make-secrets.sh'), ...args], { encoding: 'utf8' });
+
+const escape = (text: string) => text.replace(/[.[\]]/g, '\\$&');
+
+const secretOf = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8').trim();
+
+describe('make-secrets.sh', () => {
+  test.each([
+    { args: [], direct: '127.0.0.1:5432/crossdock', pooled: undefined },
+    { args: ['db.internal'], direct: 'db.internal:5432/crossdock', pooled: undefined },
+    {
+      args: ['db.internal:5433', 'pool.internal'],
+      direct: 'db.internal:5433/crossdock',
+      pooled: 'pool.internal:6432/crossdock',
+    },
+    {
+      args: ['postgres', 'pgbouncer:6432'],
+      direct: 'postgres:5432/crossdock',
+      pooled: 'pgbouncer:6432/crossdock',
+    },
+    {
+      args: ['2001:db8::5', '[::1]:7000'],
+      direct: '[2001:db8::5]:5432/crossdock',
+      pooled: '[::1]:7000/crossdock',
+    },
+    {
+      args: ['--name', 'crossdock_staging', '[2001:db8::5]'],
+      direct: '[2001:db8::5]:5432/crossdock_staging',
+      pooled: undefined,
+    },
+    { args: ['db', 'pool', '--name', 'b2'], direct: 'db:5432/b2', pooled: 'pool:6432/b2' },
+  ])('$args: the URLs have host, port and name', async ({ args, direct, pooled }) => {
+    const folder = join(await makeFolder(), 'secrets');
+    expect(makeSecrets([folder, ...args])).toMatchObject({ status: 0, stderr: '' });
+    const [, name] = direct.split('/');
+    const url = (role: string, at: string) =>
+      new RegExp(`^postgres://${name}_${role}:[0-9a-f]{64}@${escape(at)}$`);
+    expect(secretOf(folder, 'DATABASE_OWNER_URL')).toMatch(url('owner', direct));
+    expect(secretOf(folder, 'DATABASE_URL')).toMatch(url('login', pooled ?? direct));
+    expect(existsSync(join(folder, 'DATABASE_DIRECT_URL'))).toBe(pooled !== undefined);
+    if (pooled) expect(secretOf(folder, 'DATABASE_DIRECT_URL')).toMatch(url('login', direct));
+    const { faults } = parseSettings({
+      SECRETS_DIR: folder,
+      ...(pooled ? { DATABASE_POOLER: 'transaction' } : {}),
+    });
+    expect(faults).toEqual([]);
+  });
+
+  test.each<[string[]]>([
+    [['db:port']],
+    [['db:0']],
+    [['db:65536']],
+    [['db:']],
+    [['db', 'pool:6432x']],
+    [['[::1']],
+    [['[::g]:5432']],
+    [['db/other']],
+    [['user@db']],
+    [['db internal']],
+    [['-db']],
+    [['db\n5432']],
+    [['db', 'pool', '5433']],
+    [['--name', '']],
+    [['--name', 'Crossdock']],
+    [['--name', 'a-b']],
+    [['--name', "a';drop"]],
+    [['--name', '1a']],
+    [['--name', 'a'.repeat(41)]],
+    [['--name']],
+    [['--port', '5433']],
+  ])('%j: is refused with the reason and the usage, and writes nothing', async (args) => {
+    const folder = join(await makeFolder(), 'secrets');
+    const { status, stderr } = makeSecrets([folder, ...args]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^\S.*\.\nUsage: /s);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('does not overwrite secrets, and gives no two deployments a common one', async () => {
+    const folders = [join(await makeFolder(), 'a'), join(await makeFolder(), 'b')];
+    for (const folder of folders) expect(makeSecrets([folder]).status).toBe(0);
+    expect(makeSecrets([String(folders[0])]).status).not.toBe(0);
+    const [first, second] = folders.map((folder) =>
+      readdirSync(folder).flatMap((name) => secretOf(folder, name).match(/[0-9a-f]{64}/g) ?? []),
+    );
+    expect(first?.length).toBeGreaterThan(7);
+    expect(first?.filter((secret) => second?.includes(secret))).toEqual([]);
+  });
+});
+
+describe('two deployments on one server', () => {
+  const NAMES = ['crossdock', 'crossdock_staging'];
+  const folders: string[] = [];
+
+  const psql = (folder: string, name: string) =>
+    spawnSync(
+      'psql',
+      [
+        ...['--no-psqlrc', '--quiet', '-f', join(deploy, 'postgres', 'roles.sql')],
+        ...['-v', `owner_password=${secretOf(folder, 'OWNER_PASSWORD')}`],
+        ...['-v', `login_password=${secretOf(folder, 'LOGIN_PASSWORD')}`],
+        // The first deployment has the default name.
+        ...(name === 'crossdock' ? [] : ['-v', `name=${name}`]),
+        server?.urlOf('postgres') ?? '',
+      ],
+      { encoding: 'utf8' },
+    );
+
+  beforeAll(async () => {
+    if (missing) return;
+    server = await startOwnServer();
+    const { hostname, port } = new URL(server.urlOf('postgres'));
+    for (const name of NAMES) {
+      const folder = join(await makeFolder(), 'secrets');
+      folders.push(folder);
+      makeSecrets([folder, `${hostname}:${port}`, '--name', name]);
+    }
+  }, LIMIT_MS);
+
+  (missing ? test.skip : test)(
+    titleWith('are created and migrated one after the other, by their own owners', [missing]),
+    async () => {
+      for (const [index, name] of NAMES.entries()) {
+        const folder = String(folders[index]);
+        expect(psql(folder, name)).toMatchObject({ status: 0, stdout: '', stderr: '' });
+        const migrating = run('scripts/migrate.js', { SECRETS_DIR: folder });
+        expect(await migrating.ended).toEqual({ code: 0, signal: null });
+        const counted = await withClient(secretOf(folder, 'DATABASE_URL'), (client) =>
+          client.query<{ name: string }>('select current_database() as name'),
+        );
+        expect(counted.rows).toEqual([{ name }]);
+      }
+    },
+    LIMIT_MS,
+  );
+
+  (missing ? test.skip : test)(
+    titleWith('cannot connect to the database of each other', [missing]),
+    async () => {
+      for (const [index, name] of NAMES.entries())
+        for (const secret of ['DATABASE_URL', 'DATABASE_OWNER_URL']) {
+          const url = new URL(secretOf(String(folders[index]), secret));
+          url.pathname = `/${NAMES[1 - index]}`;
+          await expect(withClient(url.href, async () => name)).rejects.toThrow(
+            /permission denied for database/,
+          );
+        }
+    },
+    LIMIT_MS,
+  );
+
+  (missing ? test.skip : test)(
+    titleWith('an unusable name creates nothing', [missing]),
+    async () => {
+      for (const name of ['', 'Big', 'a-b', '1a', 'a"b', 'x'.repeat(41)]) {
+        const { status, stdout, stderr } = psql(String(folders[0]), name);
+        expect([name, status]).toEqual([name, 3]);
+        expect(`${stdout}${stderr}`).toContain('name must be lower-case letters');
+      }
+      const databases = await server?.query(
+        "select datname from pg_database where datname not in ('postgres', 'template0', 'template1') order by 1",
+      );
+      expect(databases).toEqual(NAMES.map((datname) => ({ datname })));
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,0 +1,220 @@
+import { spawnSync } from 'node:child_process';
+import { createHmac, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
+import { findProgram, titleWith } from '../../support/harness/programs.js';
+import { ask, logIn } from '../../support/service/client.js';
+import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import {
+  endProcesses,
+  makeFolder,
+  removeFolders,
+  startReplica,
+  type Replica,
+} from '../../support/service/processes.js';
+
+// docs/leaked-secrets.md: its commands run as they are written, against a real service and its folder of secrets.
+
+const LIMIT_MS = 120_000;
+const page = readFileSync(join(projectRoot, 'docs', 'leaked-secrets.md'), 'utf8');
+const BLOCKS = new Map(
+  [...page.matchAll(/^```sh name=(\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => [name, text]),
+);
+const missing = ['curl', 'psql', 'openssl'].map((name) => (findProgram(name) ? undefined : name));
+const declare = (title: string, run: () => Promise<void>) =>
+  (missing.some(Boolean) ? test.skip : test)(titleWith(title, missing), run, LIMIT_MS);
+
+let database: TestDatabase;
+let login: string;
+let secrets: string;
+let replica: Replica;
+/** The blocks that a test has run. */
+const ran = new Set<string>();
+/** Variables that a block sets for the next one. */
+let variables: string;
+
+beforeEach(async () => {
+  database = await demoDatabase();
+  login = `leak_${randomBytes(4).toString('hex')}`;
+  const password = randomBytes(16).toString('hex');
+  await withClient(database.ownerUrl, (client) =>
+    client.query(`create role ${login} login in role crossdock_app password '${password}'`),
+  );
+  secrets = await makeFolder();
+  variables = '';
+  const url = Object.assign(new URL(database.ownerUrl), { username: login, password }).href;
+  const files = { ...DEVELOPMENT_SECRETS, DATABASE_URL: url, DATABASE_OWNER_URL: database.ownerUrl };
+  for (const [name, value] of Object.entries(files)) writeFileSync(join(secrets, name), `${value}\n`);
+  replica = await start();
+}, LIMIT_MS);
+
+afterEach(async () => {
+  await endProcesses();
+  await withClient(database.ownerUrl, (client) => client.query(`drop role ${login}`)).catch(() => undefined);
+  await database.drop();
+}, LIMIT_MS);
+
+afterAll(removeFolders);
+
+const start = (port?: string) =>
+  startReplica({
+    APP_ENV: 'development',
+    SECRETS_DIR: secrets,
+    RUN_WORKER: 'false',
+    ...(port ? { PORT: port } : {}),
+  });
+
+async function restart(meanwhile: () => void = () => {}): Promise<void> {
+  const { port } = new URL(replica.url);
+  await replica.stop();
+  meanwhile();
+  replica = await start(port);
+}
+
+/** Runs blocks of the page. Returns their output. Throws if a command fails. */
+function runBlocks(names: string[], given: Record<string, string> = {}): string {
+  const text = ['before', ...names].map((name) => BLOCKS.get(name) ?? `echo no block ${name} >&2; exit 1\n`);
+  for (const name of names) ran.add(name);
+  const keep = `for v in TOKEN NEWEST LEAKED_URL; do eval "printf '%s=%s\\n' $v \\"'\\$$v'\\""; done >"$STATE"`;
+  const { status, stdout, stderr } = spawnSync(
+    'sh',
+    ['-eu', '-c', `${variables}\n${text.join('')}\n${keep}`],
+    {
+      encoding: 'utf8',
+      env: {
+        PATH: `${join(projectRoot, 'bin')}:${process.env['PATH']}`,
+        HOME: secrets,
+        TOKEN: '',
+        NEWEST: '',
+        LEAKED_URL: '',
+        STATE: join(secrets, 'state'),
+        APP_ENV: 'development',
+        SECRETS: secrets,
+        SECRETS_DIR: secrets,
+        SUPERUSER_URL: database.ownerUrl,
+        API: `${replica.url}/api`,
+        ADMIN: 'admin',
+        PASSWORD: DEMO.password,
+        COURIER_ID: DEMO.couriers.IEX,
+        COURIER_KEY: DEMO.apiKeys.IEX,
+        ...given,
+      },
+    },
+  );
+  if (status !== 0) throw new Error(`${names.join()}: ${stdout}${stderr}`);
+  variables = readFileSync(join(secrets, 'state'), 'utf8');
+  return stdout;
+}
+
+const secretOf = (name: string) => readFileSync(join(secrets, name), 'utf8').trim();
+const sessions = async (token: string) =>
+  (await ask(replica.url, { path: '/api/Sessions.php', headers: { authorization: `Bearer ${token}` } }))
+    .status;
+
+/** Signs a token of a session again with another key. */
+function forge(token: string, kid: string, key: string): string {
+  const [, claims = ''] = token.split('.');
+  const head = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT', kid })).toString('base64url');
+  const mac = createHmac('sha256', key).update(`${head}.${claims}`).digest('base64url');
+  return `${head}.${claims}.${mac}`;
+}
+
+describe('docs/leaked-secrets.md', () => {
+  declare('token key: a removed key is refused at once', async () => {
+    runBlocks(['snapshot', 'token-key']);
+    await restart();
+    runBlocks(['token-key-proof']);
+    const unchanged = runBlocks(['compare']);
+    expect(unchanged).toContain('LOOKUP_KEY contains a secret of the deployment');
+    expect(unchanged).not.toContain('TOKEN_KEYS contains');
+  });
+
+  declare('token key, one of several: forged tokens get 401, sessions of the other key stay', async () => {
+    const [leaked, kept] = ['leaked-'.repeat(6), 'kept-'.repeat(8)];
+    writeFileSync(join(secrets, 'TOKEN_KEYS'), `k2:${kept},k1:${leaked},k3:${'z'.repeat(40)}\n`);
+    await restart();
+    const token = await logIn(replica.url);
+    expect(await sessions(forge(token, 'k1', leaked))).toBe(200);
+    runBlocks(['token-key-one-of-several']);
+    expect(secretOf('TOKEN_KEYS')).toBe(`k2:${kept},k3:${'z'.repeat(40)}`);
+    await restart();
+    expect(await sessions(forge(token, 'k1', leaked))).toBe(401);
+    // Neither does the name of a key that is left help.
+    expect(await sessions(forge(token, 'k2', leaked))).toBe(401);
+    expect(await sessions(token)).toBe(200);
+  });
+
+  declare('encryption key: everything is encrypted again, and the old key is not needed', async () => {
+    const before = secretOf('ENCRYPTION_KEYS');
+    runBlocks(['encryption-key']);
+    await restart();
+    runBlocks(['encryption-key-rewrap']);
+    await restart();
+    expect(runBlocks(['encryption-key-proof'])).toContain('all can be decrypted');
+    expect(secretOf('ENCRYPTION_KEYS')).toMatch(/^2:[0-9a-f]{64}$/);
+    expect(secretOf('ENCRYPTION_KEYS')).not.toContain(before.split(':')[1]);
+  });
+
+  declare('lookup key: API keys stay valid, backup codes end, and the audit chain goes on', async () => {
+    const codes = () =>
+      withClient(
+        database.ownerUrl,
+        async (client) => (await client.query('select from backup_codes')).rowCount,
+      );
+    expect(await codes()).toBeGreaterThan(0);
+    await restart(() => runBlocks(['lookup-key']));
+    runBlocks(['lookup-key-proof']);
+    expect(await codes()).toBe(0);
+    const again = spawnSync(join(projectRoot, 'bin', 'crossdock'), ['rehash'], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], APP_ENV: 'development', SECRETS_DIR: secrets },
+    });
+    expect(again.stdout).toBe('API keys that now have the hash of this LOOKUP_KEY: 0.\n');
+    const { rows } = await withClient(database.ownerUrl, (client) =>
+      client.query<{ action: string }>(
+        "select distinct action from audit_entries where action like 'tenant.%' order by 1",
+      ),
+    );
+    expect(rows.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['tenant.api_keys_rehashed', 'tenant.backup_codes_dropped']),
+    );
+  });
+
+  declare('API key of a courier: the old key stops at once', async () => {
+    runBlocks(['api-key', 'api-key-proof']);
+  });
+
+  declare('webhook secret: two rotations leave only new secrets', async () => {
+    // Without a secret there is nothing to leak.
+    runBlocks(['webhook-secret']);
+    runBlocks(['webhook-secret', 'webhook-secret-proof']);
+  });
+
+  declare('database login: the old password is refused, the service works with the new one', async () => {
+    runBlocks(['database-login']);
+    await restart();
+    runBlocks(['database-login-proof']);
+  });
+
+  declare('account: its sessions end', async () => {
+    const stolen = await logIn(replica.url, 'manager');
+    const { rows } = await withClient(database.ownerUrl, (client) =>
+      client.query<{ id: string }>("select id from users where username = 'manager' and tenant_id = $1", [
+        DEMO.tenants.demo,
+      ]),
+    );
+    const given = { USER_ID: String(rows[0]?.id), STOLEN: stolen };
+    runBlocks(['account'], given);
+    runBlocks(['account-proof'], given);
+  });
+
+  declare('every block with a name was run', async () => {
+    expect([...BLOCKS.keys()].filter((name) => name !== 'before' && !ran.has(name))).toEqual([]);
+    expect(BLOCKS.size).toBeGreaterThan(15);
+  });
+});

@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import bcrypt from 'bcrypt';
+import pg from 'pg';
+import { PUBLISHED } from '../../../src/config/published.js';
+import { readConfig, surveyConfig } from '../../../src/config/config.js';
+import { createTenant } from '../../../src/modules/tenants/tenant.js';
+import { openSecrets } from '../../../src/platform/access/secrets.js';
+import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
+import { findPublished } from '../../../src/startup/published-credentials.js';
+import { ask } from '../../support/service/client.js';
+import { demoDatabase, freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { endProcesses, freePort, run, startReplica, until } from '../../support/service/processes.js';
+
+const LIMIT_MS = 60_000;
+const LOGIN = `published_${randomBytes(4).toString('hex')}`;
+const HOST = 'gateway.example.com';
+const PASSWORD = 'a long enough secret of nobody';
+
+const SETTINGS = {
+  TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
+  ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+  LOOKUP_KEY: 'cd'.repeat(32),
+  TRUST_PROXY: '127.0.0.1',
+  LOG_LEVEL: 'error',
+};
+
+let demo: TestDatabase;
+let fresh: TestDatabase;
+let owner: pg.Client;
+
+beforeAll(async () => {
+  [demo, fresh] = await Promise.all([demoDatabase(), freshDatabase()]);
+  owner = new pg.Client({ connectionString: fresh.ownerUrl });
+  await owner.connect();
+  await owner.query(`create role ${LOGIN} login password 'secret' in role crossdock_app`);
+  const admin = { username: 'admin', fullName: 'Ada', password: PASSWORD };
+  await createTenant(owner, { slug: 'miami', name: 'Miami', hosts: [HOST], warehouse: 'Miami', admin });
+}, LIMIT_MS);
+
+afterEach(endProcesses, LIMIT_MS);
+
+afterAll(async () => {
+  await owner.query(`drop role ${LOGIN}`);
+  await owner.end();
+  await Promise.all([demo.drop(), fresh.drop()]);
+}, LIMIT_MS);
+
+const urlOf = ({ ownerUrl }: TestDatabase) =>
+  Object.assign(new URL(ownerUrl), { username: LOGIN, password: 'secret' }).href;
+
+async function serve(database: TestDatabase, env: Record<string, string>) {
+  const PORT = String(await freePort());
+  const service = run('src/main.js', { ...SETTINGS, DATABASE_URL: urlOf(database), PORT, ...env });
+  const url = `http://127.0.0.1:${PORT}`;
+  await until(async () => {
+    if (service.child.exitCode !== null) throw new Error(service.output());
+    return (await ask(url, { path: '/ready' }).catch(() => undefined))?.status === 200;
+  });
+  return { ...service, url };
+}
+
+const logIn = (url: string, username: string, password: string) =>
+  ask(url, {
+    method: 'POST',
+    path: '/api/login.php',
+    headers: { host: HOST, 'x-forwarded-proto': 'https' },
+    body: { action: 'login', username, password },
+  });
+
+describe.each(['staging', 'production'])('with the demo data, %s', (APP_ENV) => {
+  test.each(['src/main.js', 'src/worker.js', 'src/clone.js'])(
+    '%s does not start, names the credentials and says how to remove them',
+    async (program) => {
+      const refused = run(program, { ...SETTINGS, APP_ENV, DATABASE_URL: urlOf(demo) });
+      expect(await refused.ended).toEqual({ code: 1, signal: null });
+      const lines = refused.output().trimEnd().split('\n');
+      const named = [
+        /^Users of the tenant demo have the published password of the demo data: admin, disabled, guarded, /,
+        /^Users of the tenant two have the published password of the demo data: admin, two\./,
+        /^The courier HRB of the tenant demo has a published API key of the demo data\./,
+        /^The courier IEX of the tenant demo has a published API key/,
+        /^The courier TWO of the tenant two has a published API key/,
+      ];
+      expect(lines).toEqual(named.map((each) => expect.stringMatching(each)));
+      for (const line of lines) expect(line).toContain('run crossdock remove-published');
+      const doctor = run('scripts/doctor.js', { ...SETTINGS, APP_ENV, DATABASE_URL: urlOf(demo) });
+      expect(await doctor.ended).toEqual({ code: 1, signal: null });
+      for (const each of named)
+        expect(doctor.output()).toMatch(new RegExp(`^problem +demo data +${each.source.slice(1)}`, 'm'));
+    },
+    LIMIT_MS,
+  );
+});
+
+/** Plants credentials in the tenant of a real deployment, and returns what a start finds. */
+async function findAfter(plant: (tenantId: string) => Promise<unknown>): Promise<string[]> {
+  const { rows } = await owner.query<{ id: string }>('select id from tenants');
+  await owner.query('begin');
+  try {
+    await plant(rows[0]?.id ?? '');
+    const config = readConfig({ ...SETTINGS, APP_ENV: 'production', DATABASE_URL: fresh.ownerUrl });
+    return (await findPublished(owner, config)).map(({ message }) => message);
+  } finally {
+    await owner.query('rollback');
+  }
+}
+
+const secrets = () => openSecrets(surveyConfig({ ...SETTINGS, APP_ENV: 'production' }).config.secrets);
+
+const addUsers = (tenantId: string, names: string[], hash: string) =>
+  owner.query(
+    `insert into users (tenant_id, id, username, full_name, role, password_hash)
+     select $1, gen_random_uuid(), name, name, 'manager', $3 from unnest($2::text[]) name`,
+    [tenantId, names, hash],
+  );
+
+describe('in the database of a real deployment, a start finds', () => {
+  test('nothing, if nothing was planted', async () => {
+    expect(await findAfter(async () => undefined)).toEqual([]);
+  });
+
+  test('the published password of users who were loaded together, under any names and in any tenant', async () => {
+    const hash = await bcrypt.hash(PUBLISHED.password, 4);
+    expect(await findAfter((id) => addUsers(id, ['x', 'y'], hash))).toEqual([
+      'Users of the tenant miami have the published password of the demo data: x, y.',
+    ]);
+    const other = await bcrypt.hash('another password', 4);
+    expect(await findAfter((id) => addUsers(id, ['x', 'y'], other))).toEqual([]);
+  });
+
+  test('the published password and authenticator secret in a demo tenant that was renamed', async () => {
+    const tenantId = PUBLISHED.tenantIds.two;
+    const found = await findAfter(async () => {
+      await owner.query("insert into tenants (id, slug, name) values ($1, 'renamed', 'Renamed')", [tenantId]);
+      await addUsers(tenantId, ['solo'], await bcrypt.hash(PUBLISHED.password, 4));
+      await addUsers(tenantId, ['other'], await bcrypt.hash('another password', 4));
+      const { rows } = await owner.query<{ id: string }>("select id from users where username = 'other'");
+      const rowId = rows[0]?.id ?? '';
+      const cipher = secrets().encrypt(PUBLISHED.totpSecret, { tenantId, rowId, field: 'totp_secret' });
+      await owner.query('update users set totp_secret = $1, two_factor_enabled = true where id = $2', [
+        cipher,
+        rowId,
+      ]);
+    });
+    expect(found).toEqual([
+      'Users of the tenant renamed have the published password of the demo data: solo.',
+      'The user other of the tenant renamed has the published authenticator secret.',
+    ]);
+  });
+
+  test.each(Object.values(PUBLISHED.apiKeys))('the published API key %s of any courier', async (key) => {
+    const found = await findAfter((id) =>
+      owner.query(
+        `insert into couriers (tenant_id, id, code, name, api_key_hash, api_key_cipher)
+         values ($1, gen_random_uuid(), 'OWN', 'Own', $2, '-')`,
+        [id, secrets().lookupHash(key, 'api_key')],
+      ),
+    );
+    expect(found).toEqual(['The courier OWN of the tenant miami has a published API key of the demo data.']);
+  });
+
+  test('a deployment that used the public keys of development', async () => {
+    const { config } = surveyConfig({ APP_ENV: 'development' });
+    const found = await findAfter(() => recordDeployment(owner, describeDeployment(config)));
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^The deployment development \(APP_ENV=development\) has used this database with the public development values of ENCRYPTION_KEYS and LOOKUP_KEY/,
+      ),
+    ]);
+  });
+});
+
+test(
+  'outside of development nobody logs in with the published password, also a user whom the start does not find',
+  async () => {
+    const { rows } = await owner.query<{ id: string }>('select id from tenants');
+    await addUsers(rows[0]?.id ?? '', ['alone'], await bcrypt.hash(PUBLISHED.password, 4));
+    const service = await serve(fresh, { APP_ENV: 'production' });
+    expect(await logIn(service.url, 'alone', PUBLISHED.password)).toMatchObject({ status: 401 });
+    expect(await logIn(service.url, 'admin', PASSWORD)).toMatchObject({ status: 200 });
+    await owner.query("delete from users where username = 'alone'");
+  },
+  LIMIT_MS,
+);
+
+test(
+  'npm start on a database that contains other tenants loads no demo data, and says so',
+  async () => {
+    const replica = await startReplica({ DATABASE_URL: fresh.ownerUrl });
+    expect(replica.output()).toContain(
+      'The demo data were not loaded, because the deployment production has used this database.\n',
+    );
+    await replica.stop();
+    await owner.query('delete from installation.deployments');
+    const again = await startReplica({ DATABASE_URL: fresh.ownerUrl });
+    expect(again.output()).toContain(
+      'The demo data were not loaded, because the database contains other tenants, for example miami.\n',
+    );
+    await again.stop();
+    await owner.query('delete from installation.deployments');
+    expect((await owner.query('select slug from tenants')).rows).toEqual([{ slug: 'miami' }]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'remove-published replaces all of them, and the service starts',
+  async () => {
+    const env = { ...SETTINGS, APP_ENV: 'production', DATABASE_URL: urlOf(demo), DATABASE_OWNER_URL: demo.ownerUrl };
+    const first = run('scripts/remove-published.js', env);
+    expect([await first.ended, first.output().split('\n')]).toEqual([
+      { code: 0, signal: null },
+      [
+        'Removed the host names of the demo tenants: *, two.localhost',
+        'demo: disabled the users admin, manager, warehouse, iex, hrb, disabled, guarded',
+        'demo: removed the API keys of IEX, HRB',
+        'two: disabled the users admin, two',
+        'two: removed the API keys of TWO',
+        'Start the service again.',
+        '',
+      ],
+    ]);
+    const service = await serve(demo, { APP_ENV: 'production' });
+    expect(await logIn(service.url, 'admin', PUBLISHED.password)).not.toMatchObject({ status: 200 });
+    const second = run('scripts/remove-published.js', env);
+    expect([await second.ended, second.output()]).toEqual([
+      { code: 0, signal: null },
+      'There is no published credential.\n',
+    ]);
+  },
+  LIMIT_MS,
+);

@@ -1,0 +1,229 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { checkStorage } from '../../../src/startup/doctor/storage.js';
+import { scrape } from '../../support/readers/exposition.js';
+import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
+import { makeFolder, removeFolders, until } from '../../support/service/processes.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+const LIMIT_MS = 60_000;
+
+/** Demands space on the disk for every row. */
+const bigBody = (serial: number) => ({
+  UserCode: 'IEX-1001',
+  TrackingNumber: `FULL-${serial}`,
+  Vendor: `V${serial}`.padEnd(100, 'v'),
+  Description: `D${serial}`.padEnd(200, 'd'),
+});
+
+let serial = 0;
+
+const announce = (service: Service): Promise<Reply> =>
+  service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body: bigBody((serial += 1)) });
+
+const isWritable = async ({ metrics }: Service): Promise<number | undefined> =>
+  (await scrape(metrics?.port ?? 0)).values.get('crossdock_database_writable{pool="service"}');
+
+async function examineStorage(url: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await checkStorage({ client });
+  } finally {
+    await client.end();
+  }
+}
+
+/** Sends until a request is refused. Rows that still fit into pages of the tables are stored. */
+async function announceUntilRefused(service: Service): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  while (replies.length < 5_000) {
+    const reply = await announce(service);
+    replies.push(reply);
+    if (reply.status !== 201) break;
+  }
+  return replies;
+}
+
+/** Asserts what everybody sees while the database stores nothing: the client, the load balancer, Prometheus and the operator. */
+async function expectNotWritable(service: Service, url: string, reason: RegExp): Promise<void> {
+  const ready = await service.call('getReadiness');
+  expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, '10']);
+  expect(ready.body['message']).toMatch(reason);
+  expect(await isWritable(service)).toBe(0);
+  expect(await examineStorage(url)).toMatchObject([{ level: 'problem' }]);
+  // Reading works.
+  expect((await service.call('listCarriers', { as: 'warehouse' })).status).toBe(200);
+}
+
+async function expectRecovered(service: Service, url: string): Promise<void> {
+  await until(async () => (await service.call('getReadiness')).status === 200);
+  expect(await isWritable(service)).toBe(1);
+  expect((await announce(service)).status).toBe(201);
+  expect(await examineStorage(url)).toMatchObject([{ level: 'ok' }]);
+}
+
+describe('a database whose disk is full', () => {
+  let database: TestDatabase;
+  let service: Service;
+
+  beforeAll(async () => {
+    database = await demoDatabase();
+    service = await startService({ database, env: { METRICS_PORT: '0' } });
+    await service.owner.query(`create function no_space() returns trigger language plpgsql as $$
+      begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
+    await service.owner
+      .query(`create function no_space_for_tables() returns event_trigger language plpgsql as $$
+      begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
+  }, LIMIT_MS);
+  afterAll(() => service.stop());
+
+  // PostgreSQL's own error, wherever the tests run. The next test fills a disk.
+  test('is not ready while it refuses to write, and is ready again without a restart', async () => {
+    expect((await service.call('getReadiness')).status).toBe(200);
+    expect(await isWritable(service)).toBe(1);
+    await service.owner.query(
+      'create trigger full_disk before insert on prealerts for each row execute function no_space()',
+    );
+    await service.owner.query(
+      "create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_space_for_tables()",
+    );
+    const reply = await announce(service);
+    expect([reply.status, reply.body['code'], reply.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '10',
+    ]);
+    await until(async () => (await service.call('getReadiness')).status === 503);
+    await expectNotWritable(service, database.ownerUrl, /its disk is full/);
+    await service.owner.query('drop event trigger full_disk');
+    await service.owner.query('drop trigger full_disk on prealerts');
+    await expectRecovered(service, database.ownerUrl);
+  });
+
+  test('a refused write alone does not make it unready if another write succeeds', async () => {
+    await service.owner.query(
+      'create trigger full_disk before insert on prealerts for each row execute function no_space()',
+    );
+    expect((await announce(service)).status).toBe(503);
+    await service.owner.query('drop trigger full_disk on prealerts');
+    await until(async () => (await service.call('getReadiness')).status === 200);
+    expect(await isWritable(service)).toBe(1);
+  });
+
+  test('damaged data is 500 and is counted for the alert', async () => {
+    const damages = async () =>
+      (await scrape(service.metrics?.port ?? 0)).values.get(
+        'crossdock_database_damage_total{pool="service"}',
+      );
+    expect(await damages()).toBe(0);
+    await service.owner.query(`create function damaged() returns trigger language plpgsql as $$
+      begin raise exception 'invalid page in block 1' using errcode = 'XX001'; end $$`);
+    await service.owner.query(
+      'create trigger damaged before insert on prealerts for each row execute function damaged()',
+    );
+    expect((await announce(service)).status).toBe(500);
+    await service.owner.query('drop trigger damaged on prealerts');
+    expect(await damages()).toBe(1);
+    expect((await service.call('getReadiness')).status).toBe(200);
+  });
+});
+
+/** A small disk of its own for the database. Only root may mount one, and not in every container. */
+async function mountSmallDisk(): Promise<string | undefined> {
+  const folder = await makeFolder();
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', folder]);
+  return status === 0 ? folder : undefined;
+}
+
+const disk = process.platform === 'linux' && process.getuid?.() === 0 ? await mountSmallDisk() : undefined;
+
+/** Writes until the disk is full. Returns the file. */
+function fill(folder: string): string {
+  const path = join(folder, 'filler');
+  const file = openSync(path, 'w');
+  try {
+    for (const size of [1 << 20, 1 << 12]) {
+      try {
+        for (;;) writeSync(file, Buffer.alloc(size));
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'ENOSPC' });
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+  return path;
+}
+
+(disk ? describe : describe.skip)('a small disk, which only root can mount', () => {
+  const folder = disk ?? '';
+  let database: TestDatabase;
+  let service: Service;
+  let owner: pg.Client;
+
+  beforeAll(async () => {
+    database = await demoDatabase();
+    const { rows } = await query(database.ownerUrl, 'show data_directory');
+    const { uid, gid } = statSync(String(rows[0]?.['data_directory']));
+    spawnSync('chown', [`${uid}:${gid}`, folder]);
+    const name = new URL(database.ownerUrl).pathname.slice(1);
+    owner = await connect(database.ownerUrl.replace(`/${name}`, '/postgres'));
+    await owner.query(`create tablespace small_disk location '${folder}'`);
+    // The server of the tests clones files, which works on one disk only.
+    await owner.query(
+      "select set_config(name, 'copy', false) from pg_settings where name = 'file_copy_method'",
+    );
+    await owner.query(`alter database "${name}" set tablespace small_disk`);
+    service = await startService({ database, env: { METRICS_PORT: '0' } });
+  }, LIMIT_MS);
+
+  afterAll(async () => {
+    await service.stop();
+    await owner.query('drop tablespace small_disk');
+    await owner.end();
+    spawnSync('umount', [folder]);
+    await removeFolders();
+  }, LIMIT_MS);
+
+  test(
+    'that is full gives 503 and never 500, and needs no restart when space is free again',
+    async () => {
+      const filler = fill(folder);
+      const replies = await announceUntilRefused(service);
+      expect([...new Set(replies.map(({ status }) => status))].filter((status) => status !== 201)).toEqual([
+        503,
+      ]);
+      expect(replies.at(-1)?.headers.get('retry-after')).toBe('10');
+      await until(async () => (await service.call('getReadiness')).status === 503);
+      await expectNotWritable(service, database.ownerUrl, /its disk is full/);
+      // Of many requests at once, on every connection, none is 500.
+      const together = await Promise.all(Array.from({ length: 200 }, () => announce(service)));
+      expect(
+        together.map(({ status }) => status).filter((status) => status !== 503 && status !== 201),
+      ).toEqual([]);
+      rmSync(filler);
+      await expectRecovered(service, database.ownerUrl);
+    },
+    LIMIT_MS,
+  );
+});
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+async function query(url: string, text: string) {
+  const client = await connect(url);
+  try {
+    return await client.query<Record<string, unknown>>(text);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,21 @@
+import bcrypt from 'bcrypt';
+import type pg from 'pg';
+import type { Secrets } from '../../../src/platform/access/secrets.js';
+import { DEMO } from '../../../src/development/demo/demo.js';
+
+/** Staging refuses those of the demo data, because they are published. */
+export const REHEARSAL = {
+  password: 'a password of the rehearsals',
+  apiKeys: { IEX: 'd'.repeat(64), HRB: 'e'.repeat(64), TWO: 'f'.repeat(64) },
+};
+
+/** Replaces the published credentials of the demo data. */
+export async function replaceCredentials(owner: pg.Client, secrets: Secrets): Promise<void> {
+  const hash = await bcrypt.hash(REHEARSAL.password, 4);
+  await owner.query(`update users set password_hash = '${hash}', two_factor_enabled = false, totp_secret = null`);
+  for (const code of ['IEX', 'HRB', 'TWO'] as const)
+    await owner.query(
+      `update couriers set api_key_hash = '${secrets.lookupHash(REHEARSAL.apiKeys[code], 'api_key')}'
+       where id = '${DEMO.couriers[code]}'`,
+    );
+}
