@@ -59,9 +59,22 @@ export const QUOTAS = {
 
 export const BOUND_KINDS = {
   "read": {
-    "writes": "nothing",
-    "rows": 0,
-    "kib": 0
+    "writes": "nothing but when sessions were last used",
+    "rows": 50,
+    "kib": 16
+  },
+  "drawing": {
+    "writes": "the drawn logo of the courier",
+    "rows": 60,
+    "kib": 1024
+  },
+  "chain": {
+    "writes": "links of the audit entries that are not chained yet",
+    "rows": 60,
+    "kib": 64,
+    "items": 20000,
+    "item_rows": 1,
+    "item_bytes": 256
   },
   "login": {
     "writes": "a session and counters of failures",
@@ -332,7 +345,7 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "downloadCourierBill": {
-    "query": "read"
+    "query": "drawing"
   },
   "getCourierRates": {
     "query": "read"
@@ -394,10 +407,10 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
     "query": "read"
   },
   "listAuditEntries": {
-    "query": "read"
+    "query": "chain"
   },
   "verifyAuditLog": {
-    "application/json": "read"
+    "application/json": "chain"
   },
   "getCourierLogo": {
     "query": "read"
