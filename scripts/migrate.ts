@@ -28,8 +28,10 @@ await runScript(async (print) => {
     if (pause) await setBackgroundStatus(client, pause, 'paused');
     if (resume) await setBackgroundStatus(client, resume, 'running');
     const rows = await readBackgroundMigrations(client);
-    for (const { name, status: state, rowsDone, rowsTotal, lastError } of rows)
-      print(`${name} ${state}, ${rowsDone} of about ${rowsTotal} rows${lastError ? `: ${lastError}` : ''}`);
+    for (const { name, status: state, rowsDone, rowsTotal, lastError, findings } of rows)
+      print(
+        `${name} ${state}, ${rowsDone} of about ${rowsTotal} rows${findings > 0 ? `, ${findings} reported` : ''}${lastError ? `: ${lastError}` : ''}`,
+      );
     if (rows.length === 0) print('There are no background migrations.');
   });
 });

@@ -85,9 +85,17 @@ async function readBacklog(client: Connected['client']): Promise<BacklogRow> {
 
 /** Examines background migrations, which the next release may need. */
 export async function checkBackground({ client }: Connected): Promise<Finding[]> {
-  const unfinished = (await readBackgroundMigrations(client)).filter(({ status }) => status !== 'finished');
+  const migrations = await readBackgroundMigrations(client);
+  const unfinished = migrations.filter(({ status }) => status !== 'finished');
+  const reported = migrations.filter(({ findings }) => findings > 0);
+  const findings = reported.map(({ name, findings: count }) =>
+    warning(
+      `The background migration ${name} found ${count} packages whose tracking number another package has too.`,
+      'Managers find both in the audit log, action package.double_found. See "Packages that are stored twice" in docs/operations.md.',
+    ),
+  );
   return orOk(
-    unfinished.map(({ name, status, lastError }) => {
+    [...findings, ...unfinished.map(({ name, status, lastError }) => {
       if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
       return status === 'paused'
         ? warning(
@@ -95,7 +103,7 @@ export async function checkBackground({ client }: Connected): Promise<Finding[]>
             `Run ${commandLine(`migrate --resume ${name}`)}.`,
           )
         : ok(`The background migration ${name} is running.`);
-    }),
+    })],
     'All background migrations have finished.',
   );
 }
