@@ -233,6 +233,7 @@ describe('the session', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'I have stored the codes' }).press('Enter');
       await receivePage(page).waitFor();
+      expect(await receivePage(page).isVisible()).toBe(true);
       await context.close();
     },
     LIMIT_MS,
