@@ -5,6 +5,7 @@ import { openPasswords } from '../../../src/modules/auth/credentials/passwords.j
 import { stepOfCode } from '../../../src/modules/auth/credentials/totp.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { newId } from '../../../src/platform/values/ids.js';
+import { whileInactive } from '../../support/harness/inactive-courier.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -286,10 +287,10 @@ describe('login', () => {
   });
 
   test('reports a disabled courier only after the right password', async () => {
-    await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
-    expect(coded(await logIn('hrb', WRONG))).toBe('401 credentials_invalid');
-    expect(coded(await logIn('hrb'))).toBe('403 account_disabled');
-    await service.owner.query('update couriers set is_active = true where id = $1', [DEMO.couriers.HRB]);
+    await whileInactive(service.owner, DEMO.couriers.HRB, async () => {
+      expect(coded(await logIn('hrb', WRONG))).toBe('401 credentials_invalid');
+      expect(coded(await logIn('hrb'))).toBe('403 account_disabled');
+    });
     expect((await logIn('hrb')).status).toBe(200);
   });
 });
@@ -355,9 +356,12 @@ describe('user name lock', () => {
        values ($1, 'password', 'admin', 5, now() + interval '15 minutes')`,
       [DEMO.tenants.demo],
     );
-    expect((await logIn('admin')).status).toBe(429);
-    expect((await logIn('admin', DEMO.password, { host: DEMO.hosts.two })).status).toBe(200);
-    await service.owner.query("delete from login_throttles where subject = 'admin'");
+    try {
+      expect((await logIn('admin')).status).toBe(429);
+      expect((await logIn('admin', DEMO.password, { host: DEMO.hosts.two })).status).toBe(200);
+    } finally {
+      await service.owner.query("delete from login_throttles where subject = 'admin'");
+    }
   });
 
   test('blocks an address for every name after fifty failures, and no other address', async () => {
