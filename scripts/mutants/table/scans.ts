@@ -68,6 +68,13 @@ export const SCANS: readonly SourceMutant[] = [
     tests: [{ file: GATE, titles: ['has left the manifest, so that released ships nothing without a scan'] }],
   },
   {
+    name: 'gate: a package that is on hold and loaded stays on its manifest',
+    file: 'src/modules/manifests/lifecycle/cargo-queries.ts',
+    find: 'and o.manifest_id = p.manifest_id)',
+    replace: 'and false)',
+    tests: [{ file: GATE, titles: ['a package that is on hold and loaded stays on the manifest'] }],
+  },
+  {
     name: 'gate: only some roles override',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
     find: "  assertMayDecide(ctx, 'loading_override_reason');\n",
