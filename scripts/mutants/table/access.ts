@@ -18,7 +18,10 @@ export const ACCESS: readonly SourceMutant[] = [
     replace:
       'try { assertPermitted(request.caller, operation); } catch (error) { request.caller = undefined; throw error; }',
     tests: [
-      { file: 'test/security/token-rights.test.ts', titles: ['is refused by listAuditEntries of a package'] },
+      {
+        file: 'test/security/token-rights.test.ts',
+        titles: ['a token with another role, courier or tenant than the user is refused by'],
+      },
     ],
   },
   {

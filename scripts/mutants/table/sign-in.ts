@@ -87,8 +87,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'password: an expired one-time password is rejected',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: ' && !account.isPasswordExpired)',
-    replace: ')',
+    find: 'account && isRight && !account.isPasswordExpired;',
+    replace: 'account && isRight;',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['treats an expired one-time password as wrong'] }],
   },
   {
@@ -271,7 +271,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'own account: a password change requires the current password',
-    file: 'src/modules/auth/account/own-account.ts',
+    file: 'src/modules/auth/credentials/own-password.ts',
     find: 'return withPassword(ctx, deps, { username, password, address }, refuse, work);',
     replace:
       'return readOwnAccount(ctx).then(work).catch(() => withPassword(ctx, deps, { username, password, address }, refuse, work));',
@@ -393,7 +393,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/security/token-rights.test.ts',
-        titles: ['a courier that is not a UUID is refused with 401'],
+        titles: ['a token with > is refused with 401'],
       },
     ],
   },
