@@ -142,7 +142,14 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
     find: 'await leaveSuspendedBehind(ctx, tx, after.id);',
     replace: '',
-    tests: [{ file: GATE, titles: ['has left the manifest, so that released ships nothing without a scan'] }],
+    tests: [{ file: GATE, titles: ['has left the manifest, so that'] }],
+  },
+  {
+    name: 'gate: a package that is on hold and loaded stays on its manifest',
+    file: 'src/modules/manifests/lifecycle/cargo-queries.ts',
+    find: 'and o.manifest_id = p.manifest_id)',
+    replace: 'and false)',
+    tests: [{ file: GATE, titles: ['a package that is on hold and loaded stays on the manifest'] }],
   },
   {
     name: 'gate: only some roles override',
