@@ -172,7 +172,7 @@ describe('login', () => {
       query: { entity_id: DEMO.users.manager, action: 'user.logged_in' },
     });
     expect(log.body['data']).toMatchObject([
-      { actor_kind: 'user', actor_id: DEMO.users.manager, actor_name: 'Demo Manager' },
+      { actor_kind: 'user', actor_id: DEMO.users.manager, actor_name: 'manager' },
     ]);
   });
 
