@@ -22,6 +22,7 @@ const TRACKED = [
   'README.md',
   'CHANGELOG.md',
   'SECURITY.md',
+  'LICENSE',
 ];
 
 /** Copies the build, the contract, the migrations and the documents into `target`, which already has the dependencies. */

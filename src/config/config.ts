@@ -45,6 +45,8 @@ export type Config = {
   /** The binary logarithm of bcrypt's rounds for new passwords. */
   passwordHashCost: number;
   rateLimitPerMinute: number | undefined;
+  /** URLs under which vulnerabilities are reported, for security.txt. */
+  securityContacts: string[];
   /** Per courier, for all operations that change customers together. */
   customerChangesPerDay: number;
   mail: MailConfig;
@@ -259,6 +261,9 @@ function toConfig(settings: Settings): Config {
     secrets: toSecrets(settings),
     passwordHashCost: settings.PASSWORD_HASH_COST,
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+    securityContacts: list(settings.SECURITY_CONTACT).map((contact) =>
+      /^(mailto|https):/.test(contact) ? contact : `mailto:${contact}`,
+    ),
     customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
     mail: {
       from: settings.MAIL_FROM ?? 'crossdock@localhost',

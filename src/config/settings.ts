@@ -29,6 +29,11 @@ const resetUrl = textLike(
   'must be a URL with {token} in it, for example https://portal.example/reset#token={token}',
 );
 const mailAddress = textLike(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an e-mail address');
+const CONTACT = '(mailto:)?[^\\s,<>@]+@[^\\s,<>@]+|https://[^\\s,]+';
+const securityContact = textLike(
+  new RegExp(`^(${CONTACT})(, *(${CONTACT}))*$`),
+  'must be an e-mail address or an https:// URL, or several joined by commas',
+);
 const domains = textLike(
   /^[a-z0-9-]+(\.[a-z0-9-]+)+(, *[a-z0-9-]+(\.[a-z0-9-]+)+)*$/i,
   'must be domains joined by commas, for example example.com',
@@ -85,6 +90,7 @@ const SETTINGS = {
   ENCRYPTION_KEYS: encryptionKeys(UNSET),
   LOOKUP_KEY: textLike(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')(UNSET),
   PASSWORD_HASH_COST: wholeNumber(4, 15)({ default: PASSWORD_HASH_COST }),
+  SECURITY_CONTACT: securityContact(UNSET),
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000)(UNSET),
   CUSTOMER_CHANGES_PER_DAY: wholeNumber(1, 100_000_000)({ default: 300_000 }),
   MAIL_OUTBOX: text(UNSET),

@@ -12,6 +12,7 @@ import { checkTls } from './checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
 import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
+import { checkHostNames } from './host-names.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
 import { checkReplica } from './replica.js';
 import { checkStorage } from './storage.js';
@@ -47,6 +48,7 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'rights', run: checkRights },
   { name: 'deployment', run: checkDeployments },
   { name: 'demo data', run: checkPublished },
+  { name: 'host names', run: checkHostNames },
   { name: 'replica', run: checkReplica },
   { name: 'worker', run: checkWorkers },
   { name: 'pause', run: checkPause },

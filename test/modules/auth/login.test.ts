@@ -168,6 +168,13 @@ describe('login', () => {
     const list = await service.call('listPrealerts', { token: reply.body['data'].access_token });
     expect(list.status).toBe(200);
     expect(await auditOf(DEMO.users.manager)).toEqual(['user.logged_in']);
+    const log = await service.call('listAuditEntries', {
+      as: 'admin',
+      query: { entity_id: DEMO.users.manager, action: 'user.logged_in' },
+    });
+    expect(log.body['data']).toMatchObject([
+      { actor_kind: 'user', actor_id: DEMO.users.manager, actor_name: 'manager' },
+    ]);
   });
 
   test("returns the courier of a courier's user, and the token gives access to that courier's rows only", async () => {

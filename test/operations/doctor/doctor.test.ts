@@ -161,6 +161,16 @@ const INSTALLATIONS: Fault[][] = [
       ],
     },
     {
+      title: 'much that waits for one courier, although nothing is late',
+      sql: `insert into couriers (tenant_id, id, code, name)
+          select id, '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d99', 'AWAY', 'Away' from tenants;
+        alter table webhook_deliveries disable trigger all;
+        insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, status, attempt_count, next_attempt_at)
+          select t.id, gen_random_uuid(), gen_random_uuid(), '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d99', 'add_package', 'event',
+            'pending', 0, now() + interval '1 hour' from tenants t, generate_series(1, 1001)`,
+      sees: [['backlog', 'warning', /^1001 of kind webhook wait for the courier AWAY of the tenant miami, /]],
+    },
+    {
       title: 'a disk with little space',
       stated: { lowDiskBytes: Number.MAX_SAFE_INTEGER },
       sees: [['folders', 'warning', /temporary folder .* has only \d+ MB free/]],
@@ -223,6 +233,17 @@ const INSTALLATIONS: Fault[][] = [
         return {};
       },
       sees: [['mail', 'problem', /^There are no credentials for Amazon SES/]],
+    },
+    {
+      title: 'a host name that the certificate does not have',
+      sql: "insert into tenant_hosts (tenant_id, host) select id, 'other.example' from tenants",
+      sees: [
+        [
+          'host names',
+          'problem',
+          /^The certificate in TLS_CERT_FILE does not have the host name other\.example/,
+        ],
+      ],
     },
     {
       title: 'clocks that differ by ten seconds',
@@ -485,7 +506,7 @@ const toLine = ([check, level, message]: Expected) => ({
 // prettier-ignore
 const CHECKS = [
   'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'storage', 'clock', 'time zone',
-  'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'deployment', 'demo data', 'replica',
+  'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'deployment', 'demo data', 'host names', 'replica',
   'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption', 'texts',
 ];
 
