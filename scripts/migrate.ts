@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readMigrationSettings, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import {
   readBackgroundMigrations,
@@ -10,7 +10,7 @@ import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { runScript } from './script.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
-// --resume NAME, it shows or controls background migrations instead.
+// --resume NAME, it shows or controls background migrations instead. Waits up to MIGRATION_WAIT_SECONDS for another migration.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: { status: { type: 'boolean' }, pause: { type: 'string' }, resume: { type: 'string' } },
@@ -28,6 +28,7 @@ await runScript(async (print) => {
 });
 
 async function applyMissing(print: (line: string) => void): Promise<void> {
-  const applied = await migrate(readOwnerUrl(), MIGRATIONS, { log: print });
+  const { url, waitSeconds } = readMigrationSettings();
+  const applied = await migrate(url, MIGRATIONS, { waitSeconds, log: print });
   print(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to apply.');
 }

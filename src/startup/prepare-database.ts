@@ -63,7 +63,7 @@ export async function prepareDatabase(
     ]);
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
-    if (ownerUrl) await migrateAtStart(ownerUrl, log);
+    if (ownerUrl) await migrateAtStart(config, ownerUrl, log);
     if (ownerUrl && loadDemo && config.appEnv === 'development')
       await withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log));
     const url = embedded
@@ -137,8 +137,9 @@ async function allOrFaults<One, Other>(checks: [Promise<One>, Promise<Other>]): 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** @throws ConfigError when a migration fails, or another process migrates for longer than the limit */
-async function migrateAtStart(ownerUrl: string, log: Log): Promise<void> {
-  const applied = await migrate(ownerUrl, MIGRATIONS, { log }).catch((error: unknown) => {
+async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string, log: Log): Promise<void> {
+  const options = { waitSeconds: migrationWaitSeconds, log };
+  const applied = await migrate(ownerUrl, MIGRATIONS, options).catch((error: unknown) => {
     throw new ConfigError([messageOf(error)]);
   });
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
