@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readMigrationSettings, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import {
   readBackgroundMigrations,
@@ -12,6 +12,7 @@ import { awaitServer } from '../src/platform/db/connections/await-server.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
 // --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.
+// Waits up to MIGRATION_WAIT_SECONDS for another migration.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -42,6 +43,7 @@ function secondsOf(text: string): number {
 }
 
 async function applyMissing(print: (line: string) => void): Promise<void> {
-  const applied = await migrate(readOwnerUrl(), MIGRATIONS, { log: print });
+  const { url, waitSeconds } = readMigrationSettings();
+  const applied = await migrate(url, MIGRATIONS, { waitSeconds, log: print });
   print(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to apply.');
 }

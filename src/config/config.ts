@@ -23,6 +23,8 @@ export type Config = {
   databaseUrl: string | undefined;
   /** The schema owner's connection, for migrations. In development it defaults to databaseUrl. */
   databaseOwnerUrl: string | undefined;
+  /** How long a migration waits for one of another process. */
+  migrationWaitSeconds: number;
   /** The mode of the connection pooler that databaseUrl leads to. If undefined, there is none. */
   databasePooler: 'transaction' | undefined;
   /** The application's connection that bypasses the pooler, for the queue. */
@@ -195,6 +197,19 @@ export function readPasswordHashCost(env: NodeJS.ProcessEnv = process.env): numb
 }
 
 /**
+ * Returns the settings of npm run migrate.
+ *
+ * @throws ConfigError as `readOwnerUrl`, or when MIGRATION_WAIT_SECONDS is faulty
+ */
+export function readMigrationSettings(env: NodeJS.ProcessEnv = process.env): { url: string; waitSeconds: number } {
+  const url = readOwnerUrl(env);
+  const { APP_ENV, MIGRATION_WAIT_SECONDS: given } = env;
+  const { settings, faults } = parseSettings({ APP_ENV, ...(given ? { MIGRATION_WAIT_SECONDS: given } : {}) });
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { url, waitSeconds: settings.MIGRATION_WAIT_SECONDS };
+}
+
+/**
  * Returns the owner's connection of every cell by its name, for npm run tenant:move.
  *
  * @throws Error when one is missing or not a URL
@@ -238,6 +253,7 @@ function toConfig(settings: Settings): Config {
       settings.DATABASE_OWNER_URL ??
       // Migrations must bypass a pooler.
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
+    migrationWaitSeconds: settings.MIGRATION_WAIT_SECONDS,
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
     cells: toCells(settings.DATABASE_CELLS),

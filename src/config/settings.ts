@@ -13,6 +13,9 @@ export const DEVELOPMENT_SECRETS = {
 /** The default of the setting, and the least that staging and production accept. */
 export const PASSWORD_HASH_COST = 12;
 
+/** The default of the setting. */
+export const MIGRATION_WAIT_SECONDS = 600;
+
 export const DATABASE_URL_EXPECTED = 'must be a postgres:// URL';
 const databaseUrl = textLike(/^postgres(ql)?:\/\//, DATABASE_URL_EXPECTED);
 
@@ -70,6 +73,7 @@ const SETTINGS = {
   PORT: wholeNumber(0, 65_535)({ default: 3000 }),
   DATABASE_URL: databaseUrl(UNSET),
   DATABASE_OWNER_URL: databaseUrl(UNSET),
+  MIGRATION_WAIT_SECONDS: wholeNumber(0, 86_400)({ default: MIGRATION_WAIT_SECONDS }),
   DATABASE_POOLER: pooler(UNSET),
   DATABASE_DIRECT_URL: databaseUrl(UNSET),
   DATABASE_CELL: cellName({ default: HOME_CELL }),

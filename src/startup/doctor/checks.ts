@@ -6,6 +6,7 @@ import { checkMail } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
 import { checkPooler } from './checks/pooler.js';
 import { checkRights } from './checks/rights.js';
+import { checkProtections } from './schema.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
@@ -46,6 +47,7 @@ export const ANYWHERE: Check<Connected>[] = [
 export const MIGRATED: Check<Connected>[] = [
   { name: 'extensions', run: checkExtensions },
   { name: 'rights', run: checkRights },
+  { name: 'schema', run: checkProtections },
   { name: 'deployment', run: checkDeployments },
   { name: 'demo data', run: checkPublished },
   { name: 'host names', run: checkHostNames },
