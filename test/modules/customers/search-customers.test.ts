@@ -115,7 +115,8 @@ describe('basic search', () => {
     }
     let hits = 0;
     const check = async (q: string) => {
-      const containsQuery = (text: string | null) => (text ?? '').toLowerCase().includes(q.trim().toLowerCase());
+      const containsQuery = (text: string | null) =>
+        (text ?? '').toLowerCase().includes(q.trim().toLowerCase());
       const wanted = rows.filter(
         (row) =>
           containsQuery(`${row.first_name} ${row.last_name}`) ||

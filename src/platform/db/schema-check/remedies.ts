@@ -107,7 +107,10 @@ function describePart({ kind, object, want, have }: Change): Text {
         ? `drop index ${name}`
         : `drop ${kind} ${name} on ${table}`;
   if (want === undefined)
-    return { message: `The ${kind} ${object} is unknown to this version.`, remedy: `Run as the owner: ${drop}.` };
+    return {
+      message: `The ${kind} ${object} is unknown to this version.`,
+      remedy: `Run as the owner: ${drop}.`,
+    };
   if (have === undefined)
     return {
       message: `The ${kind} ${object} is missing.`,
@@ -156,7 +159,9 @@ function describeFunction({ kind, object, want, have }: Change): Text {
 
 function describeOther({ kind, object, want, have }: Change): Text {
   const remedy =
-    want === undefined ? 'If nobody needs it, drop it.' : searchFor(object.slice(object.lastIndexOf('.') + 1));
+    want === undefined
+      ? 'If nobody needs it, drop it.'
+      : searchFor(object.slice(object.lastIndexOf('.') + 1));
   if (want === undefined) return { message: `The ${kind} ${object} is unknown to this version.`, remedy };
   if (have === undefined) return { message: `The ${kind} ${object} is missing.`, remedy };
   return { message: `The ${kind} ${object} is ${have}; the migrations make it ${want}.`, remedy };

@@ -102,7 +102,7 @@ async function findBacklogs(ctx: SystemContext): Promise<Finding[]> {
         `${count} of kind ${kind} wait for ${courier ? `the courier ${courier} of ` : ''}the tenant ${tenant}, the oldest since ${oldest.toISOString()}.`,
         `See "WebhooksLate" in docs/operations.md. ${commandLine('outbound --drop')} gives up what waits for one courier.`,
       ),
-  );
+    );
 }
 
 async function readBacklog(client: Connected['client']): Promise<BacklogRow> {
@@ -125,15 +125,18 @@ export async function checkBackground({ client }: Connected): Promise<Finding[]>
     ),
   );
   return orOk(
-    [...findings, ...unfinished.map(({ name, status, lastError }) => {
-      if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
-      return status === 'paused'
-        ? warning(
-            `The background migration ${name} is paused.`,
-            `Run ${commandLine(`migrate --resume ${name}`)}.`,
-          )
-        : ok(`The background migration ${name} is running.`);
-    })],
+    [
+      ...findings,
+      ...unfinished.map(({ name, status, lastError }) => {
+        if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
+        return status === 'paused'
+          ? warning(
+              `The background migration ${name} is paused.`,
+              `Run ${commandLine(`migrate --resume ${name}`)}.`,
+            )
+          : ok(`The background migration ${name} is running.`);
+      }),
+    ],
     'All background migrations have finished.',
   );
 }
