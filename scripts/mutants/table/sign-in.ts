@@ -424,4 +424,11 @@ export const SIGN_IN: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'sessions: a user who is disabled meanwhile ends no session',
+    file: 'src/modules/sessions/manage.ts',
+    find: "if (!account.isActive) throw new ApiError('account_disabled');",
+    replace: '',
+    tests: [{ file: 'test/modules/sessions.test.ts', titles: ['while a request waits ends no session'] }],
+  },
 ];
