@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { DEMO } from '../../src/development/demo/seed.js';
-import { chromiumPath, launchChromium, logIn, openConsole, outcomeOf, scan, type Window } from '../support/console/browser.js';
+import {
+  chromiumPath,
+  launchChromium,
+  logIn,
+  openConsole,
+  outcomeOf,
+  scan,
+  type Window,
+} from '../support/console/browser.js';
 import { startService, type Service } from '../support/service/service.js';
 
 // What Receive and Find say about a scan: whose it is, who has announced it, and that it is no parcel.
@@ -36,8 +44,12 @@ const announce = async (number: string, as: string, code: string) => {
 };
 
 const receive = async (number: string, fields: object = {}) =>
-  (await service.call('receivePackage', { as: 'warehouse', body: { tracking_number: number, weight: 1, ...fields } }))
-    .body['data'];
+  (
+    await service.call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: number, weight: 1, ...fields },
+    })
+  ).body['data'];
 
 /** Scans on a page, and waits for the big word. Returns the text of the page. */
 async function scanOn(page: Page, text: string, word: string): Promise<string> {
@@ -91,7 +103,9 @@ runs(
     const { page } = window;
     const { body } = await service.call('createManifest', { as: 'warehouse', body: {} });
     const manifest = body['data'].manifest_number;
-    expect(await scanOn(page, manifest, 'NOT A PARCEL')).toContain(`This is the number of the manifest ${manifest}.`);
+    expect(await scanOn(page, manifest, 'NOT A PARCEL')).toContain(
+      `This is the number of the manifest ${manifest}.`,
+    );
     expect(await hasWeight(page)).toBe(false);
     expect(await scanOn(page, 'IEX-1001', 'NOT A PARCEL')).toContain('This is a customer code: IEX-1001');
     expect(await hasWeight(page)).toBe(false);

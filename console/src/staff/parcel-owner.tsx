@@ -48,7 +48,11 @@ export function ParcelOwner({ parcel }: { parcel: Parcel }) {
         <dt>{t('common.owner')}</dt>
         <dd class="strong">{ownerText(parcel)}</dd>
       </div>
-      {claim && isAgreed ? <Vendor of={claim} /> : claims.map((each) => <ClaimFact key={each.prealert_id} of={each} />)}
+      {claim && isAgreed ? (
+        <Vendor of={claim} />
+      ) : (
+        claims.map((each) => <ClaimFact key={each.prealert_id} of={each} />)
+      )}
     </dl>
   );
 }
@@ -101,7 +105,8 @@ export function meaningOf({ kind, numbers, matches }: ScanResolution): string | 
   if (kind === 'several_numbers') return t('receive.several', { numbers: numbers.join(', ') });
   if (kind === 'manifest')
     return t('receive.isManifest', { manifest: matches.manifests[0]?.manifest_number ?? '' });
-  if (kind === 'customer') return t('receive.isCustomer', { customer: matches.customers.map(nameOf).join('; ') });
+  if (kind === 'customer')
+    return t('receive.isCustomer', { customer: matches.customers.map(nameOf).join('; ') });
   return undefined;
 }
 

@@ -55,9 +55,7 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/scans/find-matches.ts',
     find: 'ctx.caller.courierId === null || userCode !== null',
     replace: 'ctx.caller.courierId === null || userCode !== undefined',
-    tests: [
-      { file: PARCELS, titles: ['to a courier no claim of a package whose number it sees masked'] },
-    ],
+    tests: [{ file: PARCELS, titles: ['to a courier no claim of a package whose number it sees masked'] }],
   },
   {
     name: 'scans: a parcel stores 500 scans',
@@ -67,7 +65,9 @@ export const SCANS: readonly SourceMutant[] = [
     tests: [
       {
         file: LIMIT,
-        titles: ['a parcel stores 500 scans, refuses the next one, and repeats the answers to the stored ones'],
+        titles: [
+          'a parcel stores 500 scans, refuses the next one, and repeats the answers to the stored ones',
+        ],
       },
     ],
   },

@@ -52,7 +52,10 @@ async function reportDoubles(
 ): Promise<number> {
   const doubles = rows.flatMap(({ id, otherId }) => (otherId === null ? [] : { id, otherId }));
   for (const { id, otherId } of doubles)
-    log.warn({ tenantId: caller.tenantId, packageId: id, otherId }, 'Two packages have the same tracking number.');
+    log.warn(
+      { tenantId: caller.tenantId, packageId: id, otherId },
+      'Two packages have the same tracking number.',
+    );
   if (doubles.length > 0)
     await tx.audit(
       ...doubles.map(({ id, otherId }) => ({
@@ -72,7 +75,12 @@ function withChanges(change: Change): Step {
   return async (ctx, tx, items) => {
     const changes = items.flatMap((item) => newKeyOf(item));
     if (changes.length === 0) return 0;
-    await tx.query(lockParcels(ctx.tenantId, changes.flatMap(({ key, newKey }) => [key, newKey])));
+    await tx.query(
+      lockParcels(
+        ctx.tenantId,
+        changes.flatMap(({ key, newKey }) => [key, newKey]),
+      ),
+    );
     return change(ctx, tx, changes);
   };
 }

@@ -172,7 +172,8 @@ test.concurrent(
     const stopping = new AbortController();
     const running = worker(stopping.signal);
     const rows = async () =>
-      (await owner.query('select batch_rows from installation.background_migrations where name = $1', [NAME])).rows[0]?.batch_rows;
+      (await owner.query('select batch_rows from installation.background_migrations where name = $1', [NAME]))
+        .rows[0]?.batch_rows;
     await until(async () => (await rows()) < 50);
     stopping.abort();
     await running;

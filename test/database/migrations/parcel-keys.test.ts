@@ -73,8 +73,12 @@ async function migrateKeys(): Promise<Record<string, number>> {
   );
   const stopping = new AbortController().signal;
   await runBackgroundMigrations({ db: service.db, stopping, log: pino({ level: 'silent' }) }, MIGRATIONS);
-  const done = (await readBackgroundMigrations(service.owner)).filter(({ name }) => name.startsWith('20261216'));
-  expect(done.map(({ status, lastError }) => [status, lastError])).toEqual(done.map(() => ['finished', null]));
+  const done = (await readBackgroundMigrations(service.owner)).filter(({ name }) =>
+    name.startsWith('20261216'),
+  );
+  expect(done.map(({ status, lastError }) => [status, lastError])).toEqual(
+    done.map(() => ['finished', null]),
+  );
   return Object.fromEntries(done.map(({ name, findings }) => [name.slice(15), findings]));
 }
 
@@ -89,7 +93,10 @@ test('packages, pre-alerts, flags and waiting scans get the new keys, and packag
     first: await addPackage('*LCL-4*'),
     second: await addPackage('LCL-4'),
   };
-  const prealerts = { quotes: await addPrealert('"LCL-6"'), usps: await addPrealert(USPS, '9901234567000000000017') };
+  const prealerts = {
+    quotes: await addPrealert('"LCL-6"'),
+    usps: await addPrealert(USPS, '9901234567000000000017'),
+  };
   await rows('insert into prealert_flags (tenant_id, courier_id, tracking_key) values ($1, $2, $3)', [
     DEMO.tenants.demo,
     DEMO.couriers.IEX,
@@ -115,7 +122,9 @@ test('packages, pre-alerts, flags and waiting scans get the new keys, and packag
     '92419901234567000000000017',
   ]);
   expect(
-    await rows('select tracking_key from prealert_flags where courier_id = $1 order by 1', [DEMO.couriers.IEX]),
+    await rows('select tracking_key from prealert_flags where courier_id = $1 order by 1', [
+      DEMO.couriers.IEX,
+    ]),
   ).toEqual(expect.arrayContaining([{ tracking_key: 'LCL-7' }, { tracking_key: 'lcl-7' }]));
   const scans = await rows('select id, parcel_key from scans where id = any($1)', [[waiting, ofPackage]]);
   expect(Object.fromEntries(scans.map(({ id, parcel_key }) => [id, parcel_key]))).toEqual({
@@ -123,9 +132,9 @@ test('packages, pre-alerts, flags and waiting scans get the new keys, and packag
     [ofPackage]: 'LCL-1',
   });
   expect(
-    (await rows("select parcel_key from parcel_positions where scan in ('*LCL-8*', '*LCL-1*') order by 1")).map(
-      ({ parcel_key }) => parcel_key,
-    ),
+    (
+      await rows("select parcel_key from parcel_positions where scan in ('*LCL-8*', '*LCL-1*') order by 1")
+    ).map(({ parcel_key }) => parcel_key),
   ).toEqual(['LCL-1', 'LCL-8']);
   expect(findings).toMatchObject({ package_keys: 1, prealert_keys: 0 });
   const audited = await rows(

@@ -50,7 +50,11 @@ const otherCustomer = async () =>
 
 describe('the number that the reader names is looked up', () => {
   test.each([
-    ['26 digits of USPS after a ZIP code of 5', '4203316692419901234567000000000017', '92419901234567000000000017'],
+    [
+      '26 digits of USPS after a ZIP code of 5',
+      '4203316692419901234567000000000017',
+      '92419901234567000000000017',
+    ],
     ['the 14 digits that DPD tells', '008182709980000020033350276C', '09980000020033'],
     ['the 15 digits of FedEx Ground', '9611020987654312345672', '987654312345672'],
   ])('%s', async (_name, barcode, told) => {
@@ -81,9 +85,16 @@ describe.each([
     const [first, second] = [newNumber(), newNumber()];
     const ids = [await announce(first), await announce(second)];
     const [one, two] = [`${first}${separator}ZIP00961`, `ZIP00961${separator}${second}`];
-    expect(await resolve(one)).toMatchObject({ next: 'receive', kind: 'parcel', owner: { user_code: 'IEX-1001' } });
+    expect(await resolve(one)).toMatchObject({
+      next: 'receive',
+      kind: 'parcel',
+      owner: { user_code: 'IEX-1001' },
+    });
     expect((await receive(one)).body['data']).toMatchObject({ prealert_id: ids[0] });
-    expect(await receiveByStation(two)).toMatchObject({ outcome: 'done', parcel: { tracking_number: second } });
+    expect(await receiveByStation(two)).toMatchObject({
+      outcome: 'done',
+      parcel: { tracking_number: second },
+    });
     expect((await receive(first)).body['data'].duplicate).toBe(true);
     expect(await resolve(one)).toMatchObject({ next: 'already_received' });
   });
@@ -91,9 +102,16 @@ describe.each([
   test('a received package decides as well, by its number and by its house number', async () => {
     const number = newNumber();
     const { package_id, house_number } = (await receive(number)).body['data'];
-    for (const scan of [`${number}${separator}ZIP00961`, `ZIP00961${separator}${house_number}`, `${house_number}${separator}${number}`]) {
+    for (const scan of [
+      `${number}${separator}ZIP00961`,
+      `ZIP00961${separator}${house_number}`,
+      `${house_number}${separator}${number}`,
+    ]) {
       expect((await receive(scan)).body['data']).toMatchObject({ package_id, duplicate: true });
-      expect(await receiveByStation(scan)).toMatchObject({ reason: 'already_received', parcel: { package_id } });
+      expect(await receiveByStation(scan)).toMatchObject({
+        reason: 'already_received',
+        parcel: { package_id },
+      });
     }
   });
 
@@ -170,7 +188,10 @@ test('a scan that a record decided is repeated with its answer when the records 
   const scan = deviceScan('receive', `${number}\rZIP00961`, 10, { weight: 1 });
   expect((await sendScans(service, [scan])).results[0]).toMatchObject({ result: 'done' });
   await announce('ZIP00961');
-  expect((await sendScans(service, [scan])).results[0]).toMatchObject({ result: 'repeated', outcome: 'done' });
+  expect((await sendScans(service, [scan])).results[0]).toMatchObject({
+    result: 'repeated',
+    outcome: 'done',
+  });
 });
 
 describe('a house number is never a new parcel', () => {
@@ -178,7 +199,13 @@ describe('a house number is never a new parcel', () => {
     const first = (await receive(newNumber(), { user_code: 'IEX-1001' })).body['data'];
     const { house_number, package_id } = first;
     const before = await countPackages();
-    const spellings = [house_number, house_number.toLowerCase(), `*${house_number}*`, `]C1${house_number}\r`, house_number + house_number];
+    const spellings = [
+      house_number,
+      house_number.toLowerCase(),
+      `*${house_number}*`,
+      `]C1${house_number}\r`,
+      house_number + house_number,
+    ];
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, n) => receive(spellings[n % spellings.length] ?? '')),
     );
@@ -196,14 +223,17 @@ describe('a house number is never a new parcel', () => {
         as: 'warehouse',
         body: { package_id, tracking_number: newNumber('RENUMBERED') },
       });
-    const scanLabel = () => receive(house_number);
-    const loadLabel = () => sendScans(service, [deviceScan('locate', house_number, 1, { location: 'A' })]);
-    const work = Array.from({ length: 12 }, (_, n) => [renumber, scanLabel, loadLabel][n % 3]);
-    const replies = await Promise.all(work.map((run) => run?.()));
-    const received = replies.filter((_, n) => n % 3 === 1);
+    const locateLabel = () => sendScans(service, [deviceScan('locate', house_number, 1, { location: 'A' })]);
+    const rounds = Array.from({ length: 4 }, () =>
+      Promise.all([receive(house_number), renumber(), locateLabel()]),
+    );
+    const received = (await Promise.all(rounds)).map(([reply]) => reply);
     expect(received).toEqual(
       received.map(() =>
-        expect.objectContaining({ status: 200, body: expect.objectContaining({ data: expect.objectContaining({ package_id }) }) }),
+        expect.objectContaining({
+          status: 200,
+          body: expect.objectContaining({ data: expect.objectContaining({ package_id }) }),
+        }),
       ),
     );
     expect(await countPackages()).toBe(before);
@@ -227,9 +257,16 @@ describe('a house number is never a new parcel', () => {
       service.call('manageManifest', { as: 'warehouse', body: { manifest_id, ...request } });
     await manage({ action: 'add_packages', package_ids: [package_id] });
     await manage({ action: 'update_meta', status: 'ready' });
-    for (const label of [house_number.toLowerCase(), `*${house_number}*`, `*${house_number.toLowerCase()}*\r`]) {
+    for (const label of [
+      house_number.toLowerCase(),
+      `*${house_number}*`,
+      `*${house_number.toLowerCase()}*\r`,
+    ]) {
       const { results } = await sendScans(service, [deviceScan('load', label, 5, { manifest_id })]);
-      expect(results[0]).toMatchObject({ outcome: 'done', parcel: { package_id, loaded_manifest_id: manifest_id } });
+      expect(results[0]).toMatchObject({
+        outcome: 'done',
+        parcel: { package_id, loaded_manifest_id: manifest_id },
+      });
     }
     const loading = await service.call('getManifestLoading', { as: 'warehouse', query: { manifest_id } });
     expect(loading.body['data'].counts).toMatchObject({ extra: 0, missing: 0 });
@@ -284,7 +321,11 @@ describe('ResolveScan states', () => {
     await announce(number, 'HRB-2001');
     expect(await resolve(number)).toMatchObject({ next: 'review', owner: null });
     await receive(number);
-    expect(await resolve(number)).toMatchObject({ next: 'review', owner: null, matches: { prealerts: [{}, {}] } });
+    expect(await resolve(number)).toMatchObject({
+      next: 'review',
+      owner: null,
+      matches: { prealerts: [{}, {}] },
+    });
   });
 
   test("the package's own owner, also by its house number", async () => {
@@ -312,10 +353,15 @@ describe('ResolveScan states', () => {
 
   test('to a courier no claim of a package whose number it sees masked', async () => {
     const number = newNumber();
-    const { house_number, package_id } = (await receive(number, { courier_id: DEMO.couriers.IEX })).body['data'];
+    const { house_number, package_id } = (await receive(number, { courier_id: DEMO.couriers.IEX })).body[
+      'data'
+    ];
     await announce(number);
     const shown = await resolve(house_number, 'iex');
-    expect(shown).toMatchObject({ kind: 'house_number', matches: { packages: [{ package_id }], prealerts: [] } });
+    expect(shown).toMatchObject({
+      kind: 'house_number',
+      matches: { packages: [{ package_id }], prealerts: [] },
+    });
     expect(JSON.stringify(shown)).not.toContain(number);
   });
 });
@@ -334,6 +380,8 @@ test('a package that earlier versions stored with noise is found by the same sca
     body: { package_id, tracking_number: noisy },
   });
   expect(same.status).toBe(200);
-  const { rows } = await service.owner.query('select tracking_number from packages where id = $1', [package_id]);
+  const { rows } = await service.owner.query('select tracking_number from packages where id = $1', [
+    package_id,
+  ]);
   expect(rows).toEqual([{ tracking_number: noisy }]);
 });

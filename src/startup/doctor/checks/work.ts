@@ -94,12 +94,15 @@ export async function checkBackground({ client }: Connected): Promise<Finding[]>
     ),
   );
   return orOk(
-    [...findings, ...unfinished.map(({ name, status, lastError }) => {
-      if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
-      return status === 'paused'
-        ? warning(`The background migration ${name} is paused.`, `Run npm run migrate -- --resume ${name}.`)
-        : ok(`The background migration ${name} is running.`);
-    })],
+    [
+      ...findings,
+      ...unfinished.map(({ name, status, lastError }) => {
+        if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
+        return status === 'paused'
+          ? warning(`The background migration ${name} is paused.`, `Run npm run migrate -- --resume ${name}.`)
+          : ok(`The background migration ${name} is running.`);
+      }),
+    ],
     'All background migrations have finished.',
   );
 }
