@@ -80,6 +80,4 @@ export const LAYERS = {
 };
 
 /** What a stored number must not contain. */
-// oxlint-disable-next-line no-control-regex
-export const STORED_NOISE =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060\ufeff]|^[*"\]]|[*"]$|^\s|\s$/;
+export const STORED_NOISE = /[\p{Cc}\p{Cf}]|^[*"\]]|[*"]$|^\s|\s$/u;

@@ -5,8 +5,7 @@ const NONE: LengthRange = { min: 0, max: 0 };
 const ONE: LengthRange = { min: 1, max: 1 };
 
 /** An assertion, a class, an escape, a count, the beginning of a group, or one character. */
-const TOKENS =
-  /\\b|\\s\*|\[(?:\\.|[^\]\\])*\]|\\.|\{\d+(?:,\d*)?\}|[*+?]|\(\?<\w+>|\(\?:|\(\?[=!]|\(|\)|\||[^]/g;
+const TOKENS = /\\b|\\s\*|\[[^[\]]*\]|\\.|\{\d+(?:,\d*)?\}|[*+?]|\(\?<\w+>|\(\?:|\(\?[=!]|\(|\)|\||[^]/g;
 
 const ASSERTIONS = new Set(['\\b', '\\s*', '^', '$']);
 
@@ -62,7 +61,7 @@ function readCount(token = ''): { least: number; most: number } {
   if (token === '*') return { least: 0, most: Infinity };
   if (token === '+') return { least: 1, most: Infinity };
   if (token === '?') return { least: 0, most: 1 };
-  const [, least, comma, most] = /^\{(\d+)(,?)(\d*)\}$/.exec(token) ?? [];
-  if (least === undefined) return { least: 1, most: 1 };
-  return { least: Number(least), most: comma === '' ? Number(least) : Number(most || Infinity) };
+  if (!token.startsWith('{')) return { least: 1, most: 1 };
+  const [least = '', most = least] = token.slice(1, -1).split(',');
+  return { least: Number(least), most: Number(most || Infinity) };
 }

@@ -16,7 +16,7 @@ const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d02
 const ELEMENT_ENDS = /[\u001c-\u001f\u241c-\u241f]/;
 
 /** Characters without width, and byte order marks. */
-const ZERO_WIDTH = /[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f\ufeff]/g;
+const ZERO_WIDTH = /[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** A control character, white space, or a character without width: what is removed around a text. */
 // oxlint-disable-next-line no-control-regex
