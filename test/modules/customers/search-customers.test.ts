@@ -98,7 +98,6 @@ describe('basic search', () => {
       'été',
       'h S',
       'zq',
-      '  ',
     ];
     while (texts.length < TEXTS) {
       const row = dice.pick(rows);
