@@ -45,7 +45,11 @@ export async function readUploadedFile<Column extends string>(
     countNames: (cells: string[]) => countNames(format.columns, cells),
     minCells: format.minCells,
   };
-  const file = { path, encoding, separatorOf: (text: string) => (found.separator = separatorOf(text, guess)) };
+  const file = {
+    path,
+    encoding,
+    separatorOf: (text: string) => (found.separator = separatorOf(text, guess)),
+  };
   await readCsv(file, (row) => {
     if (table) return table.take(row);
     firstRows.push(row);

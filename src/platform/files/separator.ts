@@ -26,7 +26,11 @@ export function separatorOf(
   const named = separatorInLine(firstLine);
   if (named) return named;
   const scored = SEPARATORS.map((separator) => {
-    const { data } = Papa.parse<string[]>(text, { delimiter: separator, newline: '\n', preview: HEADER_ROWS });
+    const { data } = Papa.parse<string[]>(text, {
+      delimiter: separator,
+      newline: '\n',
+      preview: HEADER_ROWS,
+    });
     const names = Math.max(0, ...data.map(countNames));
     return { separator, names, rows: data.filter((cells) => cells.length >= minCells).length };
   });

@@ -28,7 +28,8 @@ export function damageOf(text: string): DamageProblem | undefined {
   return KEPT_AS_TEXT.test(text) ? ['formula_cell', { text: text.slice(0, 40) }] : undefined;
 }
 
-const MONTHS = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|ene|abr|ago|dic|feb|mar|may|jun|jul|sep|sept|oct|nov';
+const MONTHS =
+  'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|ene|abr|ago|dic|feb|mar|may|jun|jul|sep|sept|oct|nov';
 const DATE_CELL = new RegExp(`^\\d{1,2}-(?:${MONTHS})$`);
 
 /**
@@ -45,6 +46,4 @@ const SUSPICIOUS_ZEROS = 4;
 
 /** Returns whether the digits of a long number end with zeros where a spreadsheet would have put them. */
 export const isRounded = (text: string): boolean =>
-  /^\d+$/.test(text) &&
-  text.length >= KEPT_DIGITS + SUSPICIOUS_ZEROS &&
-  /^0+$/.test(text.slice(KEPT_DIGITS));
+  /^\d+$/.test(text) && text.length >= KEPT_DIGITS + SUSPICIOUS_ZEROS && /^0+$/.test(text.slice(KEPT_DIGITS));

@@ -12,10 +12,7 @@ export async function checkStoredTexts(subject: Connected): Promise<Finding[]> {
   return orOk(findings.flat(), 'No stored user code or tracking number breaks the rules of texts.');
 }
 
-function findingsOf(
-  tenantId: string,
-  { codes, shortenedCodes, shortenedNumbers }: UncleanTexts,
-): Finding[] {
+function findingsOf(tenantId: string, { codes, shortenedCodes, shortenedNumbers }: UncleanTexts): Finding[] {
   const found: [count: number, what: string, remedy: string][] = [
     [
       codes,

@@ -34,22 +34,34 @@ const isClosed = (schema: Schema) =>
 function textsOf(node: unknown, place: string): [place: string, schema: Schema][] {
   if (typeof node !== 'object' || node === null) return [];
   const schema = node as Schema;
-  const own: [string, Schema][] = [schema['type']].flat().includes('string') && !isClosed(schema) ? [[place, schema]] : [];
+  const own: [string, Schema][] =
+    [schema['type']].flat().includes('string') && !isClosed(schema) ? [[place, schema]] : [];
   const parts = Object.entries((schema['properties'] ?? {}) as Schema).flatMap(([name, child]) =>
     textsOf(child, `${place}.${name}`),
   );
   const combined = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as Schema[]);
-  return [...own, ...parts, ...textsOf(schema['items'], `${place}[]`), ...combined.flatMap((each) => textsOf(each, place))];
+  return [
+    ...own,
+    ...parts,
+    ...textsOf(schema['items'], `${place}[]`),
+    ...combined.flatMap((each) => textsOf(each, place)),
+  ];
 }
 
 // Our generator wrote this file.
-const routes = JSON.parse(readFileSync(join(projectRoot, 'generated', 'routes.json'), 'utf8')) as ContractRoute[];
+const routes = JSON.parse(
+  readFileSync(join(projectRoot, 'generated', 'routes.json'), 'utf8'),
+) as ContractRoute[];
 
 const texts = routes.flatMap(({ schema }) => {
   const { content = {} } = (schema['body'] ?? {}) as { content?: Record<string, { schema: Schema }> };
   return [
-    ...['params', 'querystring', 'headers'].flatMap((part) => textsOf(schema[part], `${schema.operationId} ${part}`)),
-    ...Object.entries(content).flatMap(([type, media]) => textsOf(media.schema, `${schema.operationId} ${type}`)),
+    ...['params', 'querystring', 'headers'].flatMap((part) =>
+      textsOf(schema[part], `${schema.operationId} ${part}`),
+    ),
+    ...Object.entries(content).flatMap(([type, media]) =>
+      textsOf(media.schema, `${schema.operationId} ${type}`),
+    ),
   ];
 });
 
@@ -60,7 +72,9 @@ test('every text input of every operation and media type has a rule', () => {
 });
 
 test('only secrets and fixed texts are used exactly as they are sent', () => {
-  const exact = texts.filter(([, schema]) => schema['x-text'] === 'exact').map(([place]) => place.split('.').at(-1));
+  const exact = texts
+    .filter(([, schema]) => schema['x-text'] === 'exact')
+    .map(([place]) => place.split('.').at(-1));
   expect([...new Set(exact)].sort()).toEqual([
     'Idempotency-Key',
     'api_token',
@@ -86,10 +100,10 @@ describe('control characters', () => {
       const reply = await service.call(input.id, input.callWith('a\u0007b'));
       const errors = (reply.body['errors'] ?? []) as { field: string; code: string; message: string }[];
       const named = errors.filter(({ field }) => isNamed(field, input.field));
-      expect([reply.status, named.some(({ message }) => message.includes('U+0007, which is at position 2'))]).toEqual([
-        400,
-        true,
-      ]);
+      expect([
+        reply.status,
+        named.some(({ message }) => message.includes('U+0007, which is at position 2')),
+      ]).toEqual([400, true]);
     },
   );
 });
@@ -134,7 +148,17 @@ describe('the rules', () => {
   });
 
   test.each([
-    ...['9.40011E+21', '9,4E+21', '1.23457E+11', '6.12206E+11', '1E+12', '9.4e+21', '1.2E-04', '-1.5E+10', '9.40011E+021'],
+    ...[
+      '9.40011E+21',
+      '9,4E+21',
+      '1.23457E+11',
+      '6.12206E+11',
+      '1E+12',
+      '9.4e+21',
+      '1.2E-04',
+      '-1.5E+10',
+      '9.40011E+021',
+    ],
     ...['#####', '##', '#NAME?', '#N/A', '#REF!', '#¡VALOR!', '#N/D', '="00123"', '=  "1"', "'00123", "'-5"],
   ])('a code refuses %j, which a spreadsheet left', (sent) => {
     expect(readText('code', ` ${sent} `).problem?.[1]).toEqual({ text: sent });
@@ -162,7 +186,10 @@ describe('stored texts', () => {
     const key = DEMO.apiKeys.IEX;
     const body = { UserCode: 'IEX-1001', TrackingNumber: '9.40011E+21' };
     const json = await service.call('submitPrealert', { key, body });
-    expect(json).toMatchObject({ status: 400, body: { errors: [{ field: 'TrackingNumber', code: 'pattern' }] } });
+    expect(json).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'TrackingNumber', code: 'pattern' }] },
+    });
     expect(json.body['message']).toContain('Format the column as text');
     const good = { UserCode: ' IEX-1001\u200b', TrackingNumber: newNumber() };
     const lines = [body, good].map((line) => JSON.stringify(line)).join('\n');

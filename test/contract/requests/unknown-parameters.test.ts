@@ -59,7 +59,12 @@ describe('an empty array as PHP encodes it', () => {
 
   test.each(empty)('%s takes [] like {}', async (id) => {
     const call = (body: unknown) =>
-      service.call(id, { ...mostPrivilegedCaller(id), path: pathOf(id), body: JSON.stringify(body), headers: JSON_TYPE });
+      service.call(id, {
+        ...mostPrivilegedCaller(id),
+        path: pathOf(id),
+        body: JSON.stringify(body),
+        headers: JSON_TYPE,
+      });
     const [list, object] = [await call([]), await call({})];
     expect([list.status, list.body['code'], list.body['errors']]).toEqual([
       object.status,

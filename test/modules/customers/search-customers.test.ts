@@ -84,21 +84,7 @@ describe('basic search', () => {
       [IEX],
     );
     const dice = seededRandom(3);
-    const texts = [
-      '%%',
-      '__',
-      '%_',
-      '_\\',
-      '\\\\',
-      '100%',
-      'a_b',
-      '_b',
-      '%_\\',
-      'ÉTÉ',
-      'été',
-      'h S',
-      'zq',
-    ];
+    const texts = ['%%', '__', '%_', '_\\', '\\\\', '100%', 'a_b', '_b', '%_\\', 'ÉTÉ', 'été', 'h S', 'zq'];
     while (texts.length < TEXTS) {
       const row = dice.pick(rows);
       const text = dice.pick([
@@ -114,7 +100,8 @@ describe('basic search', () => {
     }
     let hits = 0;
     const check = async (q: string) => {
-      const containsQuery = (text: string | null) => (text ?? '').toLowerCase().includes(q.trim().toLowerCase());
+      const containsQuery = (text: string | null) =>
+        (text ?? '').toLowerCase().includes(q.trim().toLowerCase());
       const wanted = rows.filter(
         (row) =>
           containsQuery(`${row.first_name} ${row.last_name}`) ||

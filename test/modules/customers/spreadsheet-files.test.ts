@@ -73,7 +73,12 @@ const READ: Case[] = [
     CUSTOMERS,
     { ...EXCEL, encoding: 'Windows-1252', separator: '\t' },
   ],
-  ['Excel for Windows, CSV MS-DOS without accents', 'uploadCustomers', ASCII, { ...EXCEL, encoding: 'CP850' }],
+  [
+    'Excel for Windows, CSV MS-DOS without accents',
+    'uploadCustomers',
+    ASCII,
+    { ...EXCEL, encoding: 'CP850' },
+  ],
   [
     'Excel for Windows, a line sep=; above',
     'uploadCustomers',
@@ -164,7 +169,12 @@ const READ: Case[] = [
   [
     'names in Spanish',
     'uploadCustomers',
-    [['Sucursal', 'Apellidos', 'Nombres', 'Código'], ...CUSTOMERS.slice(1).map((row) => [...row].reverse()).map(([a = '', b = '', c = '', d = '']) => [a, b, c, d])],
+    [
+      ['Sucursal', 'Apellidos', 'Nombres', 'Código'],
+      ...CUSTOMERS.slice(1)
+        .map((row) => [...row].reverse())
+        .map(([a = '', b = '', c = '', d = '']) => [a, b, c, d]),
+    ],
     { ...EXCEL, encoding: 'UTF-8 with BOM', separator: ';' },
   ],
   [
@@ -173,7 +183,12 @@ const READ: Case[] = [
     [['Kunde', 'Vorname', 'Nachname', 'Ort'], ...CUSTOMERS.slice(1)],
     { ...EXCEL, encoding: 'Windows-1252', separator: ';' },
   ],
-  ['pre-alerts, Excel for Windows, CSV', 'uploadPrealerts', PREALERTS, { ...EXCEL, encoding: 'Windows-1252' }],
+  [
+    'pre-alerts, Excel for Windows, CSV',
+    'uploadPrealerts',
+    PREALERTS,
+    { ...EXCEL, encoding: 'Windows-1252' },
+  ],
   [
     'pre-alerts, Excel for Windows, Unicode text',
     'uploadPrealerts',
@@ -323,7 +338,10 @@ const REFUSED: [...Case, field: string, words: RegExp][] = [
   [
     'a pivot table without the columns',
     'uploadPrealerts',
-    [['Month', 'Parcels'], ['November', '12']],
+    [
+      ['Month', 'Parcels'],
+      ['November', '12'],
+    ],
     { ...EXCEL, encoding: 'UTF-8 with BOM' },
     'file',
     /tracking_number.*Month \| Parcels/,

@@ -63,7 +63,26 @@ const FILES = rounds(2_000, 20_000);
 test(`no cell of ${FILES} random files is a formula under any list separator, and numbers stay numbers`, async () => {
   const text = fc
     .array(
-      fc.constantFrom('=', '+', '-', '@', ';', ',', '\t', '|', '\n', '\r', '\r\n', '"', "'", ' ', '\u200b', 'a', '1', '＝'),
+      fc.constantFrom(
+        '=',
+        '+',
+        '-',
+        '@',
+        ';',
+        ',',
+        '\t',
+        '|',
+        '\n',
+        '\r',
+        '\r\n',
+        '"',
+        "'",
+        ' ',
+        '\u200b',
+        'a',
+        '1',
+        '＝',
+      ),
       { maxLength: 12 },
     )
     .map((parts) => parts.join(''));
@@ -80,7 +99,15 @@ test(`no cell of ${FILES} random files is a formula under any list separator, an
 });
 
 test('separators without a formula behind them change nothing', () => {
-  for (const text of ['Shoes, size 9', 'a;b', 'Books | used', 'line\r\nline', 'a, b - c', 'Smith; Jones', '10-12'])
+  for (const text of [
+    'Shoes, size 9',
+    'a;b',
+    'Books | used',
+    'line\r\nline',
+    'a, b - c',
+    'Smith; Jones',
+    '10-12',
+  ])
     expect(harmless(text)).toBe(text);
 });
 

@@ -178,26 +178,43 @@ describe('refused files', () => {
 
   test('one number for two customers is an error that names both rows', async () => {
     const number = newNumber();
-    const reply = await expectRefused(lines(`${number},IEX-1001,,,`, `${number},IEX-1001,,,`, `${number},IEX-1002,,,`), [
-      '4 tracking_number repeated',
-    ]);
+    const reply = await expectRefused(
+      lines(`${number},IEX-1001,,,`, `${number},IEX-1001,,,`, `${number},IEX-1002,,,`),
+      ['4 tracking_number repeated'],
+    );
     expect(reply.body['errors'][0].message).toBe(
       'Row 4: tracking_number is also in row 2, for the customer IEX-1001. A parcel has one customer. Correct one of the two rows.',
     );
   });
 
   test('numbers that a spreadsheet has damaged are refused with the row and the cure', async () => {
-    const damaged = ['9.40011E+21', '"9,4E+21"', '1E+12', '6.12206E+11', '#####', '#N/A', "'00123", '="00123"', '3-Jan'];
+    const damaged = [
+      '9.40011E+21',
+      '"9,4E+21"',
+      '1E+12',
+      '6.12206E+11',
+      '#####',
+      '#N/A',
+      "'00123",
+      '="00123"',
+      '3-Jan',
+    ];
     const reply = await expectRefused(
       lines(...damaged.map((number) => `${number},IEX-1001,,,`), `${newNumber()},1.23457E+11,,,`),
-      [...damaged.map((_, n) => `${n + 2} tracking_number pattern`), `${damaged.length + 2} user_code pattern`],
+      [
+        ...damaged.map((_, n) => `${n + 2} tracking_number pattern`),
+        `${damaged.length + 2} user_code pattern`,
+      ],
     );
     for (const { message } of reply.body['errors']) expect(message).toContain('ormat the column as text');
   });
 
   test('a number whose last digits a spreadsheet has replaced by zeros gets a warning', async () => {
     const reply = await upload(lines('9400111899223100000000,IEX-1001,,,'), { dryRun: 'true' });
-    expect(reply.body['data']).toMatchObject({ created: 1, warnings: [{ code: 'number_rounded', rows: [2] }] });
+    expect(reply.body['data']).toMatchObject({
+      created: 1,
+      warnings: [{ code: 'number_rounded', rows: [2] }],
+    });
   });
 
   test('staff must name a courier of the tenant', async () => {

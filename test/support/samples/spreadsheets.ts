@@ -29,7 +29,7 @@ const ENCODERS = {
   'Windows-1252': byteEncoder(lettersOf('windows-1252')),
   'Mac Roman': byteEncoder(lettersOf('macintosh')),
   // Node does not know this code page. These are the bytes of the letters in the tests.
-  'CP850': byteEncoder(
+  CP850: byteEncoder(
     new Map([
       ['é', 0x82],
       ['á', 0xa0],

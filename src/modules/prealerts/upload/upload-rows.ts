@@ -15,7 +15,6 @@ export type Upload = ReadFile & {
 
 export const MAX_ROWS = 10_000;
 
-
 type Rows = Pick<Upload, 'prealerts' | 'repeatedRows'>;
 
 /**
