@@ -4,6 +4,7 @@ import { ATTACKS } from './table/attacks.js';
 import { CELLS } from './table/cells.js';
 import { DATABASE } from './table/database.js';
 import { FLOOR } from './table/floor.js';
+import { INPUTS } from './table/inputs.js';
 import { RECORDS } from './table/records.js';
 import { SCANS } from './table/scans.js';
 import { SIGN_IN } from './table/sign-in.js';
@@ -17,6 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RECORDS,
   ...SCANS,
   ...FLOOR,
+  ...INPUTS,
   ...ATTACKS,
   ...DATABASE,
   ...CELLS,

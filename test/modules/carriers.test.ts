@@ -96,7 +96,7 @@ describe('carriers', () => {
       [id],
     );
     const by = { entity: 'carrier', actor_id: DEMO.users.admin, before: null, after: null };
-    const [first, second] = [{ name: 'Purolator' }, { name: ' Purolator Courier ' }];
+    const [first, second] = [{ name: 'Purolator' }, { name: 'Purolator Courier' }];
     expect(entries).toEqual([
       { ...by, action: 'carrier.created', actor_id: DEMO.users.manager, after: first },
       { ...by, action: 'carrier.renamed', before: first, after: second },

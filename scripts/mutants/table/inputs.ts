@@ -1,0 +1,84 @@
+import type { SourceMutant } from '../mutant.js';
+
+/** Guards of texts, parameters and files that callers send, and of files that they download. */
+export const INPUTS: readonly SourceMutant[] = [
+  {
+    name: 'texts: control characters are refused',
+    file: 'src/platform/values/text-rules.ts',
+    find: '  if (!found) return undefined;',
+    replace: '  return undefined;',
+    tests: [{ file: 'test/contract/requests/text-rules.test.ts', titles: ['code refuses "CC\\n1"'] }],
+  },
+  {
+    name: 'texts: codes lose invisible characters',
+    file: 'src/platform/values/text-rules.ts',
+    find: "  if (!isPlain && isCompact) text = text.replace(INVISIBLE, '').trim();",
+    replace: '',
+    tests: [
+      {
+        file: 'test/contract/requests/text-rules.test.ts',
+        titles: ['a customer is one customer, however the code is sent'],
+      },
+    ],
+  },
+  {
+    name: 'texts: numbers that a spreadsheet has damaged are refused',
+    file: 'src/platform/values/damaged-numbers.ts',
+    find: "  if (SCIENTIFIC.test(text)) return ['number_shortened', { text }];",
+    replace: '',
+    tests: [
+      {
+        file: 'test/contract/requests/text-rules.test.ts',
+        titles: ['a damaged number is refused by JSON and by lines'],
+      },
+    ],
+  },
+  {
+    name: 'queries: unknown parameters are refused',
+    file: 'src/platform/http/bodies/unknown-parameters.ts',
+    find: '  if (unknown.length === 0) return;',
+    replace: '  if (unknown.length >= 0) return;',
+    tests: [
+      {
+        file: 'test/contract/requests/unknown-parameters.test.ts',
+        titles: ['listPrealerts refuses an unknown query parameter and names the known ones'],
+      },
+    ],
+  },
+  {
+    name: 'uploads: one number for two customers is an error',
+    file: 'src/modules/prealerts/upload/upload-rows.ts',
+    find: '  if (earlier && earlier.userCode !== userCode) {',
+    replace: '  if (earlier && earlier.userCode === undefined) {',
+    tests: [
+      {
+        file: 'test/modules/prealerts/upload-prealerts.test.ts',
+        titles: ['one number for two customers is an error that names both rows'],
+      },
+    ],
+  },
+  {
+    name: 'uploads: a text in another code page is not read as Windows-1252',
+    file: 'src/platform/files/decode-csv.ts',
+    find: "isValid(path, 'windows-1252', looksLikeWindows1252)",
+    replace: "isValid(path, 'windows-1252')",
+    tests: [
+      {
+        file: 'test/modules/customers/spreadsheet-files.test.ts',
+        titles: ['Excel for Mac, CSV in Mac Roman', 'Excel for Windows, CSV MS-DOS'],
+      },
+    ],
+  },
+  {
+    name: 'exports: a formula behind a separator inside a cell is text',
+    file: 'src/platform/files/csv.ts',
+    find: 'SEPARATOR.test(text) ? text.replace(INNER_FORMULA, "$&\'") : text',
+    replace: 'text',
+    tests: [
+      {
+        file: 'test/modules/packages/csv-injection.test.ts',
+        titles: ['a name with a semicolon and a formula is text under every list separator'],
+      },
+    ],
+  },
+];
