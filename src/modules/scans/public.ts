@@ -1,3 +1,4 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { resolveScan, type ScanMatches, type ScanResolution } from './resolve-scan.js';
+export { isGatedByWarehouse } from './loading/queries.js';
 export { readOpenLoad } from './loading/read-loading.js';
