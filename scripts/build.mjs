@@ -15,7 +15,12 @@ export const PROGRAMS = [
   ...['src/main.ts', 'src/worker.ts'],
   ...['scripts/anonymise.ts', 'scripts/doctor.ts', 'scripts/health.ts'],
   ...['scripts/migrate.ts', 'scripts/outbound.ts', 'scripts/print-bridge.ts', 'scripts/restore-report.ts'],
-  ...['scripts/remove-published.ts', 'scripts/rewrap.ts', 'scripts/tenant-create.ts', 'scripts/tenant-move.ts'],
+  ...[
+    'scripts/remove-published.ts',
+    'scripts/rewrap.ts',
+    'scripts/tenant-create.ts',
+    'scripts/tenant-move.ts',
+  ],
 ];
 /** Programs of a clone, which a release does not contain: they load made-up data with published passwords (decision 0067). */
 export const CLONE_PROGRAMS = ['src/clone.ts', 'scripts/demo-load.ts'];

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const MIGRATIONS = join(dirname(fileURLToPath(import.meta.url)), '..', 'prisma', 'migrations');
-const USAGE = 'Usage: npm run new:migration -- <name>, in lower case with underscores, for example courier_notes';
+const USAGE =
+  'Usage: npm run new:migration -- <name>, in lower case with underscores, for example courier_notes';
 
 const SCRIPT = `-- upgrade: rolling
 -- Says why, and what servers of the previous release notice. docs/migrations.md has the rules.
@@ -12,9 +13,13 @@ const SCRIPT = `-- upgrade: rolling
 
 /** Returns the name of a new migration: the present time in UTC, or a second after the last one if that lies ahead. */
 export function nameAfter(names, title, now) {
-  const [last = ''] = names.filter((name) => /^\d{14}_/.test(name)).sort().reverse();
+  const [last = ''] = names
+    .filter((name) => /^\d{14}_/.test(name))
+    .sort()
+    .reverse();
   const stamp = (time) => time.toISOString().replace(/\D/g, '').slice(0, 14);
-  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)/.exec(last) ?? [];
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)/.exec(last) ?? [];
   const afterLast = year ? new Date(Date.UTC(year, month - 1, day, hour, minute, Number(second) + 1)) : now;
   return `${stamp(afterLast > now ? afterLast : now)}_${title}`;
 }

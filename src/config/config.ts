@@ -178,10 +178,16 @@ export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
  *
  * @throws ConfigError as `readOwnerUrl`, or when MIGRATION_WAIT_SECONDS is faulty
  */
-export function readMigrationSettings(env: NodeJS.ProcessEnv = process.env): { url: string; waitSeconds: number } {
+export function readMigrationSettings(env: NodeJS.ProcessEnv = process.env): {
+  url: string;
+  waitSeconds: number;
+} {
   const url = readOwnerUrl(env);
   const { APP_ENV, MIGRATION_WAIT_SECONDS: given } = env;
-  const { settings, faults } = parseSettings({ APP_ENV, ...(given ? { MIGRATION_WAIT_SECONDS: given } : {}) });
+  const { settings, faults } = parseSettings({
+    APP_ENV,
+    ...(given ? { MIGRATION_WAIT_SECONDS: given } : {}),
+  });
   if (faults.length > 0) throw new ConfigError(faults);
   return { url, waitSeconds: settings.MIGRATION_WAIT_SECONDS };
 }

@@ -146,9 +146,11 @@ async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string
 }
 
 async function assertMigrated(url: string): Promise<void> {
-  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch((error: unknown) => {
-    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
-  });
+  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch(
+    (error: unknown) => {
+      throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
+    },
+  );
   if (pending.length === 0) return;
   throw new ConfigError([
     `The database lacks ${pending.join(', ')}: run npm run migrate with DATABASE_OWNER_URL set`,

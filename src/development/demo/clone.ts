@@ -16,7 +16,10 @@ export async function loadDemo(
 ): Promise<void> {
   const obstacle = await findObstacle(client);
   if (obstacle === 'loaded') return;
-  if (obstacle) return log(`The demo data were not loaded, because ${obstacle}.`);
+  if (obstacle) {
+    log(`The demo data were not loaded, because ${obstacle}.`);
+    return;
+  }
   // Loaded only now, because most starts load no data.
   const { seedDemo } = await import('./seed.js');
   if (!(await seedDemo(client, secrets, new Date()))) return;
@@ -26,7 +29,11 @@ export async function loadDemo(
 
 /** Returns why the demo data must not be loaded: `loaded` if they are there. */
 async function findObstacle(client: pg.ClientBase): Promise<string | undefined> {
-  const { rows } = await client.query<{ is_loaded: boolean; tenant: string | null; deployment: string | null }>(
+  const { rows } = await client.query<{
+    is_loaded: boolean;
+    tenant: string | null;
+    deployment: string | null;
+  }>(
     `select exists (select from tenants where id = any($1)) as is_loaded,
        (select min(slug) from tenants) as tenant,
        (select min(name) from installation.deployments where app_env <> 'development') as deployment`,

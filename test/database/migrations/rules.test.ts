@@ -80,7 +80,8 @@ describe('the migrations after the last release', () => {
     const names = migrations.map(({ name }) => name);
     for (const [version, release] of Object.entries(releases.versions))
       expect(compareNames(version, release, names)).toEqual([]);
-    const [[version = '', release] = []] = Object.entries(releases.versions);
+    const version = releases.upgradesFrom;
+    const release = releases.versions[version];
     if (!release) throw new Error('There is no release.');
     const [first = '', second = ''] = names;
     const compared = (changed: string[]) => compareNames(version, release, changed);
@@ -98,7 +99,9 @@ describe('the migrations after the last release', () => {
     const last = names.at(-1) ?? '';
     for (const now of ['2020-01-01T00:00:00Z', '2026-12-13T23:59:59Z', '2099-12-31T23:59:59Z'])
       expect(nameAfter(names, 'a', new Date(now)) > last).toBe(true);
-    expect(nameAfter(['20261231235959_z'], 'added', new Date('2026-12-01T00:00:00Z'))).toBe('20270101000000_added');
+    expect(nameAfter(['20261231235959_z'], 'added', new Date('2026-12-01T00:00:00Z'))).toBe(
+      '20270101000000_added',
+    );
     expect(nameAfter(names, 'added', new Date('2099-12-31T23:59:59Z'))).toBe('20991231235959_added');
     expect(nameAfter([], 'first', new Date('2026-12-01T01:02:03Z'))).toBe('20261201010203_first');
     expect([...names].sort()).toEqual(names);

@@ -70,7 +70,9 @@ test(
       expect(announced).toMatch(HOLDER);
       expect(refused).toMatch(/^Another migration still runs after 1 s: /);
       expect(refused).toMatch(HOLDER);
-      expect(refused).toMatch(/run as its role select pg_terminate_backend\(\d+\), pg_terminate_backend\(\d+\);/);
+      expect(refused).toMatch(
+        /run as its role select pg_terminate_backend\(\d+\), pg_terminate_backend\(\d+\);/,
+      );
       expect(end).toBe('');
     });
   },

@@ -24,7 +24,14 @@ test('generated/schema.json describes what the migrations make. If not, run npm 
   expect(migrations).toEqual(await listMigrations(MIGRATIONS));
   expect(lines.length).toBeGreaterThan(1_000);
   const kinds = new Set(lines.map(({ kind }) => kind));
-  for (const kind of ['row-level security', 'policy', 'trigger', 'function body', 'function security', 'grant'])
+  for (const kind of [
+    'row-level security',
+    'policy',
+    'trigger',
+    'function body',
+    'function security',
+    'grant',
+  ])
     expect([kind, kinds.has(kind)]).toEqual([kind, true]);
   expect(await describeSchema(owner)).toEqual(lines);
 });

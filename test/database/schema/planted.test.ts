@@ -358,23 +358,33 @@ describe('additions of an operator do not prevent a start, and the doctor mentio
       'create function one() returns int language sql return 1',
       'The function public.one() is unknown to this version, with security invoker.',
     ],
-  ])('%s', async (_title, statements, message) => {
-    expect(await startAfter(statements)).toEqual([]);
-    expect(await examineCopy()).toEqual([expect.stringContaining(message)]);
-  }, LIMIT_MS);
+  ])(
+    '%s',
+    async (_title, statements, message) => {
+      expect(await startAfter(statements)).toEqual([]);
+      expect(await examineCopy()).toEqual([expect.stringContaining(message)]);
+    },
+    LIMIT_MS,
+  );
 
-  test('and an index, autovacuum settings and statistics are no difference', async () => {
-    const statements = `create index extra on packages (received_at); alter table packages set (fillfactor = 90);
+  test(
+    'and an index, autovacuum settings and statistics are no difference',
+    async () => {
+      const statements = `create index extra on packages (received_at); alter table packages set (fillfactor = 90);
       analyze packages`;
-    expect(await startAfter(statements)).toEqual([]);
-    expect(await examineCopy()).toEqual([]);
-  }, LIMIT_MS);
+      expect(await startAfter(statements)).toEqual([]);
+      expect(await examineCopy()).toEqual([]);
+    },
+    LIMIT_MS,
+  );
 });
 
 test.each(['src/main.js', 'src/worker.js'])(
   '%s ends with one line per difference, at most twenty of them',
   async (program) => {
-    await startAfter('alter table customers disable row level security; revoke insert on packages from crossdock_app');
+    await startAfter(
+      'alter table customers disable row level security; revoke insert on packages from crossdock_app',
+    );
     const env = { ...SETTINGS, DATABASE_URL: server.urlOf(`copy_${copies}`, LOGIN), LOG_LEVEL: 'error' };
     const refused = run(program, env);
     expect(await refused.ended).toEqual({ code: 1, signal: null });

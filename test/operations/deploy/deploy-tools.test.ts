@@ -141,7 +141,10 @@ describe('helm', () => {
 
   testWith(['helm'], 'the chart does not render without the values of an environment', (program) => {
     const required = 'settings.APP_ENV must be staging or production';
-    const refused = (...more: string[]) => () => outputOf(program, ['template', 'crossdock', chart, '--kube-version', '1.33.0', ...more]);
+    const refused =
+      (...more: string[]) =>
+      () =>
+        outputOf(program, ['template', 'crossdock', chart, '--kube-version', '1.33.0', ...more]);
     expect(refused()).toThrow(required);
     expect(refused('--set', 'settings.APP_ENV=development')).toThrow(required);
     const staging = ['-f', join(chart, 'values.staging.yaml')];

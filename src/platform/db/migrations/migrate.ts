@@ -18,7 +18,6 @@ export type MigrateOptions = {
   log?: (line: string) => void;
 };
 
-
 /**
  * Applies the pending migrations in `folder`, and those of the job queue's library. Returns the names of the applied
  * migrations. Replicas may call it concurrently: an advisory lock lets one replica migrate while the others wait.
@@ -31,11 +30,7 @@ export type MigrateOptions = {
 export async function migrate(
   url: string,
   folder: string,
-  {
-    limits = LOCK_LIMITS,
-    waitSeconds = MIGRATION_WAIT_SECONDS,
-    log = () => undefined,
-  }: MigrateOptions = {},
+  { limits = LOCK_LIMITS, waitSeconds = MIGRATION_WAIT_SECONDS, log = () => undefined }: MigrateOptions = {},
 ): Promise<string[]> {
   const session = migrationSession();
   return withClient(
@@ -85,7 +80,11 @@ async function applyAll(
 
 /** A migration was tested after those that sort before it, and only after those. */
 function assertInOrder(pending: Migration[], history: HistoryRow[]): void {
-  const last = history.map(({ name }) => name).sort().at(-1) ?? '';
+  const last =
+    history
+      .map(({ name }) => name)
+      .sort()
+      .at(-1) ?? '';
   const early = pending.filter(({ name }) => name < last).map(({ name }) => name);
   if (early.length === 0) return;
   throw new Error(
@@ -101,9 +100,12 @@ function describeFailure({ name, isConcurrent }: Migration, cause: unknown): Err
   const state = isConcurrent
     ? 'Statements before the failed one are kept, and the next run continues'
     : 'Nothing of it is applied, and the migrations before it are';
-  return new Error(`The migration ${name} failed: ${reason}. ${state}. Correct the cause, and run npm run migrate again.`, {
-    cause,
-  });
+  return new Error(
+    `The migration ${name} failed: ${reason}. ${state}. Correct the cause, and run npm run migrate again.`,
+    {
+      cause,
+    },
+  );
 }
 
 /** Logical replication copies no change of the schema, so the other cell would refuse or lose the rows of new columns. */

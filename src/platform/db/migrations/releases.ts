@@ -35,7 +35,11 @@ export const migrationsOf = (release: Release, migrations: Migration[]): Migrati
  * Compares the names of migrations with those of a release. Returns one line per difference: a release has been applied, so its
  * migrations keep their names, and new ones sort after them.
  */
-export function compareNames(version: string, { migrations: released, last }: Release, names: string[]): string[] {
+export function compareNames(
+  version: string,
+  { migrations: released, last }: Release,
+  names: string[],
+): string[] {
   return [
     ...released
       .filter((name) => !names.includes(name))

@@ -107,7 +107,10 @@ function describePart({ kind, object, want, have }: Change): Text {
         ? `drop index ${name}`
         : `drop ${kind} ${name} on ${table}`;
   if (want === undefined)
-    return { message: `The ${kind} ${object} is unknown to this version.`, remedy: `Run as the owner: ${drop}.` };
+    return {
+      message: `The ${kind} ${object} is unknown to this version.`,
+      remedy: `Run as the owner: ${drop}.`,
+    };
   if (have === undefined)
     return {
       message: `The ${kind} ${object} is missing.`,
@@ -156,7 +159,9 @@ function describeFunction({ kind, object, want, have }: Change): Text {
 
 function describeOther({ kind, object, want, have }: Change): Text {
   const remedy =
-    want === undefined ? 'If nobody needs it, drop it.' : searchFor(object.slice(object.lastIndexOf('.') + 1));
+    want === undefined
+      ? 'If nobody needs it, drop it.'
+      : searchFor(object.slice(object.lastIndexOf('.') + 1));
   if (want === undefined) return { message: `The ${kind} ${object} is unknown to this version.`, remedy };
   if (have === undefined) return { message: `The ${kind} ${object} is missing.`, remedy };
   return { message: `The ${kind} ${object} is ${have}; the migrations make it ${want}.`, remedy };
@@ -168,7 +173,10 @@ const searchFor = (name: string): string =>
 const tableOf = (object: string): string => object.slice(object.lastIndexOf(' on ') + ' on '.length);
 
 /** Without schema and arguments. */
-const nameOf = (object: string): string => object.replace(/\(.*$/, '').replace(/^\w+\./, '');
+function nameOf(object: string): string {
+  const [name = ''] = object.split('(');
+  return name.slice(name.indexOf('.') + 1);
+}
 
 const ownerName = (name: string | undefined): string =>
   name === 'owner' ? 'the owner of the other tables' : (name ?? 'unknown');
