@@ -1,4 +1,4 @@
-import { loadDemo, welcome } from './development/demo/clone.js';
+import { loadDemo, welcome } from './development/clone/demo-data.js';
 import { runProcess } from './startup/process.js';
 
 // Loaded while PostgreSQL starts and responds (decision 0044).

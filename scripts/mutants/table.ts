@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.js';
 import { ACCESS } from './table/access.js';
+import { START_UP } from './table/start-up.js';
 import { ATTACKS } from './table/attacks.js';
 import { CELLS } from './table/cells.js';
 import { DATABASE } from './table/database.js';
@@ -14,6 +15,7 @@ import { TRANSPORT } from './table/transport.js';
 export const MUTANTS: readonly Mutant[] = [
   ...SIGN_IN,
   ...ACCESS,
+  ...START_UP,
   ...TRANSPORT,
   ...RECORDS,
   ...SCANS,

@@ -80,7 +80,8 @@ describe('the migrations after the last release', () => {
     const names = migrations.map(({ name }) => name);
     for (const [version, release] of Object.entries(releases.versions))
       expect(compareNames(version, release, names)).toEqual([]);
-    const [[version = '', release] = []] = Object.entries(releases.versions);
+    const version = releases.upgradesFrom;
+    const release = releases.versions[version];
     if (!release) throw new Error('There is no release.');
     const [first = '', second = ''] = names;
     const compared = (changed: string[]) => compareNames(version, release, changed);

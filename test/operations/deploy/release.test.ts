@@ -74,7 +74,7 @@ describe('the application of a release', () => {
         return { path, text: readFileSync(join(dist, path), 'utf8') };
       });
     // The bundler precedes each module with its path, and source maps name it.
-    const loaders = /src\/development\/(demo|load)\/(?!values\/seeded-random)/;
+    const loaders = /src\/development\/(clone|demo|load)\/(?!values\/seeded-random)/;
     expect(scripts.filter(({ text }) => loaders.test(text)).map(({ path }) => path)).toEqual([]);
     const rows = [...DEMO_BACKUP_CODES, ...Object.values(DEMO.users), ...Object.values(DEMO.couriers)];
     const others = ['Island Express', 'IEX-1001', DEMO.announcedNumber];

@@ -1,4 +1,3 @@
-import { PUBLISHED } from '../../../config/published.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { MAX_PASSWORD_BYTES } from './passwords.js';
 
@@ -20,7 +19,6 @@ export async function validatePassword(
   if (isRepetition(password)) return ['repetition', { limit: MIN_PASSWORD_LENGTH }];
   const spellings = [password, withoutPadding(password)].map((each) => each.toLowerCase());
   if (names.some((name) => spellings.includes(name.toLowerCase()))) return ['personal'];
-  if (spellings.includes(PUBLISHED.password)) return ['common'];
   const common = await commonPasswords();
   if (spellings.some((each) => common.has(each))) return ['common'];
   return undefined;

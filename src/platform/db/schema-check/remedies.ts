@@ -173,7 +173,10 @@ const searchFor = (name: string): string =>
 const tableOf = (object: string): string => object.slice(object.lastIndexOf(' on ') + ' on '.length);
 
 /** Without schema and arguments. */
-const nameOf = (object: string): string => object.replace(/\(.*$/, '').replace(/^\w+\./, '');
+function nameOf(object: string): string {
+  const [name = ''] = object.split('(');
+  return name.slice(name.indexOf('.') + 1);
+}
 
 const ownerName = (name: string | undefined): string =>
   name === 'owner' ? 'the owner of the other tables' : (name ?? 'unknown');

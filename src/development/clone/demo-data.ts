@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { PUBLISHED } from '../../config/published.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import { analyzeNonEmptyTables } from '../../platform/db/migrations/analyze.js';
-import { DEMO } from './demo.js';
+import { DEMO } from '../demo/demo.js';
 
 /**
  * Loads the demo data into a database that contains nothing else, for the start of a clone. Says why it did not.
@@ -16,9 +16,12 @@ export async function loadDemo(
 ): Promise<void> {
   const obstacle = await findObstacle(client);
   if (obstacle === 'loaded') return;
-  if (obstacle) return log(`The demo data were not loaded, because ${obstacle}.`);
+  if (obstacle) {
+    log(`The demo data were not loaded, because ${obstacle}.`);
+    return;
+  }
   // Loaded only now, because most starts load no data.
-  const { seedDemo } = await import('./seed.js');
+  const { seedDemo } = await import('../demo/seed.js');
   if (!(await seedDemo(client, secrets, new Date()))) return;
   await analyzeNonEmptyTables(client);
   log('Loaded the demo data.');
