@@ -1,4 +1,5 @@
 import type { SESClient } from '@aws-sdk/client-ses';
+import { silenceVersionWarning } from '../../config/aws-sdk.js';
 import type { SesConfig } from '../../config/config.js';
 import { oneLine } from './plain-text.js';
 import type { SendResult } from './send-result.js';
@@ -26,8 +27,7 @@ export function openSes(config: SesConfig, timeoutMs: number): Ses {
 
 /** Loaded on first use, because it takes longer to load than all modules of the service together. */
 function loadSdk(): Promise<typeof import('@aws-sdk/client-ses')> {
-  // On Node 20, the SDK warns that its later versions need Node 22. A release contains one version of it, so nobody can act on that.
-  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  silenceVersionWarning();
   return import('@aws-sdk/client-ses');
 }
 
