@@ -1,6 +1,5 @@
 import type { SESClient } from '@aws-sdk/client-ses';
-import { silenceVersionWarning } from '../../config/aws-sdk.js';
-import type { SesConfig } from '../../config/config.js';
+import { silenceSdkWarning, type SesConfig } from '../../config/config.js';
 import { oneLine } from './plain-text.js';
 import type { SendResult } from './send-result.js';
 
@@ -27,7 +26,7 @@ export function openSes(config: SesConfig, timeoutMs: number): Ses {
 
 /** Loaded on first use, because it takes longer to load than all modules of the service together. */
 function loadSdk(): Promise<typeof import('@aws-sdk/client-ses')> {
-  silenceVersionWarning();
+  silenceSdkWarning();
   return import('@aws-sdk/client-ses');
 }
 
