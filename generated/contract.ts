@@ -1442,7 +1442,7 @@ export interface paths {
          *     `manifest_invalid_transition` while packages are missing or parcels are extra in `ManifestLoading.php`. `errors`
          *     names at most 100 of them, with the code `not_loaded` or `extra`. Load them or take them off, or send
          *     `loading_override_reason`. The override is recorded in the audit log and in the history of the load. The gate is
-         *     off unless the warehouse or the manifest has turned it on. Packages that are on hold or lost, and that were not
+         *     off unless the manifest, its warehouse or the warehouse of one of its packages has turned it on. Packages that are on hold or lost, and that were not
          *     loaded, leave a manifest with a gate when it becomes `shipped`. When they are released, they are `received` and can
          *     be added to another manifest. Changes of `loading_gate`, and an override, require the
          *     permission `warehouse:manage` (otherwise 403 `permission_denied`).

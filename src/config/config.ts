@@ -245,6 +245,14 @@ export function environmentOfPrograms(env: NodeJS.ProcessEnv = process.env): Nod
   return { PATH, LD_LIBRARY_PATH, SystemRoot, TEMP, TZ };
 }
 
+/**
+ * On Node 20, the AWS SDK warns that its later versions need Node 22. A release contains one version of it, so operators cannot act on
+ * that. The SDK reads only this variable.
+ */
+export function silenceSdkWarning(env: NodeJS.ProcessEnv = process.env): void {
+  env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+}
+
 function toConfig(settings: Settings): Config {
   const tls =
     settings.TLS_CERT_FILE && settings.TLS_KEY_FILE

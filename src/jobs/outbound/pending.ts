@@ -1,15 +1,14 @@
 import { makeContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { systemCallers } from '../../platform/db/tenants.js';
+import { pendingWork, type PendingRow } from '../../platform/metrics/pending-work.js';
 import { newId } from '../../platform/values/ids.js';
 import {
   cancelAccountMails,
   cancelManifestMails,
   cancelSyncs,
   cancelWebhooks,
-  pendingWork,
   selectCourier,
-  type PendingRow,
 } from './pending-queries.js';
 
 /** A restored database may contain many pending rows of one tenant. */

@@ -1,8 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../errors/errors.js';
-
-/** Called by load balancers inside the network, over plain HTTP and without a tenant's host name. */
-export const HEALTH_CHECKS: ReadonlySet<string> = new Set(['getHealth', 'getReadiness']);
+import { isHealthCheck } from '../values/health-checks.js';
 
 /** Rejects every request without TLS, including the reference pages and unknown paths. */
 export function requireHttps(app: FastifyInstance): void {
@@ -10,6 +8,3 @@ export function requireHttps(app: FastifyInstance): void {
     if (!request.isSecure && !isHealthCheck(request)) throw new ApiError('https_required');
   });
 }
-
-export const isHealthCheck = ({ routeOptions }: FastifyRequest): boolean =>
-  HEALTH_CHECKS.has(routeOptions.schema?.operationId ?? '');

@@ -17,7 +17,7 @@ import {
 } from './bodies/body-limits.js';
 import { linesTooLarge, type SentLines } from './bodies/lines.js';
 import { MULTIPART, readForm, sentMediaType } from './bodies/forms.js';
-import { HEALTH_CHECKS } from './https-only.js';
+import { HEALTH_CHECKS } from '../values/health-checks.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { RequestLimit } from '../access/rate-limit.js';
 import type { Tenants } from './tenant-by-host.js';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Attributes, Span, Tracer } from '../tracing/span.js';
-import { HEALTH_CHECKS } from './https-only.js';
+import { HEALTH_CHECKS } from '../values/health-checks.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LogController } from 'fastify';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { FailureCode } from '../errors/errors.js';
-import { isHealthCheck } from '../http/https-only.js';
+import { isHealthCheck } from '../values/health-checks.js';
 
 declare module 'fastify' {
   interface FastifySchema {

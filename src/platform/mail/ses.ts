@@ -1,5 +1,5 @@
 import type { SESClient } from '@aws-sdk/client-ses';
-import type { SesConfig } from '../../config/config.js';
+import { silenceSdkWarning, type SesConfig } from '../../config/config.js';
 import { oneLine } from './plain-text.js';
 import type { SendResult } from './send-result.js';
 
@@ -26,8 +26,7 @@ export function openSes(config: SesConfig, timeoutMs: number): Ses {
 
 /** Loaded on first use, because it takes longer to load than all modules of the service together. */
 function loadSdk(): Promise<typeof import('@aws-sdk/client-ses')> {
-  // On Node 20, the SDK warns that its later versions need Node 22. A release contains one version of it, so nobody can act on that.
-  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  silenceSdkWarning();
   return import('@aws-sdk/client-ses');
 }
 

@@ -96,7 +96,7 @@ function present({ host, port, ca }: NonNullable<Subject['proxy']>, name: string
     const socket = connect({ host, port, servername: name, rejectUnauthorized: false, ...trusted }, () => {
       const certificate = socket.getPeerX509Certificate();
       // The type says Error, but Node sets the code as text. The name is compared above.
-      const distrust = String(socket.authorizationError ?? '');
+      const distrust = socket.authorized ? '' : String(socket.authorizationError);
       socket.destroy();
       if (!certificate) reject(new Error('no certificate'));
       else

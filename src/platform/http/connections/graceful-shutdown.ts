@@ -7,25 +7,31 @@ import { ApiError } from '../../errors/errors.js';
 /** How long requests on their way are still served, and idle connections stay open for them. */
 const LINGER_MS = 500;
 const IDLE_CHECK_MS = 50;
+/** Longer than two checks of haproxy with the files of deploy/proxy, after which it sends no more requests here. */
+const ANNOUNCE_MS = 3_000;
+/** Nobody asks whether this process is ready if the last question is older. */
+const LATEST_CHECK_MS = 5_000;
 
 /**
- * Shuts down without losing requests: stops listening, and finishes accepted requests. A request that is on its way on an open
- * connection is served too, because a proxy repeats few writes that get 503. Later ones get 503. Each response closes its
- * connection, so an open connection has at most one more request.
+ * Shuts down without losing requests. If a load balancer asks /ready, that fails first, and everything else is served until the
+ * balancer has noticed: it repeats few writes that get 503. Then the process stops listening, finishes accepted requests, and serves
+ * those that are on their way on open connections. Later ones get 503. Each response closes its connection.
  */
 export function serveWhileClosing(app: FastifyInstance): void {
+  let checkedAtMs = -Infinity;
   let isClosing = false;
-  let lingersUntilMs = 0;
+  let servesUntilMs = Infinity;
 
   app.addHook('preClose', async () => {
     isClosing = true;
-    lingersUntilMs = performance.now() + LINGER_MS;
+    if (performance.now() - checkedAtMs < LATEST_CHECK_MS) await sleep(ANNOUNCE_MS);
+    servesUntilMs = performance.now() + LINGER_MS;
     await closeGracefully(app);
   });
   app.addHook('onRequest', async (request) => {
-    if (!isClosing) return;
     const isReadiness = request.routeOptions.schema?.operationId === 'getReadiness';
-    if (performance.now() < lingersUntilMs && !isReadiness) return;
+    if (isReadiness) checkedAtMs = performance.now();
+    if (!isClosing || (performance.now() < servesUntilMs && !isReadiness)) return;
     throw new ApiError('unavailable', { variant: 'shutting_down', retryAfterSeconds: 1 });
   });
   app.addHook('onSend', async (_request, reply) => {

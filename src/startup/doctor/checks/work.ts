@@ -2,7 +2,7 @@ import { readBackgroundMigrations } from '../../../platform/db/migrations/backgr
 import { readOpenMoves } from '../../../platform/db/migrations/open-moves.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
 import { readPause } from '../../../platform/queue/outbound-pause.js';
-import { pendingWork } from '../../../jobs/outbound/pending-queries.js';
+import { pendingWork } from '../../../platform/metrics/pending-work.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { forEachTenant } from '../scope/tenants.js';
 import { ok, orOk, problem, warning, type Finding } from './finding.js';
