@@ -27,5 +27,6 @@ const SCRIPTS: Record<string, string> = {
   'tenant-create': 'tenant:create',
   'tenant-move': 'tenant:move',
   'demo-load': 'demo:load',
+  'remove-published': 'published:remove',
   'restore-report': 'restore:report',
 };

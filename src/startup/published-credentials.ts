@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { commandLine } from '../config/commands.js';
 import { DEVELOPMENT_KEYS, type Config } from '../config/config.js';
 import { PUBLISHED } from '../config/published.js';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
@@ -14,9 +15,7 @@ export type PublishedCredential = {
 /** bcrypt takes a quarter of a second. Real databases have no suspect hash; a loaded one has a single hash. */
 const MAX_COMPARISONS = 16;
 
-const REMOVE =
-  'To replace every published credential, run crossdock remove-published, in a clone npm run published:remove, with ' +
-  'DATABASE_OWNER_URL set.';
+const REMOVE = `To replace every published credential, run ${commandLine('remove-published')} with DATABASE_OWNER_URL set.`;
 
 /**
  * Finds published passwords, authenticator secrets and API keys in the rows of all tenants, and deployments that used the public

@@ -1,3 +1,4 @@
+import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
@@ -17,7 +18,7 @@ export async function assertSafe(config: Config, setting: string, url: string): 
   const findings = await Promise.all([describePublished(config, url), describeDifferences(url)]).catch(
     (error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new ConfigError([`${setting}: ${reason}. Run npm run doctor.`]);
+      throw new ConfigError([`${setting}: ${reason}. Run ${commandLine('doctor')}.`]);
     },
   );
   const faults = findings.flat();
@@ -36,5 +37,5 @@ async function describeDifferences(url: string): Promise<string[]> {
     .map(({ message, remedy }) => `${message} ${remedy}`);
   const more = lines.length - MAX_LINES;
   if (more <= 0) return lines;
-  return [...lines.slice(0, MAX_LINES), `${more} more differences are listed by npm run doctor.`];
+  return [...lines.slice(0, MAX_LINES), `${more} more differences are listed by ${commandLine('doctor')}.`];
 }

@@ -28,7 +28,7 @@ export async function checkMigrations({ client, config }: Connected): Promise<Fi
         name < last
           ? problem(
               `${name} is missing, although later migrations are applied.`,
-              'npm run migrate refuses it. Use the release that the database belongs to, or rename its folder so that it sorts last.',
+              `${commandLine('migrate')} refuses it. Use the release that the database belongs to, or rename its folder so that it sorts last.`,
             )
           : problem(`${name} is missing.`, `To apply it, ${APPLY}`),
       ),

@@ -54,7 +54,7 @@ async function findMissing(client: pg.Client): Promise<Finding[]> {
     ...unreadable.map(({ name }) =>
       problem(
         `The role ${APP_ROLE} has no access to ${name}.`,
-        'Run npm run migrate with DATABASE_OWNER_URL, which grants it again.',
+        `Run ${commandLine('migrate')} with DATABASE_OWNER_URL, which grants it again.`,
       ),
     ),
   ];
