@@ -84,7 +84,7 @@ describe.each(['staging', 'production'])('with the demo data, %s', (APP_ENV) => 
         /^The courier TWO of the tenant two has a published API key/,
       ];
       expect(lines).toEqual(named.map((each) => expect.stringMatching(each)));
-      for (const line of lines) expect(line).toContain('run crossdock remove-published');
+      for (const line of lines) expect(line).toContain('run npm run published:remove');
       const doctor = run('scripts/doctor.js', { ...SETTINGS, APP_ENV, DATABASE_URL: urlOf(demo) });
       expect(await doctor.ended).toEqual({ code: 1, signal: null });
       for (const each of named)
