@@ -18,7 +18,9 @@ await runScript(async (print) => {
   const url = readOwnerUrl();
   await assertDirect('The URL of the owner', url);
   const { tenants, found, hosts } = await withClient(url, async (client) => {
-    const rows = await client.query<{ id: string; slug: string }>('select id, slug from tenants order by slug');
+    const rows = await client.query<{ id: string; slug: string }>(
+      'select id, slug from tenants order by slug',
+    );
     const removed = await client.query<{ host: string }>(
       'delete from tenant_hosts where tenant_id = any($1) returning host',
       [Object.values(PUBLISHED.tenantIds)],
@@ -41,7 +43,10 @@ await runScript(async (print) => {
     return {
       passwordHashes: [...new Set(passwords.map(({ password_hash: hash }) => hash))],
       keyHashes: publishedKeyHashes(secrets),
-      authenticators: authenticators.map(({ tenant_id: tenantId, user_id: userId }) => ({ tenantId, userId })),
+      authenticators: authenticators.map(({ tenant_id: tenantId, user_id: userId }) => ({
+        tenantId,
+        userId,
+      })),
     };
   }
 });

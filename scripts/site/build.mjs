@@ -15,7 +15,14 @@ import { mapValues } from '../records.mjs';
 export async function buildSite({ root, out, bundle, errors, bounds }) {
   const source = join(root, 'docs', 'site');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
-  const include = { bundle, errors, bounds, changelog, samples: join(source, 'samples'), sdk: join(root, 'sdk') };
+  const include = {
+    bundle,
+    errors,
+    bounds,
+    changelog,
+    samples: join(source, 'samples'),
+    sdk: join(root, 'sdk'),
+  };
   const pages = new Map();
   for (const file of (await readdir(join(source, 'pages'))).sort()) {
     const text = await fillIncludes(await readFile(join(source, 'pages', file), 'utf8'), include);

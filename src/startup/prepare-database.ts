@@ -148,9 +148,11 @@ async function assertMigrated(url: string): Promise<void> {
 /** @throws ConfigError with one line per fault of a database that staging and production must not serve */
 async function assertSafe(config: Config, setting: string, url: string): Promise<void> {
   if (config.appEnv === 'development') return;
-  const published = await withClient(url, (client) => findPublished(client, config)).catch((error: unknown) => {
-    throw new ConfigError([`${setting}: ${messageOf(error)}. Run npm run doctor.`]);
-  });
+  const published = await withClient(url, (client) => findPublished(client, config)).catch(
+    (error: unknown) => {
+      throw new ConfigError([`${setting}: ${messageOf(error)}. Run npm run doctor.`]);
+    },
+  );
   if (published.length > 0)
     throw new ConfigError(published.map(({ message, remedy }) => `${message} ${remedy}`));
 }

@@ -28,7 +28,10 @@ export async function findPublished(
   client: pg.ClientBase,
   config: Pick<Config, 'secrets'>,
 ): Promise<PublishedCredential[]> {
-  const { passwords, authenticators, keys, deployments } = await readPublished(client, openSecrets(config.secrets));
+  const { passwords, authenticators, keys, deployments } = await readPublished(
+    client,
+    openSecrets(config.secrets),
+  );
   return [
     ...passwords.map(({ tenant, usernames }) =>
       remove(
@@ -55,8 +58,9 @@ export async function readPublished(client: pg.ClientBase, secrets: Secrets): Pr
   return {
     ...found,
     passwords: found.passwords.filter(({ password_hash: hash }) => published.has(hash)),
-    authenticators: found.authenticators.filter(({ tenant_id: tenantId, user_id: rowId, totp_secret: cipher }) =>
-      isPublishedTotp(secrets, cipher, { tenantId, rowId }),
+    authenticators: found.authenticators.filter(
+      ({ tenant_id: tenantId, user_id: rowId, totp_secret: cipher }) =>
+        isPublishedTotp(secrets, cipher, { tenantId, rowId }),
     ),
   };
 }
@@ -141,4 +145,3 @@ function describeDeployment({
     },
   ];
 }
-

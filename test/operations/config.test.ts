@@ -97,7 +97,9 @@ describe('reading the settings', () => {
 
   test('an empty value counts as unset', () => {
     const names = ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'TOKEN_KEYS', 'TRUST_PROXY'];
-    expect(developmentConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(developmentConfig({}));
+    expect(developmentConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(
+      developmentConfig({}),
+    );
   });
 
   test('values are read and converted', () => {
@@ -202,10 +204,16 @@ describe('reading the settings', () => {
   });
 
   test('scripts for the owner need no other settings', () => {
-    expect(readOwnerUrl({ APP_ENV: 'staging', DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: 'postgres://b/x' })).toBe(
-      'postgres://b/x',
+    expect(
+      readOwnerUrl({
+        APP_ENV: 'staging',
+        DATABASE_URL: 'postgres://a/x',
+        DATABASE_OWNER_URL: 'postgres://b/x',
+      }),
+    ).toBe('postgres://b/x');
+    expect(readOwnerUrl({ APP_ENV: 'staging', DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: '' })).toBe(
+      'postgres://a/x',
     );
-    expect(readOwnerUrl({ APP_ENV: 'staging', DATABASE_URL: 'postgres://a/x', DATABASE_OWNER_URL: '' })).toBe('postgres://a/x');
     expect(() => readOwnerUrl({ APP_ENV: 'staging' })).toThrow(/^Set DATABASE_OWNER_URL/);
     expect(() => readOwnerUrl({ APP_ENV: 'staging', DATABASE_URL: 'sesame' })).toThrow(
       /^DATABASE_URL must be a postgres:\/\/ URL$/,

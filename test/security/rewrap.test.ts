@@ -44,7 +44,12 @@ afterAll(async () => {
 
 /** Starts a replica on the same database with the given keys. */
 async function startReplica(keys: string): Promise<{ app: App; url: string; stop(): Promise<void> }> {
-  const config = developmentConfig({ LOG_LEVEL: 'silent', PORT: '0', DATABASE_URL: url, ENCRYPTION_KEYS: keys });
+  const config = developmentConfig({
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+    DATABASE_URL: url,
+    ENCRYPTION_KEYS: keys,
+  });
   const db = openDb({ url, size: 5, assumeRole: 'crossdock_app', onError: () => {} });
   const app = await createApp({ config, db });
   const address = await app.server.listen({ host: '127.0.0.1', port: 0 });
@@ -62,7 +67,8 @@ async function rewrap(keys = BOTH): Promise<{ code: number | null; output: strin
   return { code, output: program.output() };
 }
 
-const secretsOf = (keys: string): Secrets => openSecrets(developmentConfig({ ENCRYPTION_KEYS: keys }).secrets);
+const secretsOf = (keys: string): Secrets =>
+  openSecrets(developmentConfig({ ENCRYPTION_KEYS: keys }).secrets);
 
 /**
  * Inserts couriers with an API key, a token and two webhook secrets each; enough for more than two batches.

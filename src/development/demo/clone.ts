@@ -26,7 +26,11 @@ export async function loadDemo(
 
 /** Returns why the demo data must not be loaded: `loaded` if they are there. */
 async function findObstacle(client: pg.ClientBase): Promise<string | undefined> {
-  const { rows } = await client.query<{ is_loaded: boolean; tenant: string | null; deployment: string | null }>(
+  const { rows } = await client.query<{
+    is_loaded: boolean;
+    tenant: string | null;
+    deployment: string | null;
+  }>(
     `select exists (select from tenants where id = any($1)) as is_loaded,
        (select min(slug) from tenants) as tenant,
        (select min(name) from installation.deployments where app_env <> 'development') as deployment`,

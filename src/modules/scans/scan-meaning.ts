@@ -51,5 +51,11 @@ function ownerOf({ packages, prealerts }: ScanMatches): ParcelOwner | null {
   if (!claim || !areAgreed(prealerts)) return null;
   const { courierId, courierName, firstName, lastName } = claim;
   // Intake stores only the courier if the customer is not active.
-  return { courierId, courierName, userCode: firstName === null ? null : claim.userCode, firstName, lastName };
+  return {
+    courierId,
+    courierName,
+    userCode: firstName === null ? null : claim.userCode,
+    firstName,
+    lastName,
+  };
 }

@@ -29,7 +29,12 @@ export function toScannedNumber(element: Element, sent: string[]): ScannedNumber
   const key = keyOf(folded, candidates);
   const inside = candidates.map(({ trackingNumber }) => withoutPadding(trackingNumber));
   const whole = folded === element.folded ? [] : [element.folded];
-  const keys = [key, ...inside.filter((number) => number !== folded), trackingKey(folded), ...paddedKeys(folded)];
+  const keys = [
+    key,
+    ...inside.filter((number) => number !== folded),
+    trackingKey(folded),
+    ...paddedKeys(folded),
+  ];
   keys.push(...whole, trackingKey(text), ...sent);
   return { text, folded, key, keys: [...new Set(keys)], candidates };
 }
@@ -52,7 +57,9 @@ function readOnce(element: Element): Element & { candidates: Candidate[] } {
 function keyOf(folded: string, candidates: Candidate[]): string {
   const key = trackingKey(folded);
   if (key !== folded) return withoutPadding(key);
-  const inside = candidates.find(({ check, trackingNumber }) => check === 'valid' && trackingNumber !== folded);
+  const inside = candidates.find(
+    ({ check, trackingNumber }) => check === 'valid' && trackingNumber !== folded,
+  );
   return withoutPadding(inside?.trackingNumber ?? folded);
 }
 
@@ -66,4 +73,6 @@ const FEDEX_34 = /^(?:[0-8]\d|96)\d{32}$/;
 
 /** Returns both numbers of a FedEx label: its 14 digits may be 12 that are padded. */
 const paddedKeys = (folded: string): string[] =>
-  FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14)) ? [folded.slice(-14), folded.slice(-12)] : [];
+  FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14))
+    ? [folded.slice(-14), folded.slice(-12)]
+    : [];

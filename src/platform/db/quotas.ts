@@ -87,12 +87,7 @@ export function quotaExceeded(ctx: QuotaContext, quota: Quota, usage: Usage): Ap
   return new ApiError('quota_exceeded', { variant, args: { limit }, retryAfterSeconds: usage.seconds_left });
 }
 
-async function readQuota(
-  ctx: QuotaContext,
-  tx: QuotaTx,
-  quota: Quota,
-  owner: QuotaOwner,
-): Promise<Usage> {
+async function readQuota(ctx: QuotaContext, tx: QuotaTx, quota: Quota, owner: QuotaOwner): Promise<Usage> {
   const [row] = await tx.query(selectUsage(ctx, quota, owner));
   if (!row) throw new Error('An aggregate returned no row.');
   return row;

@@ -85,7 +85,9 @@ describe('the settings of cells', () => {
     expect(() => readOwnerCells({ APP_ENV: 'staging', DATABASE_OWNER_CELLS: 'b=postgres://db/x' })).toThrow(
       'Set DATABASE_OWNER_URL',
     );
-    expect(() => readOwnerCells({ APP_ENV: 'staging', DATABASE_OWNER_URL: HOME })).toThrow('DATABASE_OWNER_CELLS must be');
+    expect(() => readOwnerCells({ APP_ENV: 'staging', DATABASE_OWNER_URL: HOME })).toThrow(
+      'DATABASE_OWNER_CELLS must be',
+    );
     const owners = {
       APP_ENV: 'staging',
       DATABASE_OWNER_URL: HOME,

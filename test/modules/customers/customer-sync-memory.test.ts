@@ -45,44 +45,53 @@ const openRuns = async () => {
   return new Map(rows.map(({ status, n }) => [status, n]));
 };
 
-test(`of ${COURIERS} couriers that answer ${RESPONSE.length / MIB} MiB, ${IN_PROGRESS} are called at the same time, and the other jobs return to the queue`, async () => {
-  let [answering, most, mostRss] = [0, 0, 0];
-  const release: (() => void)[] = [];
-  rig.receiver.answer = (_request, response) => {
-    answering += 1;
-    most = Math.max(most, answering);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    release.push(() => response.end(RESPONSE));
-    response.on('close', () => (answering -= 1));
-  };
-  const startRss = process.memoryUsage().rss;
-  const watch = setInterval(() => (mostRss = Math.max(mostRss, process.memoryUsage().rss - startRss)), 20);
-  // While every system that was called is slow, jobs beyond the limit end at once: they occupy no slot of the worker.
-  const ended: string[] = [];
-  const working = runs.map((id) => rig.work(id).then(() => void ended.push(id)));
-  while (release.length < IN_PROGRESS || ended.length < COURIERS - IN_PROGRESS - WAITING)
-    await new Promise((resolve) => setImmediate(resolve));
-  expect([release.length, ended.length]).toEqual([IN_PROGRESS, COURIERS - IN_PROGRESS - WAITING]);
-  expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(ended.length);
-  expect(await openRuns()).toEqual(
-    new Map([
-      ['queued', COURIERS - IN_PROGRESS],
-      ['running', IN_PROGRESS],
-    ]),
-  );
-  await drain(release, working);
-  // The jobs that returned to the queue are run again until all have ended.
-  while (((await openRuns()).get('queued') ?? 0) > 0) {
-    await emptyQueue(service.owner);
-    const left = await service.owner.query<{ id: string }>("select id from customer_sync_runs where status = 'queued'");
-    await drain(release, left.rows.map(({ id }) => rig.work(id)));
-  }
-  clearInterval(watch);
-  // White space is an empty response.
-  expect(await openRuns()).toEqual(new Map([['failed', COURIERS]]));
-  expect(most).toBe(IN_PROGRESS);
-  expect(Math.round(mostRss / MIB)).toBeLessThan(MAX_GROWTH_MIB);
-}, 60_000 * rounds(1, 5));
+test(
+  `of ${COURIERS} couriers that answer ${RESPONSE.length / MIB} MiB, ${IN_PROGRESS} are called at the same time, and the other jobs return to the queue`,
+  async () => {
+    let [answering, most, mostRss] = [0, 0, 0];
+    const release: (() => void)[] = [];
+    rig.receiver.answer = (_request, response) => {
+      answering += 1;
+      most = Math.max(most, answering);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      release.push(() => response.end(RESPONSE));
+      response.on('close', () => (answering -= 1));
+    };
+    const startRss = process.memoryUsage().rss;
+    const watch = setInterval(() => (mostRss = Math.max(mostRss, process.memoryUsage().rss - startRss)), 20);
+    // While every system that was called is slow, jobs beyond the limit end at once: they occupy no slot of the worker.
+    const ended: string[] = [];
+    const working = runs.map((id) => rig.work(id).then(() => void ended.push(id)));
+    while (release.length < IN_PROGRESS || ended.length < COURIERS - IN_PROGRESS - WAITING)
+      await new Promise((resolve) => setImmediate(resolve));
+    expect([release.length, ended.length]).toEqual([IN_PROGRESS, COURIERS - IN_PROGRESS - WAITING]);
+    expect(await waitingJobs(service.owner, 'syncCustomers')).toHaveLength(ended.length);
+    expect(await openRuns()).toEqual(
+      new Map([
+        ['queued', COURIERS - IN_PROGRESS],
+        ['running', IN_PROGRESS],
+      ]),
+    );
+    await drain(release, working);
+    // The jobs that returned to the queue are run again until all have ended.
+    while (((await openRuns()).get('queued') ?? 0) > 0) {
+      await emptyQueue(service.owner);
+      const left = await service.owner.query<{ id: string }>(
+        "select id from customer_sync_runs where status = 'queued'",
+      );
+      await drain(
+        release,
+        left.rows.map(({ id }) => rig.work(id)),
+      );
+    }
+    clearInterval(watch);
+    // White space is an empty response.
+    expect(await openRuns()).toEqual(new Map([['failed', COURIERS]]));
+    expect(most).toBe(IN_PROGRESS);
+    expect(Math.round(mostRss / MIB)).toBeLessThan(MAX_GROWTH_MIB);
+  },
+  60_000 * rounds(1, 5),
+);
 
 /** Answers each call until the jobs have ended. */
 async function drain(release: (() => void)[], working: Promise<void>[]): Promise<void> {

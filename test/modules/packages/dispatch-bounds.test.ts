@@ -58,22 +58,28 @@ const written = async (since: string) => {
 const transaction = async () =>
   String((await service.owner.query('select pg_current_xact_id()::text as id')).rows[0]?.id);
 
-test.each(WAYS)('%s: a courier without a URL selects its packages and writes none of them', async (_name, send) => {
-  await setUrl(null);
-  const since = await transaction();
-  for (let n = 0; n < 3; n += 1) expect(figuresOf(await send())).toEqual([COUNT, 0]);
-  expect(await written(since)).toEqual({ syncs: 0, packages: 0, events: 0 });
-  expect(await waitingJobs(service.owner, 'deliver')).toEqual([]);
-});
+test.each(WAYS)(
+  '%s: a courier without a URL selects its packages and writes none of them',
+  async (_name, send) => {
+    await setUrl(null);
+    const since = await transaction();
+    for (let n = 0; n < 3; n += 1) expect(figuresOf(await send())).toEqual([COUNT, 0]);
+    expect(await written(since)).toEqual({ syncs: 0, packages: 0, events: 0 });
+    expect(await waitingJobs(service.owner, 'deliver')).toEqual([]);
+  },
+);
 
-test.each(WAYS)('%s: repeated requests for packages that were sent write none of them', async (_name, send) => {
-  await setUrl('https://receiver.example.com/update');
-  expect(figuresOf(await send())).toEqual([COUNT, COUNT]);
-  await service.owner.query("update package_syncs set status = 'sent', settled_at = now()");
-  const since = await transaction();
-  for (let n = 0; n < 3; n += 1) expect(figuresOf(await send())).toEqual([COUNT, 0]);
-  expect(await written(since)).toEqual({ syncs: 0, packages: 0, events: 0 });
-});
+test.each(WAYS)(
+  '%s: repeated requests for packages that were sent write none of them',
+  async (_name, send) => {
+    await setUrl('https://receiver.example.com/update');
+    expect(figuresOf(await send())).toEqual([COUNT, COUNT]);
+    await service.owner.query("update package_syncs set status = 'sent', settled_at = now()");
+    const since = await transaction();
+    for (let n = 0; n < 3; n += 1) expect(figuresOf(await send())).toEqual([COUNT, 0]);
+    expect(await written(since)).toEqual({ syncs: 0, packages: 0, events: 0 });
+  },
+);
 
 test.each(WAYS)('%s: a courier whose URL is paused queues nothing', async (_name, send) => {
   await setUrl('https://receiver.example.com/update');
@@ -92,20 +98,23 @@ const setUsed = (kind: string, id: string, courierId: string | null, used: numbe
     [DEMO.tenants.demo, kind, id, courierId, used],
   );
 
-test.each(WAYS)('%s: above the quota of a day the response is 429, and nothing is written', async (_name, send) => {
-  await setUrl('https://receiver.example.com/update');
-  const { limit } = QUOTAS.dispatched_packages;
-  await setUsed('courier', IEX, IEX, limit - COUNT + 1);
-  const since = await transaction();
-  const refused = await send();
-  expect([refused.status, refused.body['code']]).toEqual([429, 'quota_exceeded']);
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await written(since)).toEqual({ syncs: 0, packages: 0, events: 0 });
-  await service.owner.query('update principal_quotas set used = used - 1');
-  const allowed = await send();
-  expect(figuresOf(allowed)).toEqual([COUNT, COUNT]);
-  expect(allowed.headers.get('ratelimit')).toMatch(/"dispatched-packages";r=0/);
-});
+test.each(WAYS)(
+  '%s: above the quota of a day the response is 429, and nothing is written',
+  async (_name, send) => {
+    await setUrl('https://receiver.example.com/update');
+    const { limit } = QUOTAS.dispatched_packages;
+    await setUsed('courier', IEX, IEX, limit - COUNT + 1);
+    const since = await transaction();
+    const refused = await send();
+    expect([refused.status, refused.body['code']]).toEqual([429, 'quota_exceeded']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await written(since)).toEqual({ syncs: 0, packages: 0, events: 0 });
+    await service.owner.query('update principal_quotas set used = used - 1');
+    const allowed = await send();
+    expect(figuresOf(allowed)).toEqual([COUNT, COUNT]);
+    expect(allowed.headers.get('ratelimit')).toMatch(/"dispatched-packages";r=0/);
+  },
+);
 
 test('staff have a quota per user, and a courier that has used up its own does not limit them', async () => {
   await setUrl('https://receiver.example.com/update');

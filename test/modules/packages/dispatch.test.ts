@@ -216,8 +216,7 @@ describe('repeated dispatch', () => {
       await dispatch('admin', { package_ids: [id] });
       const before = await select<{ job_id: string }>('select job_id from package_syncs');
       await setStatus(status);
-      if (isChanged)
-        await service.owner.query('update packages set updated_at = now() where id = $1', [id]);
+      if (isChanged) await service.owner.query('update packages set updated_at = now() where id = $1', [id]);
       await emptyQueue(service.owner);
       expect(figuresOf(await dispatch('admin', { package_ids: [id] }))).toEqual([1, 1]);
       const [after] = await select<{ job_id: string; settled_at: Date | null }>(

@@ -8,7 +8,9 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService();
-  await service.owner.query("update couriers set api_url_update_package = 'https://receiver.example.com/update'");
+  await service.owner.query(
+    "update couriers set api_url_update_package = 'https://receiver.example.com/update'",
+  );
 });
 
 afterAll(() => service.stop());

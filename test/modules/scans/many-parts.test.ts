@@ -69,7 +69,11 @@ const REQUESTS: [string, (text: string, count: number) => Promise<Reply>, number
   ['10,000 rows of a file', upload, 10_000],
 ];
 
-test.each(REQUESTS.flatMap(([name, send, count]) => Object.keys(MANY).map((kind) => [name, kind, send, count] as const)))(
+test.each(
+  REQUESTS.flatMap(([name, send, count]) =>
+    Object.keys(MANY).map((kind) => [name, kind, send, count] as const),
+  ),
+)(
   '%s of %s block the event loop for less than 60 ms at a time',
   async (_name, kind, send, count) => {
     const text = MANY[kind] ?? '';

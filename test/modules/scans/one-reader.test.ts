@@ -41,9 +41,7 @@ const ANNOUNCEMENTS: ((numbers: string[]) => Promise<unknown>)[] = [
     service.call('submitPrealert', {
       key: DEMO.apiKeys.IEX,
       headers: { 'content-type': 'application/x-ndjson' },
-      body: numbers
-        .map((number) => JSON.stringify({ UserCode: OWNER, TrackingNumber: number }))
-        .join('\n'),
+      body: numbers.map((number) => JSON.stringify({ UserCode: OWNER, TrackingNumber: number })).join('\n'),
     }),
   (numbers) =>
     Promise.all(
@@ -79,7 +77,11 @@ const ANNOUNCEMENTS: ((numbers: string[]) => Promise<unknown>)[] = [
     for (const number of numbers) {
       const { prealert_id } = await call('createPrealert', {
         as: 'iex',
-        body: { user_code: OWNER, tracking_number: `OLD-${number.length}-${Math.random()}`, vendor: 'Example' },
+        body: {
+          user_code: OWNER,
+          tracking_number: `OLD-${number.length}-${Math.random()}`,
+          vendor: 'Example',
+        },
       });
       await service.call('replacePrealert', {
         as: 'iex',
@@ -102,7 +104,8 @@ type Received = { user_code: string; tracking_number?: string; house_number: str
 
 /** Receives with ReceivePackage or with a scan of a station. */
 async function receive(scan: string, isBatch: boolean): Promise<Received> {
-  if (!isBatch) return call('receivePackage', { as: 'warehouse', body: { tracking_number: scan, weight: 1 } });
+  if (!isBatch)
+    return call('receivePackage', { as: 'warehouse', body: { tracking_number: scan, weight: 1 } });
   const { results } = await sendScans(service, [deviceScan('receive', scan, 10, { weight: 1 })]);
   return results[0].parcel;
 }
@@ -115,7 +118,9 @@ describe.each(Object.entries(NOISE).map(([name, make], index) => [name, make, in
       const numbers = numbersOf(index).filter((number) => number.length >= 5 || !/^repet/.test(_name));
       const isAnnouncedNoisy = index % 2 === 1;
       const [noisy, clean] = [numbers.map(make), numbers];
-      await (ANNOUNCEMENTS[index % ANNOUNCEMENTS.length] ?? (async () => {}))(isAnnouncedNoisy ? noisy : clean);
+      await (ANNOUNCEMENTS[index % ANNOUNCEMENTS.length] ?? (async () => {}))(
+        isAnnouncedNoisy ? noisy : clean,
+      );
       const scans = isAnnouncedNoisy ? clean : noisy;
       const failures: unknown[] = [];
       for (const [place, scan] of scans.entries()) {

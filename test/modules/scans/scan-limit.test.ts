@@ -37,14 +37,7 @@ async function plantScans(number: string, count: number, reason: string | null):
      select $1, gen_random_uuid(), 'Dock 9', 'locate', now() - n * interval '1 second', now(), $2, $3, $3,
        '{"location": "Shelf A"}', 'planted', $4, $5
      from generate_series(1, $6::int) as n`,
-    [
-      DEMO.tenants.demo,
-      DEMO.users.warehouse,
-      number,
-      reason === null ? 'done' : 'conflict',
-      reason,
-      count,
-    ],
+    [DEMO.tenants.demo, DEMO.users.warehouse, number, reason === null ? 'done' : 'conflict', reason, count],
   );
   await service.owner.query('analyze scans');
 }

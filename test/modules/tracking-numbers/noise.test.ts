@@ -13,13 +13,16 @@ const PUBLISHED = publishedVectors()
 
 const keyOf = (scan: string) => readScan(scan).numbers.map(({ key }) => key);
 
-test.each(Object.entries(NOISE))('%s changes the key of no number, with a format or without', (name, make) => {
-  // Twelve or 1212: a short text that repeats itself may be a number.
-  const isShort = (number: string) => name === 'repetition' && number.length < 5;
-  const numbers = [...PUBLISHED, ...WITHOUT_FORMAT].filter((number) => !isShort(number));
-  const wrong = numbers.filter((number) => keyOf(make(number)).join() !== keyOf(number).join());
-  expect(wrong).toEqual([]);
-});
+test.each(Object.entries(NOISE))(
+  '%s changes the key of no number, with a format or without',
+  (name, make) => {
+    // Twelve or 1212: a short text that repeats itself may be a number.
+    const isShort = (number: string) => name === 'repetition' && number.length < 5;
+    const numbers = [...PUBLISHED, ...WITHOUT_FORMAT].filter((number) => !isShort(number));
+    const wrong = numbers.filter((number) => keyOf(make(number)).join() !== keyOf(number).join());
+    expect(wrong).toEqual([]);
+  },
+);
 
 test.each(Object.entries(NOISE))('%s is not stored', (_name, make) => {
   const texts = [...PUBLISHED, ...WITHOUT_FORMAT].map((number) => readScan(make(number)).text);
@@ -53,17 +56,20 @@ const anyCharacter = fc.string({ minLength: 1, maxLength: 1, unit: 'binary' });
 
 test('any text is read without a failure, and what is stored is read as the same number', () => {
   fc.assert(
-    fc.property(fc.string({ maxLength: 255, unit: fc.oneof(anyCharacter, fc.constantFrom('\ufdfa', '\u0390')) }), (scan) => {
-      const { numbers, problem } = readScan(scan);
-      expect(numbers.length > 0).toBe(problem === null);
-      expect(numbers.length).toBeLessThanOrEqual(4);
-      for (const { text, key, keys } of numbers) {
-        expect(key.length).toBeLessThanOrEqual(255);
-        expect(keys[0]).toBe(key);
-        expect(key).not.toBe('');
-        expect(keyOf(text)).toEqual([key]);
-      }
-    }),
+    fc.property(
+      fc.string({ maxLength: 255, unit: fc.oneof(anyCharacter, fc.constantFrom('\ufdfa', '\u0390')) }),
+      (scan) => {
+        const { numbers, problem } = readScan(scan);
+        expect(numbers.length > 0).toBe(problem === null);
+        expect(numbers.length).toBeLessThanOrEqual(4);
+        for (const { text, key, keys } of numbers) {
+          expect(key.length).toBeLessThanOrEqual(255);
+          expect(keys[0]).toBe(key);
+          expect(key).not.toBe('');
+          expect(keyOf(text)).toEqual([key]);
+        }
+      },
+    ),
     { numRuns: rounds(2_000, 50_000) },
   );
 });

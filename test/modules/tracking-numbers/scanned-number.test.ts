@@ -58,8 +58,16 @@ describe('the key that a parcel stores', () => {
   });
 
   test.each([
-    ['the number of 26 digits after a ZIP code of 5', '4203316692419901234567000000000017', '92419901234567000000000017'],
-    ['the number of 22 digits after a ZIP code of 9', '4203312612349400111899223100001234', '9400111899223100001234'],
+    [
+      'the number of 26 digits after a ZIP code of 5',
+      '4203316692419901234567000000000017',
+      '92419901234567000000000017',
+    ],
+    [
+      'the number of 22 digits after a ZIP code of 9',
+      '4203312612349400111899223100001234',
+      '9400111899223100001234',
+    ],
     ['the 14 digits that DPD tells', DPD, '09980000020033'],
     ['the 15 digits inside the barcode of FedEx Ground', FEDEX_GROUND, '987654312345672'],
   ])('is %s', (_name, barcode, key) => {
@@ -78,7 +86,9 @@ describe('the key that a parcel stores', () => {
   });
 
   test('differs from the key of earlier versions only for the barcode of FedEx Ground, and for DPD, whose published numbers have spaces', () => {
-    const numbers = publishedVectors().filter(({ number, isValid }) => isValid && /^[0-9A-Z-]+$/.test(number));
+    const numbers = publishedVectors().filter(
+      ({ number, isValid }) => isValid && /^[0-9A-Z-]+$/.test(number),
+    );
     expect(numbers.length).toBeGreaterThan(100);
     const differing = numbers.filter(({ number }) => numberIn(number)?.key !== trackingKey(number));
     expect(new Set(differing.map(({ format }) => format))).toEqual(new Set(['fedex_ground_96']));
@@ -127,7 +137,10 @@ describe('a scan of several symbols', () => {
     ['TWO1\r00961', ['TWO1', '00961']],
     ['TWO1\u001d00961', ['TWO100961', 'TWO1', '00961']],
     ['1Z5R89390357567127\r00961', ['1Z5R89390357567127', '00961']],
-    [`[)>\u001e01\u001d0233126\u001d840\u001d1Z5R89390357567127\u001e\u0004`, ['0233126', '1Z5R89390357567127']],
+    [
+      `[)>\u001e01\u001d0233126\u001d840\u001d1Z5R89390357567127\u001e\u0004`,
+      ['0233126', '1Z5R89390357567127'],
+    ],
   ])('%j has several numbers', (scan, numbers) => {
     expect(numbersIn(scan)).toEqual(numbers);
   });

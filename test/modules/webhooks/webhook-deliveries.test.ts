@@ -478,13 +478,18 @@ describe('recover_since', () => {
 
   test('a loop of setting the URL, recovering and clearing the URL queues each event once per hour', async () => {
     const events = [await insertFor(IEX), await insertFor(IEX)];
-    const failAll = () => service.owner.query("update webhook_deliveries set status = 'failed', next_attempt_at = null, settled_at = now()");
+    const failAll = () =>
+      service.owner.query(
+        "update webhook_deliveries set status = 'failed', next_attempt_at = null, settled_at = now()",
+      );
     for (const queued of [2, 0, 0]) {
       expect((await recover('iex')).body['data'].endpoints.add_package.queued).toBe(queued);
       await failAll();
     }
     expect(await queuedFor()).toEqual([...events].sort());
-    await service.owner.query("update webhook_deliveries set created_at = created_at - interval '61 minutes'");
+    await service.owner.query(
+      "update webhook_deliveries set created_at = created_at - interval '61 minutes'",
+    );
     expect((await recover('iex')).body['data'].endpoints.add_package.queued).toBe(2);
   });
 

@@ -91,9 +91,9 @@ describe('staging and production', () => {
       surveyConfig({ ...complete, [setting]: undefined }).faults.map((fault) => fault.split(' ')[0]);
     const required = Object.keys(complete).filter((setting) => faultsWithout(setting).length > 0);
     expect(required.sort()).toEqual(
-      ['APP_ENV', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'TOKEN_KEYS', 'TRUST_PROXY'].concat(
-        name === 'production' ? ['MAIL_FROM'] : [],
-      ).sort(),
+      ['APP_ENV', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'LOOKUP_KEY', 'TOKEN_KEYS', 'TRUST_PROXY']
+        .concat(name === 'production' ? ['MAIL_FROM'] : [])
+        .sort(),
     );
     for (const setting of required) expect(faultsWithout(setting)).toHaveLength(1);
   });
@@ -174,13 +174,19 @@ describe('every way to run the service', () => {
     for (const name of container)
       expect(compose.services[name].env_file).toBe('../settings/${CROSSDOCK_ENVIRONMENT}.env');
     for (const [name, text] of services)
-      expect([name, text]).toEqual([name, expect.stringContaining('\nEnvironmentFile=/etc/crossdock/crossdock.env\n')]);
+      expect([name, text]).toEqual([
+        name,
+        expect.stringContaining('\nEnvironmentFile=/etc/crossdock/crossdock.env\n'),
+      ]);
     expect(valuesOf('').settings).toEqual({});
     expect(read('helm/crossdock/templates/migrate.yaml')).toContain(
       '{ name: APP_ENV, value: {{ include "crossdock.appEnv" . }} }',
     );
-    for (const [name, text] of Object.entries(units)) expect([name, text]).not.toEqual([name, expect.stringContaining('APP_ENV=')]);
-    expect(readFileSync(join(projectRoot, 'scripts/release/image/image.mjs'), 'utf8')).not.toContain('APP_ENV');
+    for (const [name, text] of Object.entries(units))
+      expect([name, text]).not.toEqual([name, expect.stringContaining('APP_ENV=')]);
+    expect(readFileSync(join(projectRoot, 'scripts/release/image/image.mjs'), 'utf8')).not.toContain(
+      'APP_ENV',
+    );
   });
 
   test('runs the same commands', () => {

@@ -68,9 +68,11 @@ describe('the application of a release', () => {
     const paths = readdirSync(dist, { recursive: true }).map(String).sort();
     expect(paths.length).toBeGreaterThan(300);
     expect(paths.filter((path) => /development|demo|clone|seed-/.test(path))).toEqual([]);
-    const scripts = paths.filter((path) => /\.(m?js|map|json)$/.test(path)).map((path) => {
-      return { path, text: readFileSync(join(dist, path), 'utf8') };
-    });
+    const scripts = paths
+      .filter((path) => /\.(m?js|map|json)$/.test(path))
+      .map((path) => {
+        return { path, text: readFileSync(join(dist, path), 'utf8') };
+      });
     // The bundler precedes each module with its path, and source maps name it.
     const loaders = /src\/development\/(demo|load)\/(?!values\/seeded-random)/;
     expect(scripts.filter(({ text }) => loaders.test(text)).map(({ path }) => path)).toEqual([]);
@@ -86,7 +88,11 @@ describe('the application of a release', () => {
   });
 
   test('refuses every command without APP_ENV in one line, and changes nothing', async () => {
-    const env = { DATABASE_OWNER_URL: database.ownerUrl, DATABASE_URL: database.ownerUrl, NODE_ENV: 'production' };
+    const env = {
+      DATABASE_OWNER_URL: database.ownerUrl,
+      DATABASE_URL: database.ownerUrl,
+      NODE_ENV: 'production',
+    };
     const commands = [
       ['serve'],
       ['worker'],
@@ -240,7 +246,12 @@ describe('SECRETS_DIR', () => {
     expect(config.tokens.keys).toEqual([{ id: 'k1', secret: 't'.repeat(40) }]);
     expect(config.port).toBe(3000);
     const owner = 'postgres://owner@127.0.0.1/crossdock';
-    expect(readOwnerUrl({ APP_ENV: 'staging', SECRETS_DIR: await folderWith({ DATABASE_OWNER_URL: `${owner}\n` }) })).toBe(owner);
+    expect(
+      readOwnerUrl({
+        APP_ENV: 'staging',
+        SECRETS_DIR: await folderWith({ DATABASE_OWNER_URL: `${owner}\n` }),
+      }),
+    ).toBe(owner);
   });
 
   test('is refused if it does not exist, if a secret cannot be read, and if a secret is set twice', async () => {

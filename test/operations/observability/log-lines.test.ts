@@ -136,9 +136,9 @@ test('health checks: no line at info, unless they fail', async () => {
     .split('\n')
     .filter((line) => /"path":"\/(health|ready)/.test(line))
     .map((line) => JSON.parse(line) as { msg: string; res?: { statusCode: number } });
-  expect(checks.filter(({ msg, res }) => msg === 'incoming request' || (res?.statusCode ?? 200) < 400)).toEqual(
-    [],
-  );
+  expect(
+    checks.filter(({ msg, res }) => msg === 'incoming request' || (res?.statusCode ?? 200) < 400),
+  ).toEqual([]);
 });
 
 test('a webhook that is not delivered: tenant, courier, job, outcome, status and trace', async () => {

@@ -207,7 +207,12 @@ test(
 test(
   'remove-published replaces all of them, and the service starts',
   async () => {
-    const env = { ...SETTINGS, APP_ENV: 'production', DATABASE_URL: urlOf(demo), DATABASE_OWNER_URL: demo.ownerUrl };
+    const env = {
+      ...SETTINGS,
+      APP_ENV: 'production',
+      DATABASE_URL: urlOf(demo),
+      DATABASE_OWNER_URL: demo.ownerUrl,
+    };
     const first = run('scripts/remove-published.js', env);
     expect([await first.ended, first.output().split('\n')]).toEqual([
       { code: 0, signal: null },

@@ -19,7 +19,12 @@ const MAX_HELD_MS = 2 * HELD_MS;
 const MAX_MS = 3_000;
 
 /** These end the sessions of their callers, or lock users out. They have no history but sessions, which listSessions reads. */
-const LEFT_OUT = new Set<OperationId>(['manageSessions', 'updateSecuritySettings', 'manageTwoFactor', 'changePassword']);
+const LEFT_OUT = new Set<OperationId>([
+  'manageSessions',
+  'updateSecuritySettings',
+  'manageTwoFactor',
+  'changePassword',
+]);
 
 let service: Service;
 let iex: Belongings;
@@ -42,7 +47,11 @@ const PAYMENTS = 1_000;
 /** The tables of history: a condition that finds a row of the object, and what differs between its copies `n`. */
 const historyOf = ({ packageId, courierId, billId, userId }: Belongings): [string, string, string][] => [
   ['package_events', `package_id = '${packageId}'`, `'place', 1000000 + n`],
-  ['events', `courier_id = '${courierId}' and sequence is not null`, `'sequence', 1000000 + n, 'package_id', '${packageId}'`],
+  [
+    'events',
+    `courier_id = '${courierId}' and sequence is not null`,
+    `'sequence', 1000000 + n, 'package_id', '${packageId}'`,
+  ],
   ['webhook_deliveries', `courier_id = '${courierId}' and status = 'failed'`, `'sync_job_id', null`],
   ['bill_payments', `bill_id = '${billId}'`, `'amount_usd', 0.01, 'voided_at', now(), 'void_reason', 'x'`],
   ['audit_entries', 'true', `'entity', 'package', 'entity_id', '${packageId}'`],
@@ -72,7 +81,9 @@ async function multiply(table: string, source: string, changes: string): Promise
 const filled = new Map<string, number>();
 
 test('the objects have their history', () => {
-  const empty = [...filled].filter(([table, count]) => count < (table.startsWith('bill_payments') ? PAYMENTS - 10 : HISTORY)).map(([table]) => table);
+  const empty = [...filled]
+    .filter(([table, count]) => count < (table.startsWith('bill_payments') ? PAYMENTS - 10 : HISTORY))
+    .map(([table]) => table);
   // No demo scan and no run of a synchronisation exists; scans of a parcel have a bound of their own and tests in modules/scans.
   expect(empty.filter((table) => !/^(scans|customer_sync_runs) /.test(table))).toEqual([]);
 });

@@ -29,7 +29,9 @@ let packages: number;
 beforeAll(async () => {
   service = await startService();
   iex = (await makeCouriers(service.owner)).IEX;
-  await service.owner.query("update couriers set api_url_update_package = 'https://receiver.example.com/update'");
+  await service.owner.query(
+    "update couriers set api_url_update_package = 'https://receiver.example.com/update'",
+  );
   const { rows } = await service.owner.query<{ n: number }>('select count(*)::int as n from packages');
   packages = rows[0]?.n ?? 0;
   reader = await readWritten(service.owner);
@@ -101,7 +103,8 @@ const placeOfType = (contentType: string) => contentType.split(';')[0] ?? '';
 
 function worstCases(id: OperationId, place: string): Case[] {
   const caller = { ...mostPrivilegedCaller(id), ...addressOf(id) };
-  if (place === 'query') return [{ title: 'long query', call: { ...caller, query: longQuery(id) }, items: 0 }];
+  if (place === 'query')
+    return [{ title: 'long query', call: { ...caller, query: longQuery(id) }, items: 0 }];
   return bodies(id)
     .filter(({ contentType }) => placeOfType(contentType) === place)
     .map(({ name, contentType, bytes }) => ({
@@ -146,7 +149,9 @@ describe('what one request writes', () => {
     async (id, place) => {
       const above: [string, Written, object][] = [];
       for (const { title, call, items } of [...(await validCases(id, place)), ...worstCases(id, place)]) {
-        const keyed: Record<string, string> = operationOf(id).takesIdempotencyKey ? { 'idempotency-key': randomUUID() } : {};
+        const keyed: Record<string, string> = operationOf(id).takesIdempotencyKey
+          ? { 'idempotency-key': randomUUID() }
+          : {};
         const mark = await reader.mark();
         const reply = await service.call(id, { ...call, headers: { ...call.headers, ...keyed } });
         expect([title, reply.status < 500 || reply.status === 503]).toEqual([title, true]);
@@ -172,5 +177,9 @@ test('the reader sees rows that a request inserts and updates, and only those', 
   const body = { courier_id: DEMO.couriers.IEX, user_code: 'WRITTEN', first_name: 'F', last_name: 'L' };
   expect((await service.call('createCustomer', { as: 'admin', body })).status).toBe(200);
   const { tables } = await reader.since(mark);
-  expect(tables).toMatchObject({ 'public.customers': 1, 'public.audit_entries': 1, 'public.courier_quotas': 1 });
+  expect(tables).toMatchObject({
+    'public.customers': 1,
+    'public.audit_entries': 1,
+    'public.courier_quotas': 1,
+  });
 });

@@ -342,7 +342,9 @@ describe('operations without a body', () => {
       '',
       filled('', 'a&', '', room),
       filled('x=', '%41', '', room),
-      Array.from({ length: 2_000 }, (_, n) => `${n.toString(36)}=`).join('&').slice(0, room),
+      Array.from({ length: 2_000 }, (_, n) => `${n.toString(36)}=`)
+        .join('&')
+        .slice(0, room),
       filled('', 'limit=1&', 'limit=1', room),
       ...texts.map(([name = '', text = '']) => `${name}=${encodeURIComponent(text)}`),
     ];

@@ -11,9 +11,15 @@ export const NDJSON_TYPE = 'application/x-ndjson';
  */
 export const manyPartNumbers = (n: number): string[] => [
   // U+FDFA becomes 18 characters when its compatibility form is taken.
-  Array.from({ length: 16 }, (_, part) => `\uFDFA\uFDFA${n}${part}`).join('\n').slice(0, 255),
-  Array.from({ length: 23 }, (_, part) => String(1_000_000_000 + n * 23 + part)).join('\x1d').slice(0, 255),
-  Array.from({ length: 20 }, (_, part) => `9612${n}${part}`).join('^]').slice(0, 255),
+  Array.from({ length: 16 }, (_, part) => `\uFDFA\uFDFA${n}${part}`)
+    .join('\n')
+    .slice(0, 255),
+  Array.from({ length: 23 }, (_, part) => String(1_000_000_000 + n * 23 + part))
+    .join('\x1d')
+    .slice(0, 255),
+  Array.from({ length: 20 }, (_, part) => `9612${n}${part}`)
+    .join('^]')
+    .slice(0, 255),
   `[)>\x1e01\x1d${Array.from({ length: 15 }, (_, part) => `1Z${n}${part}`).join('\x1d')}`.slice(0, 255),
 ];
 
@@ -32,7 +38,10 @@ export function worstLines(id: OperationId): WorstBody[] {
     ['one line more than the maximum', many(() => '{}', maxLines + 1)],
     ['line ends', filled('', '\n', '', maxBodyBytes)],
     ['one long line', filled('{"UserCode":"', 'x', '"}', maxBodyBytes)],
-    ['lines of the maximum length', many(() => filled('{"x":"', 'x', '"}', maxLineBytes - 1), Math.floor(maxBodyBytes / maxLineBytes))],
+    [
+      'lines of the maximum length',
+      many(() => filled('{"x":"', 'x', '"}', maxLineBytes - 1), Math.floor(maxBodyBytes / maxLineBytes)),
+    ],
     ['lines of many values', many(() => filled('{"x":[', '0,', '0]}', 3_900))],
     ['nested lists', many(() => '['.repeat(2_000) + ']'.repeat(2_000))],
     ['plain numbers', many((n) => announced(`LINE-${n}-${randomUUID()}`))],

@@ -12,7 +12,9 @@ export const REHEARSAL = {
 /** Replaces the published credentials of the demo data. */
 export async function replaceCredentials(owner: pg.Client, secrets: Secrets): Promise<void> {
   const hash = await bcrypt.hash(REHEARSAL.password, 4);
-  await owner.query(`update users set password_hash = '${hash}', two_factor_enabled = false, totp_secret = null`);
+  await owner.query(
+    `update users set password_hash = '${hash}', two_factor_enabled = false, totp_secret = null`,
+  );
   for (const code of ['IEX', 'HRB', 'TWO'] as const)
     await owner.query(
       `update couriers set api_key_hash = '${secrets.lookupHash(REHEARSAL.apiKeys[code], 'api_key')}'

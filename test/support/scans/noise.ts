@@ -4,7 +4,23 @@ const GS = '\u001d';
 const unspaced = (text: string) => text.replaceAll(' ', '');
 
 /** Symbologies with the modifiers that their readers send; ISO/IEC 15424. */
-const AIM_IDENTIFIERS = ['A0', 'C0', 'C1', 'E0', 'F0', 'G0', 'I1', 'L2', 'Q1', 'Q3', 'U1', 'd1', 'd2', 'e0', 'z3'];
+const AIM_IDENTIFIERS = [
+  'A0',
+  'C0',
+  'C1',
+  'E0',
+  'F0',
+  'G0',
+  'I1',
+  'L2',
+  'Q1',
+  'Q3',
+  'U1',
+  'd1',
+  'd2',
+  'e0',
+  'z3',
+];
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
@@ -36,8 +52,8 @@ export const NOISE: Record<string, (number: string) => string> = {
   'an AIM identifier and asterisks': (number) => `]A0*${number}*\r`,
   'full-width characters': (number) => wide(unspaced(number)),
   'hyphens that do not break': (number) => number.replaceAll('-', '\u2011'),
-  'dashes': (number) => number.replaceAll('-', '\u2013'),
-  'repetition': (number) => unspaced(number) + unspaced(number),
+  dashes: (number) => number.replaceAll('-', '\u2013'),
+  repetition: (number) => unspaced(number) + unspaced(number),
   'repetition with a space': (number) => `${unspaced(number)} ${unspaced(number)}`,
   'repetition with a CR': (number) => `${number}\r${number}\r`,
   'repetition with AIM identifiers': (number) => `]C1${number}]C1${number}`,
@@ -65,4 +81,5 @@ export const LAYERS = {
 
 /** What a stored number must not contain. */
 // oxlint-disable-next-line no-control-regex
-export const STORED_NOISE = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060\ufeff]|^[*"\]]|[*"]$|^\s|\s$/;
+export const STORED_NOISE =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060\ufeff]|^[*"\]]|[*"]$|^\s|\s$/;

@@ -28,7 +28,11 @@ type Bounds = {
  */
 export function queueChanged(ctx: UserContext, selection: Sql): Sql<SyncCounts> {
   const bounds = { dispatchId: null, atMost: 1, atMostQueued: 1 };
-  return markSelected(ctx, sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`, bounds);
+  return markSelected(
+    ctx,
+    sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`,
+    bounds,
+  );
 }
 
 /**

@@ -32,7 +32,10 @@ const viewRefused = ({ scanId, refusal: { reason, message, errors } }: RefusedSc
   parcel: null,
 });
 
-function viewExecuted({ scan: { id, kind, number, isRepeated, storedReason }, parcel }: ExecutedScan): Result {
+function viewExecuted({
+  scan: { id, kind, number, isRepeated, storedReason },
+  parcel,
+}: ExecutedScan): Result {
   const reason = parcel.reasons.has(id) ? (parcel.reasons.get(id) ?? null) : storedReason;
   const outcome = reason === null ? 'done' : 'conflict';
   return {

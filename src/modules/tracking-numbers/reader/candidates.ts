@@ -31,7 +31,10 @@ export function findCandidates(number: string): Candidate[] {
   if (fitting.length === 0 && !number.startsWith('420')) return [];
   const matches = fitting.map((match) => ({ match, told: toldNumber(match.format.id, match) }));
   const told = new Set(matches.map(({ told: text }) => text));
-  const inner = [...matches.flatMap(({ match }) => innerNumbers(match.format.id, number)), ...uspsInner(number)]
+  const inner = [
+    ...matches.flatMap(({ match }) => innerNumbers(match.format.id, number)),
+    ...uspsInner(number),
+  ]
     .filter(({ text }) => !told.has(text))
     .flatMap(({ format, text }) => matchesOf(text).filter(({ format: { id } }) => id.startsWith(format)))
     .map((match) => ({ match, told: match.number }));

@@ -77,7 +77,9 @@ function splitReads(scan: string): string[] {
 }
 
 const toHalfWidth = (text: string): string =>
-  text.replace(ZERO_WIDTH, '').replace(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH_OFFSET));
+  text
+    .replace(ZERO_WIDTH, '')
+    .replace(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH_OFFSET));
 
 /** Returns whether a text contains a control character that is no separator. */
 export const hasControlCharacter = ({ text }: Element): boolean => CONTROL.test(text);
