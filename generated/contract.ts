@@ -217,8 +217,9 @@ export interface paths {
          *     `courier_id` is ignored: the customer belongs to its own account.
          *
          *     A user code is unique within the courier account. If two calls use the same code at the same time, one gets
-         *     200 and the other 409. Different couriers can use the same code. The code is stored exactly as sent, so send
-         *     it without surrounding white space. A pre-alert must contain exactly the same characters.
+         *     200 and the other 409. Different couriers can use the same code. Surrounding
+         *     white space and invisible characters are removed from it. Otherwise a pre-alert must contain exactly the same
+         *     characters.
          *
          *     For each courier, 300,000 customers can be created, changed or deleted per day (UTC). Uploads,
          *     synchronisations and single changes count together. The operator can set another number. Above that the
@@ -748,7 +749,8 @@ export interface paths {
          *       even a number of 22 digits.
          *     - A text that a spreadsheet program would execute as a formula has an apostrophe in front of it. Such a text
          *       begins with `=`, `+`, `-`, `@` or one of their full-width forms, also after white space, or with a tab or a
-         *       line break. Weight is a number.
+         *       line break. The same applies to such a text behind a comma, a semicolon, a tab, a `|` or a line break inside
+         *       the cell, because programs with another list separator begin a cell there. Weight is a number.
          *     - When many exports are requested at once, they wait in a queue. If the wait gets too long, the response is
          *       503 `overloaded`.
          *
@@ -1177,30 +1179,35 @@ export interface paths {
          *     once. A number that the courier has already announced is not an error and is not changed, so you can send a
          *     longer version of the same file again.
          *
-         *     **The file.** CSV in UTF-8, with or without a byte order mark. In Excel, save as *CSV UTF-8 (Comma
-         *     delimited)*. The first row names the columns, in any order:
+         *     **The file.** CSV as spreadsheet programs write it: separated by commas, semicolons, tabs or `|`, in UTF-8 with or
+         *     without a byte order mark, or in UTF-16 with one. A line `sep=;` above is read. In Excel, save as *CSV UTF-8 (Comma
+         *     delimited)*. Windows-1252 is accepted with a warning. Lines end with LF, CR LF or CR. Put a cell that contains a
+         *     separator or a quote in double quotes, and double each quote inside. A header names the columns, in any order:
          *
          *     | Column | Required | Other accepted names |
          *     |---|---|---|
-         *     | `tracking_number` | yes | `tracking`, `tracking_no`, `tracking_id` |
-         *     | `user_code` | yes | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number` |
-         *     | `vendor` | no | `shipper`, `shop`, `store`, `merchant`, `supplier` |
-         *     | `description` | no | `contents`, `content`, `item`, `items` |
-         *     | `reference` | no | `order`, `order_number`, `order_no`, `order_id` |
+         *     | `tracking_number` | yes | `tracking`, `tracking_no`, `tracking_id`, `guía`, `número de guía`, `nº de guía`, `número de seguimiento`, `número de rastreo`, `rastreo` |
+         *     | `user_code` | yes | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number`, `código`, `código de cliente`, `casillero`, `número de casillero`, `cuenta`, `número de cuenta` |
+         *     | `vendor` | no | `shipper`, `shop`, `store`, `merchant`, `supplier`, `tienda`, `vendedor`, `remitente`, `proveedor` |
+         *     | `description` | no | `contents`, `content`, `item`, `items`, `descripción`, `contenido`, `artículo`, `artículos` |
+         *     | `reference` | no | `order`, `order_number`, `order_no`, `order_id`, `referencia`, `pedido`, `número de pedido`, `orden` |
          *
-         *     Capital letters, spaces, hyphens and underscores in these names do not matter: `Tracking Number` is
-         *     `tracking_number`. Other columns are ignored. The separator is a comma, or a semicolon if the first row has
-         *     semicolons and no comma. Lines end with LF, CR LF or CR. Put a cell that contains a separator or a quote in
-         *     double quotes, and double each quote inside.
+         *     Capital letters, accents, spaces and signs in these names do not matter: `Tracking Number` is `tracking_number`. Other
+         *     columns are ignored. Rows above the header, such as a title, are not read, if the header is among the first 20
+         *     rows. The response says how the file was read: `file` has the encoding, the separator, the row of the header and
+         *     the columns. `warnings` says what to check.
          *
-         *     - Surrounding white space of a cell is trimmed. An optional cell that is blank is not stored.
-         *     - If a tracking number appears twice, the first row is used. The others count as `repeated`.
+         *     - Each cell follows the rule of its field, as in JSON: surrounding white space is trimmed. An optional cell that is
+         *       blank is not stored.
+         *     - If a tracking number appears twice for one customer, the first row is used. The others count as `repeated`. One
+         *       number for two customers is an error.
          *     - Rows whose cells are all blank are skipped, and counted in `skipped`.
-         *     - Spreadsheets show long numbers as 9.4E+21. Format the column as text before you enter tracking numbers.
+         *     - What a spreadsheet leaves of a long number is rejected: `9.4E+21`, `#####`, `="00123"`. Format the column as text
+         *       before you enter tracking numbers. Numbers of more than 15 digits that end with zeros get a warning.
+         *     - A file of which no row can be read is rejected, except a header alone.
          *
          *     **All or nothing.** Nothing is stored if any row is invalid: its tracking number or user code is blank, its user
-         *     code is unknown, a cell is too long or contains a control character such as a line break, or its quotes do not
-         *     match. The response is 400, and `errors` lists these cells. `row` is counted as in a spreadsheet, so the first
+         *     code is unknown, a cell is too long, damaged, or contains a control character, or its quotes do not match. The response is 400, and `errors` lists these cells. `row` is counted as in a spreadsheet, so the first
          *     row is row 1. `field` is the column. At most 1,000 cells are listed. `message` contains the total number. Use
          *     `dry_run` to check a file first.
          *
@@ -1236,23 +1243,41 @@ export interface paths {
          *     never deleted or deactivated. An existing customer keeps its e-mail address and its `is_active`. Sending the
          *     same file again changes nothing.
          *
-         *     **The file.** CSV in UTF-8, with or without a byte order mark. In Excel, save as *CSV UTF-8 (Comma
-         *     delimited)*. The columns in this order: `user_code`, `first_name`, `last_name`, `branch`. The first row is a
-         *     header and is skipped, whatever its content. The separator is a comma, or a semicolon if the header has
-         *     semicolons and no comma. Lines end with LF, CR LF or CR. Put a cell that contains a separator or a quote in
-         *     double quotes, and double each quote inside.
+         *     **The file.** CSV as spreadsheet programs write it: separated by commas, semicolons, tabs or `|`, in UTF-8 with or
+         *     without a byte order mark, or in UTF-16 with one. A line `sep=;` above is read. In Excel, save as *CSV UTF-8 (Comma
+         *     delimited)*. Windows-1252 is accepted with a warning. Lines end with LF, CR LF or CR. Put a cell that contains a
+         *     separator or a quote in double quotes, and double each quote inside.
          *
-         *     - Surrounding white space of a cell is trimmed. The comparison of user codes is case-sensitive.
-         *     - A blank `branch` clears the stored branch. A row without a fourth column does not change it. Further columns
-         *       are ignored.
+         *     The first row is a header and is skipped. The columns are in this order: `user_code`, `first_name`, `last_name`,
+         *     `branch`. If the header names them in another order, the names decide:
+         *
+         *     | Column | Names |
+         *     |---|---|
+         *     | `user_code` | `code`, `customer_code`, `account`, `account_number`, `mailbox`, `mailbox_number`, `código`, `código de cliente`, `casillero`, `número de casillero`, `cuenta`, `número de cuenta` |
+         *     | `first_name` | `given_name`, `forename`, `nombre`, `nombres`, `primer nombre` |
+         *     | `last_name` | `surname`, `family_name`, `apellido`, `apellidos` |
+         *     | `branch` | `location`, `pickup_location`, `sucursal`, `oficina`, `sede` |
+         *
+         *     Capital letters, accents, spaces and signs in these names do not matter. Rows above a header with these names, such
+         *     as a title, are not read, if the header is among the first 20 rows. The response says how the file was read: `file`
+         *     has the encoding, the separator, the row of the header and the columns. `warnings` says what to check.
+         *
+         *     - Each cell follows the rule of its field, as in JSON: surrounding white space is trimmed. The comparison of user
+         *       codes is case-sensitive.
+         *     - A blank `branch` clears the stored branch. A row without that column does not change it. Further columns are
+         *       ignored.
          *     - If a user code appears twice, the last row is used.
-         *     - Rows with fewer than three columns are skipped, and counted in `skipped`.
-         *     - Text that begins with `=` or `+` is treated as normal text.
+         *     - Rows with fewer than three columns, and rows of blank cells, are skipped and counted in `skipped`.
+         *     - Names that begin with `=` or `+` are normal text.
+         *
+         *     A file is rejected if no row of it can be read, except a header with these names alone. What a spreadsheet leaves
+         *     of a long number or a code is rejected too: `1.23457E+11`, `#####`, `="00123"`, `3-Jan`. Format the column as text
+         *     before you enter such codes.
          *
          *     **All or nothing.** Nothing is stored if any row with three columns or more is invalid: its user code or a
-         *     name is blank, a cell is longer than 100 characters or contains a control character such as a line break, or
-         *     its quotes do not match. The response is 400, and `errors` lists these cells. `row` is counted as in a
-         *     spreadsheet, so the header is row 1. `field` is the column. At most 1,000 cells are listed. `message` contains
+         *     name is blank, a cell is longer than 100 characters, damaged, or contains a control character such as a line break,
+         *     or its quotes do not match. The response is 400, and `errors` lists these cells. `row` is counted as in a
+         *     spreadsheet, so the first row of the file is row 1. `field` is the column. At most 1,000 cells are listed. `message` contains
          *     the total number. Use `dry_run` to check a file first.
          *
          *     **Quota.** For each courier, 300,000 customers can be created, changed or deleted per day (UTC). Uploads,
@@ -3105,7 +3130,7 @@ export interface components {
              * @description The customer to change.
              */
             courier_customer_id: string;
-            /** @description A new code, stored exactly as sent. The customer's pre-alerts also get it. */
+            /** @description A new code. The customer's pre-alerts also get it. */
             user_code?: string;
             /** @description First name. Must not be blank. */
             first_name?: string;
@@ -3118,7 +3143,7 @@ export interface components {
             is_active?: components["schemas"]["ActiveFlag"];
         };
         CustomerCreation: {
-            /** @description The courier's code for the customer, unique within the courier account. Stored exactly as sent. The comparison is case-sensitive and includes surrounding white space. */
+            /** @description The courier's code for the customer, unique within the courier account. Surrounding white space and invisible characters are removed. The comparison is case-sensitive. */
             user_code: string;
             /** @description First name. Must not be blank. */
             first_name: string;
@@ -3452,7 +3477,7 @@ export interface components {
              * @enum {string}
              */
             action: "enable";
-            /** @description The six digits that the authenticator shows. Any other value is treated as a wrong code. */
+            /** @description The six digits that the authenticator shows. White space is removed. Any other value is treated as a wrong code. */
             code: string;
         };
         /** @description Turns the second factor off. */
@@ -4576,6 +4601,42 @@ export interface components {
              */
             dry_run: boolean;
         };
+        UploadedColumn: {
+            /** @description The name of the column in this document. */
+            column: string;
+            /** @description The name of the column in the file. */
+            header: string;
+            /** @description The position of the column in the file. The first is 1. */
+            position: number;
+        };
+        /** @description How the file was read. A dry run shows it before anything is stored. */
+        UploadedFileReading: {
+            /**
+             * @description The encoding. `Windows-1252` is a guess, and has a warning.
+             * @enum {string}
+             */
+            encoding: "UTF-8" | "UTF-16LE" | "UTF-16BE" | "Windows-1252";
+            /**
+             * @description The character between cells.
+             * @enum {string}
+             */
+            separator: "comma" | "semicolon" | "tab" | "pipe";
+            /** @description The row that was read as the header. The first row of the file is 1. */
+            header_row: number;
+            /** @description The columns that were read. Others were ignored. */
+            columns: components["schemas"]["UploadedColumn"][];
+        };
+        UploadWarning: {
+            /**
+             * @description `encoding_guessed`: the file is not UTF-8, check the letters with accents. `rows_above_header`: the first rows were not read, because the header is below them. `columns_in_order`: the header names no known column. `number_rounded`: long numbers end with zeros, as a spreadsheet leaves them.
+             * @enum {string}
+             */
+            code: "encoding_guessed" | "rows_above_header" | "columns_in_order" | "number_rounded";
+            /** @description Text for people. */
+            message: string;
+            /** @description The rows that it is about, at most the first 100. */
+            rows: number[];
+        };
         /** @description Result per row below the first. `processed` is the sum of `created`, `duplicate` and `repeated`. */
         PrealertImport: {
             /** @description Number of rows that are not blank. All of them are valid. */
@@ -4592,6 +4653,9 @@ export interface components {
             duplicate_rows: number[];
             /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;
+            file: components["schemas"]["UploadedFileReading"];
+            /** @description What was read although it may be wrong. Empty if there is nothing. */
+            warnings: components["schemas"]["UploadWarning"][];
         };
         CustomerUpload: {
             /**
@@ -4619,10 +4683,13 @@ export interface components {
             unchanged: number;
             /** @description Number of rows whose user code appears again further down. The last row is used. */
             repeated: number;
-            /** @description Number of rows with fewer than three columns. Empty lines are not counted. */
+            /** @description Number of rows with fewer than three columns or only blank cells. Empty lines are not counted. */
             skipped: number;
             /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;
+            file: components["schemas"]["UploadedFileReading"];
+            /** @description What was read although it may be wrong. Empty if there is nothing. */
+            warnings: components["schemas"]["UploadWarning"][];
         };
         /**
          * @description A run waits (`queued`), is in progress (`running`), and ends as `succeeded` or `failed`.

@@ -545,7 +545,7 @@ export const errorCatalogue = {
     "messages": {
       "default": "The body is larger than {limit}. Send less at once.",
       "lines": "The lines together are larger than {limit}. Send fewer lines at once.",
-      "line": "The line is larger than {limit}. Shorten it.",
+      "line": "The line is larger than {limit}. Shorten it. If you send a file with curl, use --data-binary: with -d, curl removes the line ends.",
       "file": "The file is larger than {limit}. Send a smaller one.",
       "parts": "The form has too many parts. Send at most {files} files and {fields} other fields.",
       "undeclared": "The body is too large. Send less at once."
@@ -837,6 +837,14 @@ export const fieldCatalogue = {
     "code": "enum",
     "message": "This operation takes no action here. Leave {field} out."
   },
+  "unknown_parameter": {
+    "code": "unknown_parameter",
+    "message": "{field} is not a query parameter of this operation. It takes: {names}."
+  },
+  "no_parameters": {
+    "code": "unknown_parameter",
+    "message": "{field} is not a query parameter of this operation, which takes none."
+  },
   "sent_twice": {
     "code": "repeated",
     "message": "{field} must be sent only once."
@@ -908,10 +916,6 @@ export const fieldCatalogue = {
   "code_wrong": {
     "code": "wrong",
     "message": "{field} is wrong or was already used."
-  },
-  "one_line": {
-    "code": "unusable",
-    "message": "{field} must be one line without control characters."
   },
   "email": {
     "code": "unusable",
@@ -1041,9 +1045,25 @@ export const fieldCatalogue = {
     "code": "blank",
     "message": "{field} must not be blank."
   },
-  "control_characters": {
+  "control_character": {
     "code": "pattern",
-    "message": "{field} must not contain line breaks or other control characters."
+    "message": "{field} must not contain the control character {character}, which is at position {position}. Remove it."
+  },
+  "number_shortened": {
+    "code": "pattern",
+    "message": "{field} is {text}, which a spreadsheet left of a long number. Format the column as text, enter the number again, and send all of its digits."
+  },
+  "formula_error": {
+    "code": "pattern",
+    "message": "{field} is {text}, which a spreadsheet shows instead of a value. Widen the column or correct the formula, format the column as text, and enter the value again."
+  },
+  "formula_cell": {
+    "code": "pattern",
+    "message": "{field} is {text}, which only a spreadsheet understands. Format the column as text, and enter the value without = or an apostrophe."
+  },
+  "date_cell": {
+    "code": "pattern",
+    "message": "{field} is {text}, a date that a spreadsheet made of a code. Format the column as text, and enter the code again."
   },
   "no_number": {
     "code": "pattern",
@@ -1071,7 +1091,19 @@ export const fieldCatalogue = {
   },
   "missing_column": {
     "code": "required",
-    "message": "{field} must have a column {column}. Name the columns in the first row."
+    "message": "{field} must have a column {column}. Name it {names}, or with another name of the reference. The header was read as: {header}."
+  },
+  "no_header": {
+    "code": "required",
+    "message": "{field} must have a header with the columns {columns}. Its first row has too few cells: {header}. Remove the rows above the header, or name the columns."
+  },
+  "nothing_read": {
+    "code": "format",
+    "message": "{field} must have rows with at least {cells} cells below the header. None was read. The separator was read as {separator}, the header as: {header}. The expected columns are {columns}."
+  },
+  "other_customer": {
+    "code": "repeated",
+    "message": "{field} is also in row {row}, for the customer {other}. A parcel has one customer. Correct one of the two rows."
   },
   "column_twice": {
     "code": "repeated",
@@ -1083,7 +1115,7 @@ export const fieldCatalogue = {
   },
   "csv_encoding": {
     "code": "encoding",
-    "message": "{field} must be a CSV file in UTF-8. In Excel, save it as CSV UTF-8."
+    "message": "{field} must be a CSV file in UTF-8, in UTF-16 with a byte order mark, or in Windows-1252. In Excel, save it as CSV UTF-8."
   },
   "logo_kind": {
     "code": "content",
@@ -1332,6 +1364,7 @@ export type FieldProblem =
     | 'zero'
     | 'couriers_only'
     | 'no_action'
+    | 'no_parameters'
     | 'sent_twice'
     | 'repeated_below'
     | 'not_a_file'
@@ -1346,7 +1379,6 @@ export type FieldProblem =
     | 'own_claim'
     | 'wrong'
     | 'code_wrong'
-    | 'one_line'
     | 'email'
     | 'token_characters'
     | 'house_colour'
@@ -1364,7 +1396,6 @@ export type FieldProblem =
     | 'tier_repeated'
     | 'tier_missing'
     | 'blank'
-    | 'control_characters'
     | 'no_number'
     | 'control_characters_in_number'
     | 'quotes'
@@ -1399,6 +1430,7 @@ export type FieldProblem =
   | [problem: 'conflict', args: { other: string }]
   | [problem: 'excluded', args: { other: string }]
   | [problem: 'different', args: { other: string }]
+  | [problem: 'unknown_parameter', args: { names: string }]
   | [problem: 'field_too_large', args: { limit: string }]
   | [problem: 'too_many_fields', args: { limit: number }]
   | [problem: 'too_many_values', args: { limit: number }]
@@ -1418,9 +1450,17 @@ export type FieldProblem =
   | [problem: 'before_last_event', args: { id: string; at: string }]
   | [problem: 'tier_overlap', args: { limit: number; other: string }]
   | [problem: 'tier_twin', args: { other: string }]
+  | [problem: 'control_character', args: { character: string; position: number }]
+  | [problem: 'number_shortened', args: { text: string }]
+  | [problem: 'formula_error', args: { text: string }]
+  | [problem: 'formula_cell', args: { text: string }]
+  | [problem: 'date_cell', args: { text: string }]
   | [problem: 'several_numbers', args: { numbers: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
-  | [problem: 'missing_column', args: { column: string }]
+  | [problem: 'missing_column', args: { column: string; names: string; header: string }]
+  | [problem: 'no_header', args: { columns: string; header: string }]
+  | [problem: 'nothing_read', args: { cells: number; separator: string; header: string; columns: string }]
+  | [problem: 'other_customer', args: { row: number; other: string }]
   | [problem: 'column_twice', args: { column: string }]
   | [problem: 'logo_damaged', args: { kind: string }]
   | [problem: 'logo_too_many_pixels', args: { width: number; height: number; side: number; total: number }]

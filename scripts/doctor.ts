@@ -11,7 +11,7 @@ import { commandLine } from '../src/config/commands.js';
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
 
-const USAGE = `${commandLine('doctor [--json] [--servers 1] [--workers 0] [--compare FILE] [--thorough]')}
+const USAGE = `${commandLine('doctor [--json] [--servers 1] [--workers 0] [--compare FILE] [--thorough] [--proxy HOST:PORT]')}
 ${commandLine('doctor --upgrade [--from VERSION] [--json]')}`;
 
 const LOW_DISK_BYTES = 1_000_000_000;
@@ -39,6 +39,7 @@ function readOptions() {
       thorough: { type: 'boolean', default: false },
       servers: { type: 'string', default: '1' },
       workers: { type: 'string', default: '0' },
+      proxy: { type: 'string' },
     },
   });
   const counts = [values.servers, values.workers];
@@ -47,7 +48,7 @@ function readOptions() {
   return values;
 }
 
-async function reportState({ json, servers, workers, compare, thorough }: Options): Promise<number> {
+async function reportState({ json, servers, workers, compare, thorough, proxy }: Options): Promise<number> {
   const report = await examine({
     ...surveyConfig(),
     now: () => new Date(),
@@ -55,11 +56,20 @@ async function reportState({ json, servers, workers, compare, thorough }: Option
     workers: Number(workers),
     lowDiskBytes: LOW_DISK_BYTES,
     isThorough: thorough,
+    proxy: proxy === undefined ? undefined : addressOf(proxy),
     other: compare === undefined ? undefined : await readDeployment(compare),
   });
   if (json) print(toJson(report));
   else for (const line of toLines(report)) print(line);
   return report.lines.some(({ level }) => level === 'problem') ? 1 : 0;
+}
+
+/** Parses `host`, `host:port`, `192.0.2.1:port` or `[2001:db8::1]:port`. The port is 443 by default. */
+function addressOf(text: string): { host: string; port: number } {
+  const url = `https://${text}`;
+  if (!/^(\[[0-9a-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i.test(text) || !URL.canParse(url)) throw new Error(USAGE);
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) };
 }
 
 /** Returns the deployment of another one's `--json` report. */

@@ -113,6 +113,8 @@ function operationTable(bundle) {
     itemList: operation.requestBody?.content['application/json']?.['x-each-item'] ?? null,
     fileFields: fileFieldsOf(bundle, operation).map(([name]) => name),
     maxFileBytes: maxFileBytesOf(bundle, operation),
+    queryNames: queryNamesOf(bundle, operation),
+    takesEmptyBody: takesEmptyBody(bundle, operation),
     queryDefaults: (operation.parameters ?? [])
       .map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter))
       .filter(({ schema }) => schema.default !== undefined)
@@ -132,6 +134,21 @@ function takesIdempotencyKey(bundle, { parameters = [] }) {
     parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter,
   );
   return resolved.some(({ in: place, name }) => place === 'header' && name === 'Idempotency-Key');
+}
+
+function queryNamesOf(bundle, { parameters = [] }) {
+  return parameters
+    .map((parameter) => (parameter.$ref ? lookUp(bundle, parameter.$ref) : parameter))
+    .filter(({ in: place }) => place === 'query')
+    .map(({ name }) => name);
+}
+
+/** Returns whether every field of the JSON body is optional. */
+function takesEmptyBody(bundle, { requestBody }) {
+  const schema = requestBody?.content['application/json']?.schema;
+  if (!schema) return false;
+  const { required = [], oneOf } = schema.$ref ? lookUp(bundle, schema.$ref) : schema;
+  return required.length === 0 && oneOf === undefined;
 }
 
 /** Returns the names of the success response's fields that the schema marks with `x-secret`. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readMigrationSettings, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import {
   readBackgroundMigrations,
@@ -12,6 +12,7 @@ import { awaitServer } from '../src/platform/db/connections/await-server.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
 // --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.
+// Waits up to MIGRATION_WAIT_SECONDS for another migration.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -28,8 +29,10 @@ await runScript(async (print) => {
     if (pause) await setBackgroundStatus(client, pause, 'paused');
     if (resume) await setBackgroundStatus(client, resume, 'running');
     const rows = await readBackgroundMigrations(client);
-    for (const { name, status: state, rowsDone, rowsTotal, lastError } of rows)
-      print(`${name} ${state}, ${rowsDone} of about ${rowsTotal} rows${lastError ? `: ${lastError}` : ''}`);
+    for (const { name, status: state, rowsDone, rowsTotal, lastError, findings } of rows)
+      print(
+        `${name} ${state}, ${rowsDone} of about ${rowsTotal} rows${findings > 0 ? `, ${findings} reported` : ''}${lastError ? `: ${lastError}` : ''}`,
+      );
     if (rows.length === 0) print('There are no background migrations.');
   });
 });
@@ -40,6 +43,7 @@ function secondsOf(text: string): number {
 }
 
 async function applyMissing(print: (line: string) => void): Promise<void> {
-  const applied = await migrate(readOwnerUrl(), MIGRATIONS, { log: print });
+  const { url, waitSeconds } = readMigrationSettings();
+  const applied = await migrate(url, MIGRATIONS, { waitSeconds, log: print });
   print(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to apply.');
 }

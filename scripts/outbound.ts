@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { commandLine } from '../src/config/commands.js';
 import { readOwnerUrl } from '../src/config/config.js';
-import { cancelPending, listPending } from '../src/jobs/outbound/pending.js';
+import { cancelPending, DROPPABLE, dropPending, listPending } from '../src/jobs/outbound/pending.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { pauseOutbound, readPause, resumeOutbound } from '../src/platform/queue/outbound-pause.js';
@@ -8,17 +9,30 @@ import { runScript } from './script.js';
 
 type Print = (line: string) => void;
 
+const DROP_USAGE = `Use ${commandLine(`outbound --drop ${DROPPABLE.join('|')} --tenant SLUG --courier CODE`)} [--before TIME], and no other option.`;
+
 // npm run outbound: shows whether webhooks, mail and synchronisations are paused, and what waits. `-- --pause "reason"` pauses
 // them, `-- --resume` sends what waits, and `-- --resume --cancel-before 2026-12-01T10:00:00Z` first cancels what is older.
+// `-- --drop webhooks --tenant miami --courier IEX` gives up what waits for one courier: webhooks, mails or syncs.
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
       pause: { type: 'string' },
       resume: { type: 'boolean', default: false },
       'cancel-before': { type: 'string' },
+      drop: { type: 'string' },
+      tenant: { type: 'string' },
+      courier: { type: 'string' },
+      before: { type: 'string' },
     },
   });
-  const { pause, resume, 'cancel-before': before } = values;
+  const { pause, resume, 'cancel-before': before, drop } = values;
+  if (drop !== undefined) {
+    if (pause || resume || before !== undefined) throw new Error(DROP_USAGE);
+    await dropOfCourier({ ...values, drop }, print);
+    return;
+  }
+  if (values.tenant ?? values.courier ?? values.before) throw new Error(DROP_USAGE);
   if ((pause && resume) || (before !== undefined && !resume))
     throw new Error('Use --pause REASON, or --resume with or without --cancel-before TIME.');
   const url = readOwnerUrl();
@@ -35,6 +49,17 @@ await runScript(async (print) => {
   });
   await printPending(url, print);
 });
+
+type DropOptions = { drop: string; tenant?: string; courier?: string; before?: string };
+
+async function dropOfCourier({ drop, tenant, courier, before }: DropOptions, print: Print): Promise<void> {
+  const kind = DROPPABLE.find((each) => each === drop);
+  if (!kind || !tenant || !courier) throw new Error(DROP_USAGE);
+  const time = before === undefined ? new Date() : timeOf(before);
+  const dropped = await withService(readOwnerUrl(), (db) => dropPending(db, { tenant, courier }, kind, time));
+  if (dropped === undefined) throw new Error(`The tenant ${tenant} has no courier ${courier}.`);
+  print(`Dropped ${dropped} ${kind} of ${tenant} ${courier}, created before ${time.toISOString()}.`);
+}
 
 function timeOf(text: string): Date {
   const time = new Date(text);

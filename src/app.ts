@@ -14,6 +14,7 @@ import type { Cell } from './platform/db/cells.js';
 import type { Db } from './platform/db/database.js';
 import { makeHandlers } from './handlers.js';
 import { reportActivity } from './platform/http/report-activity.js';
+import { registerSecurityText } from './platform/http/documents/security-text.js';
 import { serveWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
 import { sendRateLimits } from './platform/http/replies/rate-limits.js';
@@ -77,7 +78,11 @@ export async function createApp({
   const pressure = watchPressure(db.connectionShares);
   server.addHook('onClose', async () => pressure.stop());
   server.setErrorHandler(makeFailureHandler(makeKeyFailureLimit(), db));
-  const documents = [...(await registerDocumentation(server)), ...(await registerConsole(server))];
+  const documents = [
+    ...(await registerDocumentation(server)),
+    ...(await registerConsole(server)),
+    ...registerSecurityText(server, config.securityContacts),
+  ];
   registerRoutes(
     server,
     await readRoutes(),

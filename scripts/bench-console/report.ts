@@ -2,7 +2,7 @@
 export type Times = { name: string; timesMs: number[] };
 
 /** Returns the value below which this share of the times is. */
-export function quantile(timesMs: number[], share: number): number {
+function quantile(timesMs: number[], share: number): number {
   const sorted = timesMs.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }

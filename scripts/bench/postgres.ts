@@ -46,7 +46,7 @@ function literal(value: unknown): string {
 }
 
 /** Returns the path of a PostgreSQL client program, from PATH or the distribution's folder. */
-export function findProgram(name: string): string | undefined {
+function findProgram(name: string): string | undefined {
   const versions = '/usr/lib/postgresql';
   const folders = [
     ...(process.env['PATH'] ?? '').split(':'),

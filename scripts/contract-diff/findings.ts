@@ -49,7 +49,7 @@ export type Position = Comparison & {
 
 type Detail = { names?: string[]; allowsNewCalls?: boolean };
 
-export function report(at: Position, level: Finding['level'], text: string, detail: Detail = {}): void {
+function report(at: Position, level: Finding['level'], text: string, detail: Detail = {}): void {
   const { subject, place, anchor, name } = at;
   const { names = [name], allowsNewCalls = false } = detail;
   at.findings.push({ level, subject, place, anchor, text, names, allowsNewCalls });

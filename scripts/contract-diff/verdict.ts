@@ -40,7 +40,7 @@ const textOf = ({ info, ...contract }: Contract): string =>
 
 export type Version = [major: number, minor: number, patch: number];
 
-export function parseVersion(text: string): Version {
+function parseVersion(text: string): Version {
   const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)$/.exec(text) ?? [];
   if (!major || !minor || !patch) throw new Error(`The version "${text}" is not of the form 1.2.3.`);
   return [Number(major), Number(minor), Number(patch)];

@@ -87,7 +87,7 @@ function customersFile(count: number, round: number): string {
 }
 
 /** Returns the upload of a file for the first courier. */
-export function uploadOf({ courierIds }: PressureTenant, headers: Record<string, string>, csv: string): Call {
+function uploadOf({ courierIds }: PressureTenant, headers: Record<string, string>, csv: string): Call {
   const boundary = 'crossdock-pressure';
   const part = (head: string, content: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`;

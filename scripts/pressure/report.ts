@@ -68,7 +68,7 @@ function describeWaits({ transactions, longerThan, totalSeconds }: PoolWaits): s
   return [`${transactions} transactions`, `${figure(totalSeconds)} s in total`, ...parts].join(', ');
 }
 
-export function describeMemory(name: string, memory: Probed['memory']): string {
+function describeMemory(name: string, memory: Probed['memory']): string {
   const { rss, heapUsed, heapTotal, external, otherAnonymous, threads } = memory;
   const other =
     otherAnonymous === undefined ? '' : `, ${megabytes(otherAnonymous)} MB other memory, ${threads} threads`;

@@ -9,7 +9,7 @@ import { git } from './revision.mjs';
 const BUILT = [
   ...['dist/src', 'dist/generated', 'dist/console'],
   ...['generated/openapi.json', 'generated/openapi.yaml', 'generated/openapi.sdk.json'],
-  ...['generated/reference.json', 'generated/routes.json', 'generated/site'],
+  ...['generated/reference.json', 'generated/routes.json', 'generated/schema.json', 'generated/site'],
 ];
 /** Only what git tracks, because operators keep secrets in deploy/. */
 const TRACKED = [
@@ -22,6 +22,7 @@ const TRACKED = [
   'README.md',
   'CHANGELOG.md',
   'SECURITY.md',
+  'LICENSE',
 ];
 
 /** Copies the build, the contract, the migrations and the documents into `target`, which already has the dependencies. */

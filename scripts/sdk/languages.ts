@@ -5,7 +5,7 @@ import { php } from './php/language.js';
 import { python } from './python/language.js';
 import { typescript } from './typescript/language.js';
 
-export const LANGUAGES: Language[] = [typescript, php, python, go, java];
+const LANGUAGES: Language[] = [typescript, php, python, go, java];
 
 /** Returns the languages with these names, or all. @throws Error for a name that is no language */
 export function chooseLanguages(names: string[]): Language[] {

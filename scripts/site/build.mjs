@@ -1,6 +1,6 @@
 // Makes the documentation site in generated/site/ from docs/site/, the contract and CHANGELOG.md. Each page exists as HTML and as
 // Markdown. src/platform/http/documents/ serves the files.
-import { cp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
@@ -38,7 +38,6 @@ export async function buildSite({ root, out, bundle, errors, bounds }) {
   await mkdir(target, { recursive: true });
   const write = (name, text) => writeFile(join(target, name), text);
   await Promise.all([
-    cp(join(source, 'assets'), join(target, 'static'), { recursive: true }),
     ...[index, ...site.groups.flatMap((group) => group.pages)].flatMap((page) => [
       write(`${page.name}.html`, pageHtml(site, page)),
       write(`${page.name}.md`, publishedMarkdown(page.text)),

@@ -23,6 +23,8 @@ export type Config = {
   databaseUrl: string | undefined;
   /** The schema owner's connection, for migrations. In development it defaults to databaseUrl. */
   databaseOwnerUrl: string | undefined;
+  /** How long a migration waits for one of another process. */
+  migrationWaitSeconds: number;
   /** The mode of the connection pooler that databaseUrl leads to. If undefined, there is none. */
   databasePooler: 'transaction' | undefined;
   /** The application's connection that bypasses the pooler, for the queue. */
@@ -45,6 +47,8 @@ export type Config = {
   /** The binary logarithm of bcrypt's rounds for new passwords. */
   passwordHashCost: number;
   rateLimitPerMinute: number | undefined;
+  /** URLs under which vulnerabilities are reported, for security.txt. */
+  securityContacts: string[];
   /** Per courier, for all operations that change customers together. */
   customerChangesPerDay: number;
   mail: MailConfig;
@@ -193,6 +197,25 @@ export function readPasswordHashCost(env: NodeJS.ProcessEnv = process.env): numb
 }
 
 /**
+ * Returns the settings of npm run migrate.
+ *
+ * @throws ConfigError as `readOwnerUrl`, or when MIGRATION_WAIT_SECONDS is faulty
+ */
+export function readMigrationSettings(env: NodeJS.ProcessEnv = process.env): {
+  url: string;
+  waitSeconds: number;
+} {
+  const url = readOwnerUrl(env);
+  const { APP_ENV, MIGRATION_WAIT_SECONDS: given } = env;
+  const { settings, faults } = parseSettings({
+    APP_ENV,
+    ...(given ? { MIGRATION_WAIT_SECONDS: given } : {}),
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { url, waitSeconds: settings.MIGRATION_WAIT_SECONDS };
+}
+
+/**
  * Returns the owner's connection of every cell by its name, for npm run tenant:move.
  *
  * @throws Error when one is missing or not a URL
@@ -236,6 +259,7 @@ function toConfig(settings: Settings): Config {
       settings.DATABASE_OWNER_URL ??
       // Migrations must bypass a pooler.
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
+    migrationWaitSeconds: settings.MIGRATION_WAIT_SECONDS,
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,
     cells: toCells(settings.DATABASE_CELLS),
@@ -259,6 +283,9 @@ function toConfig(settings: Settings): Config {
     secrets: toSecrets(settings),
     passwordHashCost: settings.PASSWORD_HASH_COST,
     rateLimitPerMinute: settings.RATE_LIMIT_PER_MINUTE,
+    securityContacts: list(settings.SECURITY_CONTACT).map((contact) =>
+      /^(mailto|https):/.test(contact) ? contact : `mailto:${contact}`,
+    ),
     customerChangesPerDay: settings.CUSTOMER_CHANGES_PER_DAY,
     mail: {
       from: settings.MAIL_FROM ?? 'crossdock@localhost',

@@ -13,6 +13,9 @@ export const DEVELOPMENT_SECRETS = {
 /** The default of the setting, and the least that staging and production accept. */
 export const PASSWORD_HASH_COST = 12;
 
+/** The default of the setting. */
+export const MIGRATION_WAIT_SECONDS = 600;
+
 export const DATABASE_URL_EXPECTED = 'must be a postgres:// URL';
 const databaseUrl = textLike(/^postgres(ql)?:\/\//, DATABASE_URL_EXPECTED);
 
@@ -29,6 +32,11 @@ const resetUrl = textLike(
   'must be a URL with {token} in it, for example https://portal.example/reset#token={token}',
 );
 const mailAddress = textLike(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an e-mail address');
+const CONTACT = '(mailto:)?[^\\s,<>@]+@[^\\s,<>@]+|https://[^\\s,]+';
+const securityContact = textLike(
+  new RegExp(`^(${CONTACT})(, *(${CONTACT}))*$`),
+  'must be an e-mail address or an https:// URL, or several joined by commas',
+);
 const domains = textLike(
   /^[a-z0-9-]+(\.[a-z0-9-]+)+(, *[a-z0-9-]+(\.[a-z0-9-]+)+)*$/i,
   'must be domains joined by commas, for example example.com',
@@ -65,6 +73,7 @@ const SETTINGS = {
   PORT: wholeNumber(0, 65_535)({ default: 3000 }),
   DATABASE_URL: databaseUrl(UNSET),
   DATABASE_OWNER_URL: databaseUrl(UNSET),
+  MIGRATION_WAIT_SECONDS: wholeNumber(0, 86_400)({ default: MIGRATION_WAIT_SECONDS }),
   DATABASE_POOLER: pooler(UNSET),
   DATABASE_DIRECT_URL: databaseUrl(UNSET),
   DATABASE_CELL: cellName({ default: HOME_CELL }),
@@ -85,6 +94,7 @@ const SETTINGS = {
   ENCRYPTION_KEYS: encryptionKeys(UNSET),
   LOOKUP_KEY: textLike(/^[0-9a-fA-F]{64}$/, 'must be 64 hex digits')(UNSET),
   PASSWORD_HASH_COST: wholeNumber(4, 15)({ default: PASSWORD_HASH_COST }),
+  SECURITY_CONTACT: securityContact(UNSET),
   RATE_LIMIT_PER_MINUTE: wholeNumber(1, 1_000_000)(UNSET),
   CUSTOMER_CHANGES_PER_DAY: wholeNumber(1, 100_000_000)({ default: 300_000 }),
   MAIL_OUTBOX: text(UNSET),

@@ -12,7 +12,7 @@ import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import { describeDeployment, recordDeployment } from './deployment.js';
-import { findPublished } from './published-credentials.js';
+import { assertSafe } from './safe-database.js';
 import {
   APP_ROLE,
   describeExcessPrivileges,
@@ -64,17 +64,16 @@ export async function prepareDatabase(
     ]);
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
-    if (ownerUrl) await migrateAtStart(ownerUrl, log);
+    if (ownerUrl) await migrateAtStart(config, ownerUrl, log);
     if (ownerUrl && loadDemo && config.appEnv === 'development')
       await withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log));
     const url = embedded
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
     if (!ownerUrl) await assertMigrated(url);
-    await assertSafe(config, 'DATABASE_URL', url);
-    const [role] = await Promise.all([
+    const [, role] = await allOrFaults([
+      assertSafe(config, 'DATABASE_URL', url).then(() => recordUse(config, url, log)),
       roleToAssume(config, 'DATABASE_URL', url),
-      recordUse(config, url, log),
     ]);
     return {
       url,
@@ -127,34 +126,36 @@ async function assertReachable(setting: string, url: string | undefined): Promis
     ]);
 }
 
+/** Runs checks at the same time. @throws ConfigError with the faults of all of them, in their order */
+async function allOrFaults<One, Other>(checks: [Promise<One>, Promise<Other>]): Promise<[One, Other]> {
+  const settled = await Promise.allSettled(checks);
+  const reasons = settled.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []));
+  const faults = reasons.flatMap((reason) => (reason instanceof ConfigError ? reason.faults : []));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return Promise.all(checks);
+}
+
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** @throws ConfigError when a migration fails, or another process migrates for longer than the limit */
-async function migrateAtStart(ownerUrl: string, log: Log): Promise<void> {
-  const applied = await migrate(ownerUrl, MIGRATIONS, { log }).catch((error: unknown) => {
+async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string, log: Log): Promise<void> {
+  const options = { waitSeconds: migrationWaitSeconds, log };
+  const applied = await migrate(ownerUrl, MIGRATIONS, options).catch((error: unknown) => {
     throw new ConfigError([messageOf(error)]);
   });
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
 }
 
 async function assertMigrated(url: string): Promise<void> {
-  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS));
+  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch(
+    (error: unknown) => {
+      throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
+    },
+  );
   if (pending.length === 0) return;
   throw new ConfigError([
     `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set`,
   ]);
-}
-
-/** @throws ConfigError with one line per fault of a database that staging and production must not serve */
-async function assertSafe(config: Config, setting: string, url: string): Promise<void> {
-  if (config.appEnv === 'development') return;
-  const published = await withClient(url, (client) => findPublished(client, config)).catch(
-    (error: unknown) => {
-      throw new ConfigError([`${setting}: ${messageOf(error)}. Run npm run doctor.`]);
-    },
-  );
-  if (published.length > 0)
-    throw new ConfigError(published.map(({ message, remedy }) => `${message} ${remedy}`));
 }
 
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */

@@ -197,6 +197,7 @@ describe('the session', () => {
       await page.keyboard.type(DEMO_BACKUP_CODES[0] ?? '');
       await page.keyboard.press('Enter');
       await receivePage(page).waitFor();
+      expect(await receivePage(page).isVisible()).toBe(true);
       await context.close();
     },
     LIMIT_MS,
@@ -232,6 +233,7 @@ describe('the session', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'I have stored the codes' }).press('Enter');
       await receivePage(page).waitFor();
+      expect(await receivePage(page).isVisible()).toBe(true);
       await context.close();
     },
     LIMIT_MS,

@@ -87,7 +87,8 @@ const BOUNDS: Record<string, MakeBound> = {
   }),
   const: (value) => ({ keyword: 'const', accepted: [value], rejected: [`${String(value)}s`] }),
   pattern: (pattern, schema) => {
-    const isAllowed = (text: string) => new RegExp(String(pattern), 'u').test(text);
+    // The rule of a text trims it first.
+    const isAllowed = (text: string) => new RegExp(String(pattern), 'u').test(text.trim());
     return {
       keyword: 'pattern',
       accepted: [patternText(schema)],
@@ -172,7 +173,11 @@ const leastOf = (schema: Schema): unknown => boundsOf(schema)[0]?.accepted[0] ??
 const errorsOf = ({ body }: Reply) => (body['errors'] ?? []) as { field: string; code: string }[];
 
 /** The error codes that report a violation: an unknown action is reported as `enum`, not as `const`. */
-const REPORTED_AS: Record<string, string[]> = { const: ['const', 'enum'] };
+const REPORTED_AS: Record<string, string[]> = {
+  const: ['const', 'enum'],
+  // An empty text is reported as blank.
+  minLength: ['minLength', 'pattern'],
+};
 
 const isRejectedFor = (reply: Reply, field: string, keyword: string) =>
   errorsOf(reply).some(

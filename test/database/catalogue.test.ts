@@ -308,7 +308,7 @@ describe('the schema of the installation, which belongs to no tenant', () => {
         where table_schema = 'installation' order by table_name, ordinal_position`),
     ).toEqual([
       ...['name', 'status', 'tenant_id', 'last_key', 'rows_done', 'rows_total', 'batch_rows', 'last_error']
-        .concat('created_at', 'updated_at', 'finished_at')
+        .concat('created_at', 'updated_at', 'finished_at', 'findings')
         .map((column) => `background_migrations.${column}`),
       ...['name', 'app_env', 'fingerprints', 'version', 'first_seen_at', 'seen_at'].map(
         (column) => `deployments.${column}`,

@@ -86,7 +86,7 @@ describe('carriers', () => {
       data: { carrier_id: id, name: 'Purolator' },
     });
     const renamed = await rename(id, ' Purolator Courier ');
-    expect(renamed.body['data']).toEqual({ carrier_id: id, name: ' Purolator Courier ' });
+    expect(renamed.body['data']).toEqual({ carrier_id: id, name: 'Purolator Courier' });
     expect((await list()).body['data']).toContainEqual(renamed.body['data']);
     const deleted = await remove(id);
     expect(deleted.body).toMatchObject({ message: 'Carrier deleted.', data: renamed.body['data'] });

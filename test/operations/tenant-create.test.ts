@@ -26,9 +26,10 @@ const GATEWAY = ['--slug', 'gateway', '--name', 'Gateway Ltd', '--host', 'Gatewa
 async function tenantCreate(
   args: string[],
   url = ownerUrl,
+  env: Record<string, string> = {},
 ): Promise<{ code: number | null; output: string }> {
   // Without a terminal, as in a pipeline, nobody can respond to a prompt.
-  const program = run('scripts/tenant-create.js', { DATABASE_OWNER_URL: url }, args);
+  const program = run('scripts/tenant-create.js', { DATABASE_OWNER_URL: url, ...env }, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }
@@ -114,6 +115,18 @@ describe('a new tenant', () => {
     );
     expect(rowCount).toBe(0);
   });
+});
+
+test('the password is hashed with the configured cost', async () => {
+  const args = ['--slug', 'cost', '--name', 'Cost', '--host', 'cost.example.com'];
+  const refused = await tenantCreate(args, ownerUrl, { PASSWORD_HASH_COST: '3' });
+  expect(refused).toEqual({ code: 1, output: expect.stringMatching(/^PASSWORD_HASH_COST must be >= 4\n$/) });
+  expect(await tenantCreate(args, ownerUrl, { PASSWORD_HASH_COST: '5' })).toMatchObject({ code: 0 });
+  const { rows } = await service.owner.query(
+    `select substr(u.password_hash, 1, 7) as start, u.must_change_password as must, u.password_expires_at as expires
+     from users u join tenants t on t.id = u.tenant_id where t.slug = 'cost'`,
+  );
+  expect(rows).toEqual([{ start: '$2b$05$', must: true, expires: null }]);
 });
 
 test.each([

@@ -428,7 +428,7 @@ describe.each(LAYERS)('with %s', (name, options) => {
     for (const [principal, own] of Object.entries(uploaders)) {
       const before = await customersOfOthers(couriers[own].courierId);
       const codes = Object.values(couriers).map(({ userCode }) => userCode);
-      const file = ['h', ...codes.map((code) => `${code},By ${principal},Upload,Here`)].join('\n');
+      const file = ['h,h,h,h', ...codes.map((code) => `${code},By ${principal},Upload,Here`)].join('\n');
       // A courier sends its sibling's id, which is ignored.
       const target = principal === 'iex' ? couriers.HRB.courierId : couriers[own].courierId;
       const form = { file: { file }, target_courier_id: target };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { whileInactive } from '../support/harness/inactive-courier.js';
 import { makeResponseValidator } from '../support/contract/response-validator.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import type { OperationId } from '../../src/platform/contract/types.js';
@@ -304,9 +305,8 @@ describe('the order of checks', () => {
     const token = await service.tokenOf('hrb');
     const send = (body: unknown) => service.call('createPrealert', { token, body });
     expect(await send('{')).toMatchObject({ status: 400 });
-    await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
-    expect(await send('{')).toMatchObject({ status: 403, body: { code: 'account_disabled' } });
-    await service.owner.query('update couriers set is_active = true where id = $1', [DEMO.couriers.HRB]);
+    const refused = await whileInactive(service.owner, DEMO.couriers.HRB, () => send('{'));
+    expect(refused).toMatchObject({ status: 403, body: { code: 'account_disabled' } });
     await service.owner.query('update users set token_version = token_version + 1 where id = $1', [
       DEMO.users.hrb,
     ]);

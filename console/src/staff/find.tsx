@@ -13,6 +13,7 @@ import { goTo, linkTo } from '../ui/router.js';
 import { StatusTag } from '../ui/status.js';
 import { Code } from '../ui/code.js';
 import { Owner } from '../ui/owner.js';
+import { ClaimFact, meaningOf, ownerText } from './parcel-owner.js';
 
 /** What a scan or a person asked for. Kept here, because a scan on another page opens this one. */
 const wanted = signal('');
@@ -85,11 +86,13 @@ function Results({ query }: { query: string }) {
 }
 
 /** What the text is: the format of a carrier, and the records that have it. */
-function Meaning({ resolution: { candidates, matches, next } }: { resolution: ScanResolution }) {
+function Meaning({ resolution }: { resolution: ScanResolution }) {
+  const { candidates, matches, next } = resolution;
   const hasMatch = Object.values(matches).some((records) => records.length > 0);
-  if (candidates.length === 0 && !hasMatch) return null;
+  if (candidates.length === 0 && !hasMatch && resolution.kind !== 'several_numbers') return null;
   // The next step is one of a parcel. A customer's code has none.
   const isParcel = candidates.length + matches.packages.length + matches.prealerts.length > 0;
+  const noParcel = meaningOf(resolution);
   return (
     <section class="section card">
       <div class="heading">
@@ -108,14 +111,20 @@ function Meaning({ resolution: { candidates, matches, next } }: { resolution: Sc
             </dd>
           </div>
         ))}
-        {matches.prealerts.map(({ prealert_id, user_code, courier_name, vendor, status }) => (
-          <div key={prealert_id}>
-            <dt>{t('find.prealert')}</dt>
-            <dd>
-              {[user_code, courier_name, vendor].filter(Boolean).join(' · ')}{' '}
-              <Tag tint={status === 'flagged' ? 'warn' : 'plain'}>{textOf('prealert', status)}</Tag>
-            </dd>
+        {noParcel && (
+          <div class="fact-wide">
+            <dt>{t('find.scanned')}</dt>
+            <dd class="strong">{noParcel}</dd>
           </div>
+        )}
+        {isParcel && !noParcel && (
+          <div>
+            <dt>{t('common.owner')}</dt>
+            <dd class="strong">{ownerText({ scan: resolution.text, resolution })}</dd>
+          </div>
+        )}
+        {matches.prealerts.map((claim) => (
+          <ClaimFact key={claim.prealert_id} of={claim} />
         ))}
         {matches.manifests.map(({ manifest_id, manifest_number, status }) => (
           <div key={manifest_id}>

@@ -5,18 +5,14 @@ import { expectAnswer, printOrSay } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
 import type { Scan } from '../scanner/scanner.js';
 import { api, isOffline, messageOf } from '../session/session.js';
-import type { TextKey } from '../texts/en.js';
-import { t, textOf } from '../texts/texts.js';
-import type { Tone } from '../ui/tone.js';
+import { t } from '../texts/texts.js';
 import { useScans } from '../ui/keys.js';
 import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Field, Heading } from '../ui/parts.js';
-import { CustomerSearch, type Customer } from './customer-search.js';
+import { CustomerSearch } from './customer-search.js';
 import { NumberField } from './number-field.js';
+import { isOneParcel, ParcelOwner, showMeaning, type Parcel } from './parcel-owner.js';
 import { NO_MEASURES, readMeasures, type Measures } from './parcel.js';
-
-/** The parcel on the scale. Without a resolution, the service has not answered yet, or cannot be reached. */
-type Parcel = { scan: string; resolution?: ScanResolution; customer?: Customer };
 
 const RESOLVE_MS = 4_000;
 
@@ -26,6 +22,7 @@ export function ReceivePage() {
   const [wrong, setWrong] = useState<(keyof Measures)[]>([]);
   const form = useRef<HTMLFormElement>(null);
   const isReceived = (parcel?.resolution?.matches.packages.length ?? 0) > 0;
+  const isParcel = !parcel?.resolution || isOneParcel(parcel.resolution);
 
   /** The scan of the parcel on the scale, for answers that arrive late. */
   const opened = useRef<string | undefined>(undefined);
@@ -43,7 +40,7 @@ export function ReceivePage() {
       // The person may have gone on to the next parcel.
       if (opened.current !== scan) return;
       setParcel({ scan, resolution: data });
-      showOwner(scan, data);
+      showMeaning(scan, data);
     } catch (error) {
       if (opened.current !== scan) return;
       if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
@@ -57,7 +54,7 @@ export function ReceivePage() {
     setWrong([]);
   };
   const save = async (): Promise<boolean> => {
-    if (!parcel || isReceived) return true;
+    if (!parcel || isReceived || !isParcel) return true;
     const read = readMeasures(measures);
     if ('wrong' in read) {
       setWrong(read.wrong);
@@ -114,7 +111,7 @@ export function ReceivePage() {
         {parcel ? (
           <>
             <ParcelOwner parcel={parcel} />
-            {isReceived ? (
+            {isReceived || !isParcel ? (
               <ReceivedParcel parcel={parcel} onClose={close} />
             ) : (
               <>
@@ -177,67 +174,18 @@ function MeasureFields({
   );
 }
 
-/** Whose parcel it is, as far as that is known. */
-function ParcelOwner({ parcel: { scan, resolution, customer } }: { parcel: Parcel }) {
-  const [prealert] = resolution?.matches.prealerts ?? [];
-  const [candidate] = resolution?.candidates ?? [];
-  return (
-    <dl class="facts">
-      <div class="fact-wide">
-        <dt>{t('common.number')}</dt>
-        <dd class="mono strong">{candidate?.tracking_number ?? resolution?.text ?? scan}</dd>
-      </div>
-      {candidate && (
-        <div>
-          <dt>{t('common.carrier')}</dt>
-          <dd>{candidate.carrier_name}</dd>
-        </div>
-      )}
-      <div>
-        <dt>{t('common.owner')}</dt>
-        <dd class="strong">
-          {customer
-            ? `${customer.user_code} · ${customer.first_name} ${customer.last_name} · ${customer.courier_name}`
-            : prealert
-              ? `${prealert.user_code} · ${prealert.courier_name}`
-              : t(resolution ? 'receive.noOwner' : 'receive.ownerLater')}
-        </dd>
-      </div>
-      {prealert?.vendor && (
-        <div>
-          <dt>{t('common.vendor')}</dt>
-          <dd>{prealert.vendor}</dd>
-        </div>
-      )}
-    </dl>
-  );
-}
-
 function ReceivedParcel({ parcel, onClose }: { parcel: Parcel; onClose: () => void }) {
   const [found] = parcel.resolution?.matches.packages ?? [];
-  if (!found) return null;
   return (
     <div class="actions">
-      <button type="button" class="primary" onClick={() => void printOrSay(found.package_id)}>
-        {t('label.again')}
-      </button>
+      {found && (
+        <button type="button" class="primary" onClick={() => void printOrSay(found.package_id)}>
+          {t('label.again')}
+        </button>
+      )}
       <button type="button" class="quiet" onClick={onClose}>
         {t('receive.next')} <kbd>Esc</kbd>
       </button>
     </div>
   );
-}
-
-/** Says what was scanned: whose it is, or why a person must look. */
-function showOwner(scan: string, { matches, next }: ScanResolution): void {
-  const [found] = matches.packages;
-  const [prealert] = matches.prealerts;
-  const say = (tone: Tone, word: TextKey, detail: string) => show(tone, t(word), detail, scan);
-  if (found) {
-    const facts = [found.house_number, found.user_code, textOf('status', found.status)];
-    say('warn', 'word.alreadyReceived', facts.filter(Boolean).join(' · '));
-  } else if (next === 'review') say('warn', 'word.checkOwner', t('receive.review'));
-  else if (next === 'unknown') say('warn', 'word.unknown', `${scan}: ${t('receive.unknown')}`);
-  else if (prealert) say('wait', 'word.weigh', `${prealert.user_code} · ${prealert.courier_name}`);
-  else say('warn', 'word.noOwner', t('receive.notAnnounced'));
 }

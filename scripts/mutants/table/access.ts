@@ -5,10 +5,23 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'permissions: the role must have the permission of the operation',
     file: 'src/platform/access/authenticate.ts',
-    find: "if (!hasPermission(caller.role, operation.permission))\n        throw new ApiError('permission_denied', { args: { permission: operation.permission } });",
+    find: "throw new ApiError('permission_denied', { args: { permission } });",
     replace: '',
     tests: [
       { file: 'test/modules/users.test.ts', titles: ['only administrators may list and manage users'] },
+    ],
+  },
+  {
+    name: 'permissions: a refusal by permission checks the account first',
+    file: 'src/platform/http/request-hooks.ts',
+    find: 'assertPermitted(request.caller, operation);',
+    replace:
+      'try { assertPermitted(request.caller, operation); } catch (error) { request.caller = undefined; throw error; }',
+    tests: [
+      {
+        file: 'test/security/token-rights.test.ts',
+        titles: ['a token with another role, courier or tenant than the user is refused by'],
+      },
     ],
   },
   {

@@ -5,7 +5,7 @@ export const ATTACKS: readonly Mutant[] = [
   {
     name: 'packages: a courier cannot change the measurements of the warehouse',
     file: 'src/modules/packages/update/update.ts',
-    find: '      assertPermitted(caller, before, changes);\n',
+    find: '      assertPermitted(caller, before, requested);\n',
     replace: '',
     tests: [
       {

@@ -22,7 +22,12 @@ export const DATABASE: readonly DatabaseMutant[] = [
     function: 'enter_with_token',
     find: "when not coalesce(has_same_rights, false) then 'token_invalid'",
     replace: '',
-    tests: [{ file: 'test/security/token-rights.test.ts', titles: ['is refused by listUsers'] }],
+    tests: [
+      {
+        file: 'test/security/token-rights.test.ts',
+        titles: ['a token with another role, courier or tenant than the user is refused by'],
+      },
+    ],
   },
   {
     name: 'access: a disabled account is rejected',

@@ -4,10 +4,87 @@ const RESOLVE = 'test/modules/scans/resolve-scan.test.ts';
 const BATCH = 'test/modules/scans/scan-batch.test.ts';
 const DAYS = 'test/modules/scans/scan-days.test.ts';
 const GATE = 'test/modules/scans/loading-gate.test.ts';
+const PARCELS = 'test/modules/scans/scanned-parcels.test.ts';
+const LIMIT = 'test/modules/scans/scan-limit.test.ts';
+const NUMBER = 'test/modules/tracking-numbers/scanned-number.test.ts';
+const KEYS = 'test/database/migrations/parcel-keys.test.ts';
 const READER = 'test/modules/tracking-numbers/reader.test.ts';
 
 /** Guards of scans. */
 export const SCANS: readonly SourceMutant[] = [
+  {
+    name: 'scans: a house number is never a new parcel',
+    file: 'src/modules/packages/intake/identify-parcel.ts',
+    find: 'houseNumber === number.folded',
+    replace: "houseNumber === ''",
+    tests: [
+      {
+        file: PARCELS,
+        titles: ['ReceivePackage answers with the package, in every spelling, also 40 at once'],
+      },
+    ],
+  },
+  {
+    name: 'scans: two known numbers in one scan are refused',
+    file: 'src/modules/packages/intake/identify-parcel.ts',
+    find: 'if (found && !other) return found;',
+    replace: 'if (found) return found;',
+    tests: [
+      {
+        file: PARCELS,
+        titles: ['without a record, or with two, intake refuses and names both, and ResolveScan says so'],
+      },
+    ],
+  },
+  {
+    name: 'scans: the number inside a barcode is its key',
+    file: 'src/modules/tracking-numbers/scanned-number.ts',
+    find: 'return withoutPadding(inside?.trackingNumber ?? folded);',
+    replace: 'return withoutPadding(folded);',
+    tests: [{ file: NUMBER, titles: ['is the 14 digits that DPD tells'] }],
+  },
+  {
+    name: 'scans: the check digit decides between two numbers in a barcode of USPS',
+    file: 'src/modules/tracking-numbers/reader/usps.ts',
+    find: '(hasUspsCheckDigit(number) ? 2 : 0)',
+    replace: '0',
+    tests: [{ file: NUMBER, titles: ['is the number of 26 digits after a ZIP code of 5'] }],
+  },
+  {
+    name: 'scans: a courier does not see the claims of a package whose number it sees masked',
+    file: 'src/modules/scans/find-matches.ts',
+    find: 'ctx.caller.courierId === null || userCode !== null',
+    replace: 'ctx.caller.courierId === null || userCode !== undefined',
+    tests: [{ file: PARCELS, titles: ['to a courier no claim of a package whose number it sees masked'] }],
+  },
+  {
+    name: 'scans: a parcel stores 500 scans',
+    file: 'src/modules/scans/batch/batch-parcels.ts',
+    find: 'if (left === 0) refused.add(id);',
+    replace: 'if (left < 0) refused.add(id);',
+    tests: [
+      {
+        file: LIMIT,
+        titles: [
+          'a parcel stores 500 scans, refuses the next one, and repeats the answers to the stored ones',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'scans: packages stored twice are not merged',
+    file: 'src/jobs/background-migrations/rekey-queries.ts',
+    find: ' and w.other_id is null and w.first_id = w.id',
+    replace: ' and w.first_id = w.id',
+    tests: [
+      {
+        file: KEYS,
+        titles: [
+          'packages, pre-alerts, flags and waiting scans get the new keys, and packages stored twice are reported, not merged',
+        ],
+      },
+    ],
+  },
   {
     name: 'scans: a format whose check digit is wrong is not a candidate',
     file: 'src/modules/tracking-numbers/reader/candidates.ts',
@@ -65,7 +142,14 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
     find: 'await leaveSuspendedBehind(ctx, tx, after.id);',
     replace: '',
-    tests: [{ file: GATE, titles: ['has left the manifest, so that released ships nothing without a scan'] }],
+    tests: [{ file: GATE, titles: ['has left the manifest, so that'] }],
+  },
+  {
+    name: 'gate: a package that is on hold and loaded stays on its manifest',
+    file: 'src/modules/manifests/lifecycle/cargo-queries.ts',
+    find: 'and o.manifest_id = p.manifest_id)',
+    replace: 'and false)',
+    tests: [{ file: GATE, titles: ['a package that is on hold and loaded stays on the manifest'] }],
   },
   {
     name: 'gate: only some roles override',

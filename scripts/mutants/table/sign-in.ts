@@ -87,8 +87,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'password: an expired one-time password is rejected',
     file: 'src/modules/auth/credentials/password-attempt.ts',
-    find: ' && !account.isPasswordExpired)',
-    replace: ')',
+    find: 'account && isRight && !account.isPasswordExpired;',
+    replace: 'account && isRight;',
     tests: [{ file: 'test/modules/users.test.ts', titles: ['treats an expired one-time password as wrong'] }],
   },
   {
@@ -271,7 +271,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   },
   {
     name: 'own account: a password change requires the current password',
-    file: 'src/modules/auth/account/own-account.ts',
+    file: 'src/modules/auth/credentials/own-password.ts',
     find: 'return withPassword(ctx, deps, { username, password, address }, refuse, work);',
     replace:
       'return readOwnAccount(ctx).then(work).catch(() => withPassword(ctx, deps, { username, password, address }, refuse, work));',
@@ -355,9 +355,52 @@ export const SIGN_IN: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'own address: an administrator confirms it with the password',
+    file: 'src/modules/users/change.ts',
+    find: 'return own?.email !== email;',
+    replace: 'return false;',
+    tests: [{ file: 'test/modules/own-email.test.ts', titles: ['a stolen token does not redirect'] }],
+  },
+  {
+    name: 'passwords: a correct password is hashed with the configured cost',
+    file: 'src/modules/auth/credentials/password-attempt.ts',
+    find: 'if (!passwords.isOutdated(account.passwordHash)) return account;',
+    replace: 'return account;',
+    tests: [
+      {
+        file: 'test/modules/auth/hash-cost.test.ts',
+        titles: ['a correct password is hashed with the configured cost'],
+      },
+    ],
+  },
+  {
+    name: 'passwords: an unknown name takes the time of most stored hashes',
+    file: 'src/modules/auth/credentials/passwords.ts',
+    find: 'hash ?? dummyHash(usualCost)',
+    replace: 'hash ?? dummyHash(cost)',
+    tests: [
+      {
+        file: 'test/modules/auth/hash-cost.test.ts',
+        titles: ['an unknown name takes the time of most stored hashes'],
+      },
+    ],
+  },
+  {
+    name: 'tokens: the claims have a fixed form',
+    file: 'src/platform/access/tokens.ts',
+    find: "if (!isWellFormed) throw new ApiError('token_invalid');",
+    replace: '',
+    tests: [
+      {
+        file: 'test/security/token-rights.test.ts',
+        titles: ['a token with > is refused with 401'],
+      },
+    ],
+  },
+  {
     name: 'tokens: the signature is verified',
     file: 'src/platform/access/tokens.ts',
-    find: 'const claims = signer.verify(token);',
+    find: 'const claims = assertWellFormed(signer.verify(token));',
     replace:
       "const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;",
     tests: [{ file: 'test/modules/auth/tokens.test.ts', titles: ['a token with > the original signature'] }],
@@ -380,5 +423,12 @@ export const SIGN_IN: readonly SourceMutant[] = [
         titles: ["a token is rejected on another tenant's host"],
       },
     ],
+  },
+  {
+    name: 'sessions: a user who is disabled meanwhile ends no session',
+    file: 'src/modules/sessions/manage.ts',
+    find: "if (!account.isActive) throw new ApiError('account_disabled');",
+    replace: '',
+    tests: [{ file: 'test/modules/sessions.test.ts', titles: ['while a request waits ends no session'] }],
   },
 ];

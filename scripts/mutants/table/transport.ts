@@ -62,6 +62,42 @@ export const TRANSPORT: readonly SourceMutant[] = [
     tests: [{ file: 'test/security/transport/transport.test.ts', titles: ['Content-Encoding'] }],
   },
   {
+    name: 'outside: a full disk is 503',
+    file: 'src/platform/errors/outside-errors.ts',
+    find: "'53100': 'unwritable',",
+    replace: "'53100': 'defect',",
+    tests: [
+      {
+        file: 'test/resilience/outside/full-disk.test.ts',
+        titles: ['is not ready while it refuses to write'],
+      },
+    ],
+  },
+  {
+    name: 'outside: a database that stores nothing is not ready',
+    file: 'src/platform/http/replies/error-handler.ts',
+    find: '(request.db ?? home).health.note(error);',
+    replace: '',
+    tests: [
+      {
+        file: 'test/resilience/outside/full-disk.test.ts',
+        titles: ['is not ready while it refuses to write'],
+      },
+    ],
+  },
+  {
+    name: 'outside: it is ready again when a write succeeds',
+    file: 'src/platform/db/health.ts',
+    find: "failure = outcome === 'written' ? undefined : outcome;",
+    replace: "failure = outcome === 'written' ? failure : outcome;",
+    tests: [
+      {
+        file: 'test/resilience/outside/full-disk.test.ts',
+        titles: ['is not ready while it refuses to write'],
+      },
+    ],
+  },
+  {
     name: 'text: NUL and lone surrogates are rejected',
     file: 'src/platform/http/bodies/text.ts',
     find: "!text.includes('\\0') && text.isWellFormed()",

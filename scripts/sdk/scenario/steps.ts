@@ -20,7 +20,7 @@ export type Step = {
 };
 
 /** The fees of step 9, which a client that parses money as a 32-bit float would change. */
-export const FEES = [12.75, 16777217.01];
+const FEES = [12.75, 16777217.01];
 
 /** The steps of the scenario, in order. Every language runs them all. */
 export const STEPS: Step[] = [

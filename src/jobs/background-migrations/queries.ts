@@ -1,4 +1,5 @@
 import { sql, type Sql } from '../../platform/db/statements.js';
+import type { Item } from './rekey.js';
 
 export type ProgressRow = { tenantId: string | null; lastKey: string | null; batchRows: number };
 
@@ -9,8 +10,11 @@ export const lockProgress = (name: string, tenantId: string): Sql<ProgressRow> =
   where m.name = ${name} and m.status = 'running' and (m.tenant_id is null or m.tenant_id <= ${tenantId}::uuid)
   for update skip locked`;
 
-/** The result of a batch: the key of its last row, null if there was none, and the number of rows. */
-export type BatchRow = { last: string | null; rows: number };
+/**
+ * The result of a batch: the key of its last row, null if there was none, the number of rows, and the rows that a step of the
+ * worker computes.
+ */
+export type BatchRow = { last: string | null; rows: number; items?: Item[] };
 
 /** @param text the statement of the migration: $1 is the key after which it begins, null at first, and $2 the number of rows */
 export function batchOf(text: string, after: string | null, rows: number): Sql<BatchRow> {
@@ -20,10 +24,19 @@ export function batchOf(text: string, after: string | null, rows: number): Sql<B
   return sql(strings, ...values);
 }
 
-export type NewProgress = { tenantId: string; lastKey: string | null; rows: number; batchRows: number };
+export type NewProgress = {
+  tenantId: string;
+  lastKey: string | null;
+  rows: number;
+  batchRows: number;
+  findings: number;
+};
 
-export const storeProgress = (name: string, { tenantId, lastKey, rows, batchRows }: NewProgress): Sql => sql`
+export const storeProgress = (
+  name: string,
+  { tenantId, lastKey, rows, batchRows, findings }: NewProgress,
+): Sql => sql`
   update installation.background_migrations
   set tenant_id = ${tenantId}::uuid, last_key = ${lastKey}, rows_done = rows_done + ${rows}::int,
-    batch_rows = ${batchRows}::int, last_error = null, updated_at = now()
+    batch_rows = ${batchRows}::int, findings = findings + ${findings}::int, last_error = null, updated_at = now()
   where name = ${name}`;

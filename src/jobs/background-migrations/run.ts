@@ -12,6 +12,7 @@ import { systemCallers } from '../../platform/db/tenants.js';
 import type { SystemCaller } from '../../platform/identity/callers.js';
 import type { TaskDeps } from '../../platform/queue/task-context.js';
 import { batchOf, lockProgress, storeProgress } from './queries.js';
+import { STEPS, type Step } from './rekey.js';
 
 type Deps = Pick<TaskDeps, 'db' | 'stopping' | 'log'>;
 
@@ -80,7 +81,7 @@ async function migrateTenant(deps: Deps, caller: SystemCaller, run: Run): Promis
 }
 
 function runBatch(
-  { db }: Deps,
+  { db, log }: Deps,
   caller: SystemCaller,
   { name, background }: Run,
 ): Promise<'continues' | 'done' | 'refused'> {
@@ -91,12 +92,24 @@ function runBatch(
     const after = progress.tenantId === caller.tenantId ? progress.lastKey : null;
     const startMs = performance.now();
     const [batch] = await tx.query(batchOf(background.text, after, progress.batchRows));
+    const findings = await runStep(background, (step) => step(ctx, tx, batch?.items ?? [], log));
     const batchRows = adaptRows(progress.batchRows, performance.now() - startMs);
     const lastKey = batch?.last ?? after;
     const rows = batch?.rows ?? 0;
-    await tx.execute(storeProgress(name, { tenantId: caller.tenantId, lastKey, rows, batchRows }));
+    await tx.execute(storeProgress(name, { tenantId: caller.tenantId, lastKey, rows, batchRows, findings }));
     return batch?.last == null ? 'done' : 'continues';
   });
+}
+
+/** Runs the step that the statement names. Returns the number of rows that it reports. */
+async function runStep(
+  { step: name }: BackgroundStatement,
+  run: (step: Step) => Promise<number>,
+): Promise<number> {
+  if (name === undefined) return 0;
+  const step = STEPS[name];
+  if (!step) throw new Error(`There is no step ${name}.`);
+  return run(step);
 }
 
 /** At most doubles or halves the number of rows, because a single duration varies. */

@@ -1,6 +1,6 @@
 import { tenantRows } from '../../platform/db/filters.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { raw, sql, type Sql } from '../../platform/db/statements.js';
 
 export type PendingRow = {
   tenant: string;
@@ -34,14 +34,27 @@ export function pendingWork(ctx: SystemContext): Sql<PendingRow> {
     group by 1, 2, 3 order by 2 nulls last, 3`;
 }
 
-export const CANCELLED = 'Cancelled by the operator after a restore.';
+/** What is given up: of one courier or of all, created before a time. */
+export type Selection = { before: Date; courierId?: string; reason: string };
+
+const isSelected = (alias: 'd' | 'm' | 'r', { before, courierId }: Selection): Sql =>
+  courierId === undefined
+    ? sql`${raw(alias)}.created_at < ${before}::timestamptz`
+    : sql`${raw(alias)}.created_at < ${before}::timestamptz and ${raw(alias)}.courier_id = ${courierId}::uuid`;
+
+export const selectCourier = (
+  ctx: SystemContext,
+  of: { tenant: string; courier: string },
+): Sql<{ id: string }> =>
+  sql`select c.id from couriers c join tenants t on t.id = ${ctx.tenantId}::uuid
+    where ${tenantRows(ctx, 'c')} and t.slug = ${of.tenant} and lower(c.code) = lower(${of.courier})`;
 
 /** Settles the webhooks that were created before a time as failed, so that staff and couriers can still send them again. */
-export const cancelWebhooks = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+export const cancelWebhooks = (ctx: SystemContext, selection: Selection): Sql<{ cancelled: number }> => sql`
   with cancelled as (
     update webhook_deliveries d
     set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
-    where ${tenantRows(ctx, 'd')} and d.status = 'pending' and d.created_at < ${before}::timestamptz
+    where ${tenantRows(ctx, 'd')} and d.status = 'pending' and ${isSelected('d', selection)}
     returning d.sync_job_id
   ), failed as (
     update package_syncs s set status = 'failed', settled_at = now() from cancelled
@@ -49,24 +62,31 @@ export const cancelWebhooks = (ctx: SystemContext, before: Date): Sql<{ cancelle
   )
   select count(*)::int as cancelled from cancelled`;
 
-export const cancelManifestMails = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+export const cancelManifestMails = (
+  ctx: SystemContext,
+  selection: Selection,
+): Sql<{ cancelled: number }> => sql`
   with cancelled as (
-    update manifest_mails m set status = 'failed', last_error = ${CANCELLED}, settled_at = now()
-    where ${tenantRows(ctx, 'm')} and m.status = 'queued' and m.created_at < ${before}::timestamptz returning m.id
+    update manifest_mails m set status = 'failed', last_error = ${selection.reason}, settled_at = now()
+    where ${tenantRows(ctx, 'm')} and m.status = 'queued' and ${isSelected('m', selection)} returning m.id
   )
   select count(*)::int as cancelled from cancelled`;
 
-export const cancelAccountMails = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+/** Account mails belong to no courier. */
+export const cancelAccountMails = (
+  ctx: SystemContext,
+  { before, reason }: Selection,
+): Sql<{ cancelled: number }> => sql`
   with cancelled as (
-    update account_mails a set status = 'failed', secret_cipher = null, last_error = ${CANCELLED}, settled_at = now()
+    update account_mails a set status = 'failed', secret_cipher = null, last_error = ${reason}, settled_at = now()
     where ${tenantRows(ctx, 'a')} and a.status = 'queued' and a.created_at < ${before}::timestamptz returning a.id
   )
   select count(*)::int as cancelled from cancelled`;
 
-export const cancelSyncs = (ctx: SystemContext, before: Date): Sql<{ cancelled: number }> => sql`
+export const cancelSyncs = (ctx: SystemContext, selection: Selection): Sql<{ cancelled: number }> => sql`
   with cancelled as (
-    update customer_sync_runs r set status = 'failed', error = ${CANCELLED}, finished_at = now()
-    where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running') and r.created_at < ${before}::timestamptz
+    update customer_sync_runs r set status = 'failed', error = ${selection.reason}, finished_at = now()
+    where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running') and ${isSelected('r', selection)}
     returning r.id
   )
   select count(*)::int as cancelled from cancelled`;

@@ -8,6 +8,7 @@ import {
   cancelSyncs,
   cancelWebhooks,
   pendingWork,
+  selectCourier,
   type PendingRow,
 } from './pending-queries.js';
 
@@ -27,16 +28,20 @@ export async function listPending(db: Db): Promise<PendingRow[]> {
   return pending;
 }
 
+const CANCELLED = 'Cancelled by the operator after a restore.';
+const DROPPED = 'Dropped by the operator.';
+
 /** Cancels what was created before a time and was not sent yet. Each tenant's changes are one transaction with an audit entry. */
 export async function cancelPending(db: Db, before: Date): Promise<Cancelled> {
   const total: Cancelled = { webhooks: 0, mails: 0, syncs: 0 };
   for (const caller of await systemCallers(db)) {
     const ctx = makeContext(db, caller, `outbound ${newId()}`);
+    const all = { before, reason: CANCELLED };
     await ctx.bulkTransaction(CANCEL_TIMEOUT_MS, async (tx) => {
-      const [webhooks] = await tx.query(cancelWebhooks(ctx, before));
-      const [manifestMails] = await tx.query(cancelManifestMails(ctx, before));
-      const [accountMails] = await tx.query(cancelAccountMails(ctx, before));
-      const [syncs] = await tx.query(cancelSyncs(ctx, before));
+      const [webhooks] = await tx.query(cancelWebhooks(ctx, all));
+      const [manifestMails] = await tx.query(cancelManifestMails(ctx, all));
+      const [accountMails] = await tx.query(cancelAccountMails(ctx, all));
+      const [syncs] = await tx.query(cancelSyncs(ctx, all));
       const cancelled = {
         webhooks: webhooks?.cancelled ?? 0,
         mails: (manifestMails?.cancelled ?? 0) + (accountMails?.cancelled ?? 0),
@@ -53,4 +58,37 @@ export async function cancelPending(db: Db, before: Date): Promise<Cancelled> {
     });
   }
   return total;
+}
+
+export const DROPPABLE = ['webhooks', 'mails', 'syncs'] as const;
+export type Droppable = (typeof DROPPABLE)[number];
+
+const CANCEL = { webhooks: cancelWebhooks, mails: cancelManifestMails, syncs: cancelSyncs };
+
+/**
+ * Gives up what waits to be sent for one courier. A webhook counts as failed: staff and the courier can send it again.
+ *
+ * @param of the tenant's slug and the courier's code
+ * @returns how much was dropped; undefined if there is no such courier
+ */
+export async function dropPending(
+  db: Db,
+  of: { tenant: string; courier: string },
+  kind: Droppable,
+  before: Date,
+): Promise<number | undefined> {
+  for (const caller of await systemCallers(db)) {
+    const ctx = makeContext(db, caller, `outbound ${newId()}`);
+    const [[courier]] = await ctx.read([selectCourier(ctx, of)]);
+    if (!courier) continue;
+    const selection = { before, courierId: courier.id, reason: DROPPED };
+    return ctx.bulkTransaction(CANCEL_TIMEOUT_MS, async (tx) => {
+      const [row] = await tx.query(CANCEL[kind](ctx, selection));
+      const dropped = row?.cancelled ?? 0;
+      const after = { kind, before: before.toISOString(), dropped };
+      await tx.audit({ action: 'courier.outbound_dropped', entity: 'courier', entityId: courier.id, after });
+      return dropped;
+    });
+  }
+  return undefined;
 }

@@ -1,7 +1,6 @@
 import type { UserContext, ContextTx } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { assertUsable, validateLine } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
 import { countOfCarriers, isCarrierUsed, lockedCarrier, pageOfCarriers, type CarrierRow } from './queries.js';
 
@@ -15,7 +14,6 @@ export async function listCarriers(
 
 /** @throws ApiError validation_failed, duplicate_carrier_name */
 export async function createCarrier(ctx: UserContext, name: string): Promise<CarrierRow> {
-  assertUsable({ name: validateLine(name) });
   const carrier = { id: newId(), name };
   return ctx.transaction(async (tx) => {
     await tx.models.carrier.create({ data: { ...carrier, tenantId: ctx.tenantId } });
@@ -33,7 +31,6 @@ export async function renameCarrier(
   ctx: UserContext,
   { id, name }: CarrierRow,
 ): Promise<{ carrier: CarrierRow; isChanged: boolean }> {
-  assertUsable({ name: validateLine(name) });
   return ctx.transaction(async (tx) => {
     const before = await lockCarrier(ctx, tx, id);
     if (before.name === name) return { carrier: before, isChanged: false };

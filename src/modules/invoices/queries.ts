@@ -39,7 +39,7 @@ export type PartiesRow = {
 >;
 
 /** The issuer is the primary warehouse, or the tenant if it has none. */
-export function findParties(ctx: Scope, courierId: string): Sql<PartiesRow> {
+function findParties(ctx: Scope, courierId: string): Sql<PartiesRow> {
   return sql`select coalesce(w.name, o.name) as "issuerName", w.address as "issuerAddress", w.city as "issuerCity",
       w.country as "issuerCountry", w.phone as "issuerPhone", w.email as "issuerEmail",
       c.id, c.name, c.code, c.company_name as "companyName", c.email, c.phone_number1 as "phoneNumber1",
@@ -82,7 +82,7 @@ export const previewStatements = (
 ];
 
 /** Lists are JSON, because one statement returns only one set of rows. */
-export function computeFigures(ctx: Scope, period: Period): Sql<FiguresRow> {
+function computeFigures(ctx: Scope, period: Period): Sql<FiguresRow> {
   return sql`with ${courierTiers(ctx, period)},
     ${groupPackages(sql`packages p where ${receivedInPeriod(ctx, period)}`)},
     ${sumGroups(ctx)}
@@ -101,7 +101,7 @@ const linesAsJson = sql`
     from lines), '[]') as lines`;
 
 /** The contract's list of packages as JSON text (see jsonText), in order of intake. */
-export function listBilled(ctx: Scope, period: Period): Sql<BilledRow> {
+function listBilled(ctx: Scope, period: Period): Sql<BilledRow> {
   // The hidden part of a number is never read for a courier.
   const number =
     ctx.caller.courierId === null

@@ -2,7 +2,7 @@ import type { ContextTx, UserContext } from '../../platform/context/request-cont
 import type { QueryOf } from '../../platform/contract/types.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { assertUsable, textOrNull, validateEmail, validateLine } from '../../platform/values/contact.js';
+import { assertUsable, textOrNull, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
 import {
   countOfWarehouses,
@@ -129,12 +129,7 @@ function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
 }
 
 function assertAcceptable(sent: SentFields): void {
-  const faultOf = (name: TextField) => {
-    const text = sent[name] ?? '';
-    const fault = validateLine(text);
-    return fault ?? (name === 'email' && text.trim() !== '' ? validateEmail(text) : undefined);
-  };
-  assertUsable(Object.fromEntries((['name', ...OPTIONAL] as const).map((name) => [name, faultOf(name)])));
+  assertUsable({ email: sent.email ? validateEmail(sent.email) : undefined });
 }
 
 async function lockWarehouse(ctx: UserContext, tx: ContextTx, id: string): Promise<WarehouseRow> {

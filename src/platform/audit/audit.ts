@@ -25,6 +25,8 @@ export type AuditFact = {
   /** Their new values; absent for a deletion. */
   after?: Record<string, unknown>;
   remarks?: string | undefined;
+  /** The user who acts, if the request has no credential yet: at a login. */
+  by?: string;
 };
 
 /** The request id of background jobs and scripts, which serve no request. */
@@ -32,7 +34,7 @@ export const BACKGROUND = 'background';
 
 /** Returns the statement that appends facts to the audit trail. Run it in the transaction of the change. */
 export function auditStatement(caller: Caller, requestId: string, facts: AuditFact[]): Sql {
-  const rows = facts.map(({ action, entity, entityId, before, after, remarks }) => ({
+  const rows = facts.map(({ action, entity, entityId, before, after, remarks, by }) => ({
     id: newId(),
     action,
     entity,
@@ -40,13 +42,15 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
     before: before ?? null,
     after: after ?? null,
     remarks: remarks ?? null,
+    actor_kind: by === undefined ? actorKind(caller) : 'user',
+    actor_id: by ?? null,
   }));
-  return appendFacts(
-    caller,
-    requestId,
-    sql`select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as fact
-      (id uuid, action text, entity text, entity_id uuid, before jsonb, after jsonb, remarks text)`,
-  );
+  return sql`insert into audit_entries
+      (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks, request_id)
+    select ${caller.tenantId}::uuid, id, actor_kind, coalesce(fact.actor_id, ${actorId(caller)}), action, entity, entity_id,
+      before, after, remarks, ${requestId}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as fact
+      (id uuid, actor_kind text, actor_id uuid, action text, entity text, entity_id uuid, before jsonb, after jsonb, remarks text)`;
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 import { problemsOfFormats, problemsOfPatterns } from '../../../generated/errors.js';
 import { fieldError, type FieldError, type FieldProblem } from '../errors/errors.js';
+import type { TextRuleProblem } from '../values/text-rules.js';
+import { TEXT_KEYWORD } from './text-keyword.js';
 
 const MAX_ERRORS = 100;
 
@@ -15,14 +17,22 @@ export function toFieldErrors(
   actions: readonly string[] = [],
 ): FieldError[] {
   const unique = new Map<string, FieldError>();
+  const blank = new Set(found.filter(isBlank).map(({ instancePath }) => instancePath));
   for (const finding of found) {
     if (unique.size === MAX_ERRORS) break;
     if (COMBINING.has(finding.keyword)) continue;
+    // An empty text is blank too, and one message is enough.
+    if (finding.keyword === 'minLength' && blank.has(finding.instancePath)) continue;
     const error = toFieldError(finding, actions);
-    unique.set(`${error.field} ${error.code}`, error);
+    // The rule of a text is checked first, and its message says more than that of a pattern.
+    const key = `${error.field} ${error.code}`;
+    if (!unique.has(key)) unique.set(key, error);
   }
   return [...unique.values()];
 }
+
+const isBlank = ({ keyword, params }: FastifySchemaValidationError) =>
+  keyword === 'pattern' && params['pattern'] === String.raw`\S`;
 
 // These keywords only report that a nested schema failed, and Ajv reports that failure separately.
 const COMBINING = new Set(['allOf', 'anyOf', 'if']);
@@ -79,6 +89,9 @@ function problemOf(keyword: string, params: Params): FieldProblem {
       return problemOfPattern(String(params['pattern']));
     case 'format':
       return problemOfFormat(String(params['format']));
+    case TEXT_KEYWORD:
+      // The keyword reports the problem and its arguments.
+      return [params['problem'], params['args']] as unknown as TextRuleProblem;
     default:
       return ['unacceptable'];
   }

@@ -11,6 +11,7 @@ import addFormats from 'ajv-formats';
 import type { FastifyRouteSchemaDef, FastifyValidationResult } from 'fastify/types/schema.js';
 import type { Schema } from './bundle.js';
 import { itemListOf, itemsValidator } from './item-lists.js';
+import { textKeyword } from './text-keyword.js';
 
 // Fastify sets contentType for a body with several media types, but its type omits it.
 type RouteSchema = FastifyRouteSchemaDef<Schema> & { contentType?: string };
@@ -40,6 +41,7 @@ export function makeEagerCompiler(): (route: RouteSchema) => FastifyValidationRe
   // Loading the schema of schemas takes longer than the rest.
   const ajv = makeAjv({ meta: false });
   ajv.addKeyword(lowerCaseUuid);
+  ajv.addKeyword(textKeyword);
   return ({ schema, httpPart, contentType }) => {
     const list = itemListOf(schema);
     if (list) {

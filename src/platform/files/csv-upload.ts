@@ -1,91 +1,145 @@
-import {
-  ApiError,
-  invalidFieldError,
-  rowError,
-  type FieldError,
-  type FieldProblem,
-} from '../errors/errors.js';
+import { invalidFieldError } from '../errors/errors.js';
+import { isRounded } from '../values/damaged-numbers.js';
+import { columnsOf, countNames, shown } from './columns.js';
+import { encodingOf, type Encoding } from './decode-csv.js';
+import { findHeader, type Header, type HeaderFormat } from './header.js';
+import { brokenRow, makeInvalidCells, type InvalidCell } from './invalid-cells.js';
+import { isBlankRow, readCells, type Cells } from './read-cells.js';
 import { readCsv, type CsvRow } from './read-csv.js';
+import { HEADER_ROWS, separatorOf } from './separator.js';
+import {
+  encodingWarning,
+  orderWarning,
+  roundedWarning,
+  separatorName,
+  titleWarning,
+  type FileReport,
+  type LetterExample,
+} from './upload-report.js';
 
-export type InvalidCell = { column: string; problem: FieldProblem };
-
-/** The invalid cells of an uploaded file. */
-export type InvalidCells = {
-  add(row: number, cells: InvalidCell[]): void;
-  /** @throws ApiError validation_failed with the invalid cells, if there are any */
-  assertNone(): void;
+/** What an upload takes, and what receives its rows. */
+export type UploadFormat<Column extends string> = HeaderFormat<Column> & {
+  /** The maximum number of rows below the header. */
+  maxRows: number;
+  /** Receives every row of valid cells. Returns what is wrong with the row as a whole. */
+  takeRow(number: number, cells: Cells<Column>): InvalidCell[];
 };
 
-const MAX_ERRORS = 1_000;
+/** How the file was read, and the number of rows below the header that were skipped. */
+export type ReadFile = FileReport & { skipped: number };
 
-export function makeInvalidCells(): InvalidCells {
-  const errors: FieldError[] = [];
-  let count = 0;
+/**
+ * Reads and validates a whole uploaded CSV file.
+ * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
+ */
+export async function readUploadedFile<Column extends string>(
+  path: string,
+  format: UploadFormat<Column>,
+): Promise<ReadFile> {
+  const encoding = await encodingOf(path);
+  const found = { separator: '' };
+  const firstRows: CsvRow[] = [];
+  let table: ReturnType<typeof makeTable<Column>> | undefined;
+  const start = () => makeTable(format, encoding, firstRows);
+  const guess = {
+    countNames: (cells: string[]) => countNames(format.columns, cells),
+    minCells: format.minCells,
+  };
+  const file = {
+    path,
+    encoding,
+    separatorOf: (text: string) => (found.separator = separatorOf(text, guess)),
+  };
+  await readCsv(file, (row) => {
+    if (table) return table.take(row);
+    firstRows.push(row);
+    if (firstRows.length === HEADER_ROWS) table = start();
+  });
+  table ??= start();
+  return table.end(separatorName(found.separator));
+}
+
+/** Reads the rows below the header, which is among the first rows. */
+function makeTable<Column extends string>(
+  format: UploadFormat<Column>,
+  encoding: Encoding,
+  firstRows: CsvRow[],
+) {
+  const header = findHeader(format, firstRows);
+  const invalid = makeInvalidCells();
+  const counts = { rows: 0, skipped: 0 };
+  const rounded: number[] = [];
+  let letters: LetterExample | undefined;
+
+  function take({ number, cells, problem }: CsvRow): void {
+    if (problem) return invalid.add(number, [brokenRow(problem)]);
+    counts.rows += 1;
+    if (counts.rows > format.maxRows)
+      throw invalidFieldError('file', 'too_many_rows', { limit: format.maxRows });
+    if (cells.length < format.minCells || isBlankRow(cells)) {
+      counts.skipped += 1;
+      return;
+    }
+    const read = readCells(format.columns, header.positions, cells);
+    if (read.invalid.length > 0) return invalid.add(number, read.invalid);
+    if (encoding === 'Windows-1252') letters ??= lettersIn(number, cells);
+    if (hasRoundedNumber(format, read.values)) rounded.push(number);
+    const problems = format.takeRow(number, read.values);
+    if (problems.length > 0) invalid.add(number, problems);
+  }
+
+  const above = firstRows.filter(({ number }) => number < header.row.number);
+  for (const row of firstRows) if (row.number > header.row.number) take(row);
   return {
-    add(row, cells) {
-      count += cells.length;
-      // Only listed errors get a message: a file can have 300,000 invalid cells.
-      for (const { column, problem } of cells.slice(0, MAX_ERRORS - errors.length))
-        errors.push(rowError(row, column, ...problem));
-    },
-    assertNone() {
-      if (count > 0) throw badCells(count, errors);
+    take,
+    end(separator: FileReport['file']['separator']): ReadFile {
+      invalid.assertNone();
+      if (counts.rows === counts.skipped) assertEmptyList(format, header, counts.rows, separator);
+      const warnings = [
+        ...encodingWarning(encoding, letters),
+        ...titleWarning(above.map(({ number }) => number)),
+        ...orderWarning(header.row.number, countNames(format.columns, header.row.cells) > 0),
+        ...roundedWarning(rounded),
+      ];
+      const file = { encoding, separator, header_row: header.row.number, columns: describe(header) };
+      return { skipped: counts.skipped, file, warnings };
     },
   };
 }
 
-function badCells(count: number, errors: FieldError[]): ApiError {
-  const listed = errors.length;
-  return count > listed
-    ? new ApiError('validation_failed', { variant: 'many_cells', args: { count, listed }, errors })
-    : new ApiError('validation_failed', { variant: 'cells', args: { count }, errors });
-}
-
-export type RowReader = {
-  /** The maximum number of rows below the header. */
-  maxRows: number;
-  /** Receives the cells of the first row. */
-  takeHeader?: (cells: string[]) => void;
-  /** Receives every other row with readable cells. Returns its invalid cells. */
-  takeRow(row: CsvRow): InvalidCell[];
-};
-
-/**
- * Reads a whole uploaded CSV file.
- * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
- */
-export async function readUploadedRows(
-  path: string,
-  { maxRows, takeHeader, takeRow }: RowReader,
-): Promise<void> {
-  const invalid = makeInvalidCells();
-  let header: CsvRow | undefined;
-  let count = 0;
-  await readCsv(path, (row) => {
-    if (!header) {
-      assertText((header = row));
-      if (!row.problem) takeHeader?.(row.cells);
-    }
-    if (row.problem) {
-      invalid.add(row.number, [brokenRow(row.problem)]);
-    } else if (row !== header) {
-      count += 1;
-      invalid.add(row.number, takeRow(row));
-    }
-    if (count > maxRows) throw invalidFieldError('file', 'too_many_rows', { limit: maxRows });
+/** A header alone is a list without rows. Otherwise a file of which no row is read is a mistake. */
+function assertEmptyList<Column extends string>(
+  { columns, minCells }: UploadFormat<Column>,
+  { row, isNamed }: Header<Column>,
+  rows: number,
+  separator: string,
+): void {
+  if (rows === 0 && isNamed) return;
+  throw invalidFieldError('file', 'nothing_read', {
+    separator,
+    cells: minCells,
+    columns: columnsOf(columns).join(', '),
+    header: shown(row.cells),
   });
-  if (!header) throw invalidFieldError('file', 'empty');
-  invalid.assertNone();
 }
 
-const brokenRow = (problem: NonNullable<CsvRow['problem']>): InvalidCell => ({
-  column: 'file',
-  problem: [problem === 'length' ? 'row_too_long' : 'quotes'],
-});
+const describe = <Column extends string>({ row, positions }: Header<Column>) =>
+  [...positions].flatMap(([column, position]) =>
+    position < row.cells.length
+      ? [{ column, header: shown([row.cells[position] ?? '']), position: position + 1 }]
+      : [],
+  );
 
-/** Detects other file formats by the first row, which never looks like this in a spreadsheet's CSV. */
-function assertText({ cells: [first = ''], cells }: CsvRow): void {
-  const isBinary = cells.some((cell) => /[^\P{Cc}\n\t]/u.test(cell));
-  if (!isBinary && !/^\s*[{[<]/.test(first)) return;
-  throw invalidFieldError('file', 'not_csv');
+const hasRoundedNumber = <Column extends string>(
+  { columns }: UploadFormat<Column>,
+  cells: Cells<Column>,
+): boolean =>
+  columnsOf(columns).some((column) => {
+    const { kind } = columns[column];
+    return (kind === 'code' || kind === 'scan') && isRounded(cells[column] ?? '');
+  });
+
+function lettersIn(row: number, cells: string[]): LetterExample | undefined {
+  const cell = cells.find((each) => /[^ -~]/.test(each));
+  return cell === undefined ? undefined : { row, text: shown([cell]) };
 }

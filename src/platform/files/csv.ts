@@ -45,9 +45,20 @@ const SKIPPED = String.raw`\s\p{Cc}\p{Cf}`;
 const BEGINS_PLAINLY = /^[0-9A-Za-z]/;
 const FORMULA = new RegExp(`^(?:[${SKIPPED}]*[${SIGNS}]|[\\t\\r\\n\\0])`, 'u');
 
+// Where a program begins a new cell if its list separator is not the comma. It then ignores the quotes around the cell.
+const SEPARATOR = /[,;|\t\r\n]/;
+// A quote behind a separator opens a quoted cell there. Skipped characters end at the next separator, which is checked by itself.
+// At the end of the text, that is the quote that ends the cell.
+const INNER_FORMULA = new RegExp(
+  `(?:[,;|\\t\\n]|\\r(?!\\n))(?=(?:(?![\\t\\r\\n])["${SKIPPED}])*[${SIGNS}]|"*[\\t\\0]|"*\\r(?!\\n))|[;|\\t\\r\\n](?="*$)`,
+  'gu',
+);
+
 /**
- * Prevents CSV injection: prefixes a text that a spreadsheet program might run as a formula with an apostrophe. Such programs
- * treat a cell that begins with an apostrophe as text.
+ * Prevents CSV injection: puts an apostrophe in front of a text that a spreadsheet program might run as a formula, and behind each
+ * separator inside that such a text follows. Such programs treat a cell that begins with an apostrophe as text.
  */
-export const harmless = (text: string): string =>
-  !BEGINS_PLAINLY.test(text) && FORMULA.test(text) ? `'${text}` : text;
+export function harmless(text: string): string {
+  const inner = SEPARATOR.test(text) ? text.replace(INNER_FORMULA, "$&'") : text;
+  return !BEGINS_PLAINLY.test(inner) && FORMULA.test(inner) ? `'${inner}` : inner;
+}

@@ -3,6 +3,7 @@ import { assertPermitted, authenticate } from '../access/authenticate.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
+import { parseMediaType, type MediaType } from '../contract/media-types.js';
 import { NDJSON, type Operation } from '../contract/types.js';
 import { makeContext, type RequestContext } from '../context/request-context.js';
 import { withSpan, type Db } from '../db/database.js';
@@ -20,7 +21,8 @@ import { HEALTH_CHECKS } from './https-only.js';
 import { readIdempotencyKey } from '../idempotency/idempotency-key.js';
 import type { RequestLimit } from '../access/rate-limit.js';
 import type { Tenants } from './tenant-by-host.js';
-import { assertDecodableQuery, assertStorableText, mediaTypeOf } from './bodies/text.js';
+import { assertDecodableQuery, assertStorableText } from './bodies/text.js';
+import { assertKnownParameters } from './bodies/unknown-parameters.js';
 import { assertActionDeclared } from './bodies/undeclared-action.js';
 
 declare module 'fastify' {
@@ -80,11 +82,13 @@ export function makePreValidationHook(
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     assertDecodableQuery(request.url);
     assertStorableText(request.query);
+    assertKnownParameters(request.query, operation);
     if (operation.mediaTypes.length > 0) {
       if (request.isMultipart()) request.body = await readForm(request, reply, operation);
       if (request.body === undefined && operation.bodyRequired) throw bodyRequiredError(operation);
-      // A missing optional body becomes an empty one, so that Ajv adds its defaults.
-      if (request.body === undefined) request.body = {};
+      // A missing optional body becomes an empty one, so that Ajv adds its defaults. PHP encodes an empty array of fields as [].
+      if (request.body === undefined || (operation.takesEmptyBody && isEmptyList(request.body)))
+        request.body = {};
     }
     if (sentMediaType(request) === NDJSON) await countLines(request, limit);
     assertActionDeclared(request, sentMediaType(request), operation);
@@ -92,6 +96,8 @@ export function makePreValidationHook(
       request.idempotencyKey = await readIdempotencyKey(request, operation, secrets);
   };
 }
+
+const isEmptyList = (body: unknown) => Array.isArray(body) && body.length === 0;
 
 async function countLines(request: FastifyRequest, limit: RequestLimit): Promise<void> {
   // The parser of this media type returns it.
@@ -119,17 +125,20 @@ function assertAcceptableBody(request: FastifyRequest, operation: Operation): vo
     if (accepted[0] !== MULTIPART) headers['content-type'] = accepted[0];
     return;
   }
-  const mediaType = contentType === undefined ? undefined : mediaTypeOf(contentType);
+  const sent = contentType === undefined ? undefined : parseMediaType(contentType);
+  const mediaType = sent && isUtf8(sent) ? sent.type : undefined;
   if (mediaType === MULTIPART && length > formBytesOf(operation)) throw fileTooLarge(operation);
   const maxLinesBytes = mediaType === NDJSON ? operation.lineLimits?.maxBodyBytes : undefined;
   if (maxLinesBytes !== undefined && length > maxLinesBytes) throw linesTooLarge(maxLinesBytes);
   if (mediaType !== MULTIPART && length > (maxLinesBytes ?? bodyBytesOf(operation)))
     throw bodyTooLarge(operation);
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-  if (!mediaType || !accepted.includes(mediaType) || !isPlain) {
+  if (!sent || !mediaType || !accepted.includes(mediaType) || !isPlain) {
     const types = accepted.join(' or ');
     throw new ApiError('unsupported_media_type', { args: { types } });
   }
-  // Fastify selects the schema by this header, so it must have the canonical spelling.
-  if (mediaType !== MULTIPART) headers['content-type'] = mediaType;
+  // Fastify selects the schema by this header, so it must have the canonical spelling. A form also needs its boundary.
+  headers['content-type'] = mediaType === MULTIPART ? sent.header : mediaType;
 }
+
+const isUtf8 = ({ charset = 'utf-8' }: MediaType): boolean => charset === 'utf-8' || charset === 'utf8';

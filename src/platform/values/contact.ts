@@ -2,10 +2,6 @@ import { ApiError, fieldError, type FieldError, type FieldProblem } from '../err
 
 // Validation of the names and addresses of couriers, warehouses and carriers.
 
-/** Returns the problem of a text that is used in a mail or HTTP header, or undefined. */
-export const validateLine = (text: string): FieldProblem | undefined =>
-  /[\p{Cc}\u2028\u2029]/u.test(text) ? ['one_line'] : undefined;
-
 // The e-mail format of the HTML standard, with at least one dot in the domain.
 const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;

@@ -1,18 +1,26 @@
-const MAX_CHARS = 100;
+import type { DateDamageProblem } from './damaged-numbers.js';
+import { readText, type TextKind, type TextRuleProblem } from './text-rules.js';
 
 /** Why a text of a bulk request is rejected. */
 export type TextProblem =
-  | [problem: 'blank' | 'control_characters']
+  | TextRuleProblem
+  | DateDamageProblem
+  | [problem: 'blank']
   | [problem: 'maxLength', args: { limit: number }];
 
-/** Returns why a trimmed code, name or branch of an upload or a synchronisation is rejected, or undefined. */
-export function validateText(
-  value: string,
-  isRequired: boolean,
-  maxChars = MAX_CHARS,
-): TextProblem | undefined {
-  if (value === '') return isRequired ? ['blank'] : undefined;
+export type TextRules = { kind: TextKind; isRequired: boolean; maxChars: number };
+
+/** Reads a cell of an upload or a field of a synchronisation by the same rules as the field of a JSON body. */
+export function readField(
+  sent: string,
+  { kind, isRequired, maxChars }: TextRules,
+): { text: string; problem?: TextProblem } {
+  const read = readText(kind, sent);
+  const { text } = read;
+  if (read.problem) return read;
+  if (text === '') return isRequired ? { text, problem: ['blank'] } : { text };
   // Counting UTF-16 units first avoids the slower count of code points.
-  if (value.length > maxChars && [...value].length > maxChars) return ['maxLength', { limit: maxChars }];
-  return /\p{Cc}/u.test(value) ? ['control_characters'] : undefined;
+  if (text.length > maxChars && [...text].length > maxChars)
+    return { text, problem: ['maxLength', { limit: maxChars }] };
+  return { text };
 }

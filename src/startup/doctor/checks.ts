@@ -6,15 +6,18 @@ import { checkMail } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
 import { checkPooler } from './checks/pooler.js';
 import { checkRights } from './checks/rights.js';
+import { checkProtections } from './schema.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
 import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
+import { checkHostNames } from './host-names.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
 import { checkReplica } from './replica.js';
 import { checkStorage } from './storage.js';
+import { checkStoredTexts } from './stored-texts.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -44,8 +47,10 @@ export const ANYWHERE: Check<Connected>[] = [
 export const MIGRATED: Check<Connected>[] = [
   { name: 'extensions', run: checkExtensions },
   { name: 'rights', run: checkRights },
+  { name: 'schema', run: checkProtections },
   { name: 'deployment', run: checkDeployments },
   { name: 'demo data', run: checkPublished },
+  { name: 'host names', run: checkHostNames },
   { name: 'replica', run: checkReplica },
   { name: 'worker', run: checkWorkers },
   { name: 'pause', run: checkPause },
@@ -54,4 +59,5 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'moves', run: checkMoves },
   { name: 'audit', run: checkAuditChains },
   { name: 'encryption', run: checkEncryption },
+  { name: 'texts', run: checkStoredTexts },
 ];

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Schema } from '../../../src/platform/contract/bundle.js';
+import { readText, type TextKind } from '../../../src/platform/values/text-rules.js';
 import { idsFor, textsFor, type Pools } from './pools.js';
 import { filesFor, type FilePart } from './files.js';
 
@@ -80,9 +81,10 @@ function validText(schema: Schema, { field, operationId, pools }: ValueContext):
   const isAllowed = (text: string) =>
     [...text].length >= minLength && [...text].length <= maxLength && (!pattern || /\S/.test(text));
   const stored = textsFor(pools, field).filter(isAllowed);
-  const free = freeText(maxLength).map((text) =>
-    isAllowed(text) ? text : 'x'.repeat(Math.max(1, minLength)),
-  );
+  const free = freeText(maxLength).map((text) => {
+    const allowed = allowedBy(schema, text);
+    return isAllowed(allowed) ? allowed : 'x'.repeat(Math.max(1, minLength));
+  });
   if (stored.length === 0) return free;
   // An existing number mostly causes a conflict.
   const [known, fresh] = /number/i.test(field) ? [1, 4] : [4, 1];
@@ -90,6 +92,12 @@ function validText(schema: Schema, { field, operationId, pools }: ValueContext):
     { weight: known, arbitrary: fc.constantFrom(...stored) },
     { weight: fresh, arbitrary: free },
   );
+}
+
+/** Returns a text without the characters that the rule of the field forbids. */
+function allowedBy(schema: Schema, text: string): string {
+  const kind = (schema['x-text'] ?? 'exact') as TextKind;
+  return readText(kind, kind === 'exact' ? text : text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')).text;
 }
 
 function validId(likely: string[], foreignIds: string[]): fc.Arbitrary<string> {

@@ -70,7 +70,7 @@ const withWorld = (secondsPerRow: number, check: (world: World) => Promise<void>
       ...{ database, owner, db, folder },
       worker: (stopping = new AbortController().signal) =>
         runBackgroundMigrations({ db, stopping, log: pino({ level: 'silent' }) }, folder),
-      progress: async () => (await readBackgroundMigrations(owner))[0],
+      progress: async () => (await readBackgroundMigrations(owner)).find(({ name }) => name === NAME),
       touches: async () =>
         (await owner.query('select touches, count(*)::int as rows from carriers group by 1 order by 1')).rows,
     });
@@ -172,7 +172,8 @@ test.concurrent(
     const stopping = new AbortController();
     const running = worker(stopping.signal);
     const rows = async () =>
-      (await owner.query('select batch_rows from installation.background_migrations')).rows[0]?.batch_rows;
+      (await owner.query('select batch_rows from installation.background_migrations where name = $1', [NAME]))
+        .rows[0]?.batch_rows;
     await until(async () => (await rows()) < 50);
     stopping.abort();
     await running;

@@ -11,12 +11,14 @@ import {
 } from '../../../src/platform/db/migrations/migration-files.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import {
+  compareNames,
   describeRelease,
   migrationsOf,
   readReleases,
   RELEASES,
   type Releases,
 } from '../../../src/platform/db/migrations/releases.js';
+import { nameAfter } from '../../../scripts/new-migration.mjs';
 import { releaseMigrations } from '../../../scripts/contract-diff/release-migrations.js';
 import { dangersOf, readCatalogue } from '../../support/migrations/catalogue-changes.js';
 import { findSquawk, violationsOf } from '../../support/migrations/rules.js';
@@ -72,6 +74,36 @@ describe('the migrations after the last release', () => {
     for (const [version, release] of Object.entries(releases.versions))
       expect([version, describeRelease(migrationsOf(release, migrations))]).toEqual([version, release]);
     expect(Object.keys(releases.versions)).toContain(releases.upgradesFrom);
+  });
+
+  test('no migration was renamed, removed or inserted before the last one of a release', () => {
+    const names = migrations.map(({ name }) => name);
+    for (const [version, release] of Object.entries(releases.versions))
+      expect(compareNames(version, release, names)).toEqual([]);
+    const [[version = '', release] = []] = Object.entries(releases.versions);
+    if (!release) throw new Error('There is no release.');
+    const [first = '', second = ''] = names;
+    const compared = (changed: string[]) => compareNames(version, release, changed);
+    expect(compared(names.filter((name) => name !== second))).toEqual([
+      `${second} of version ${version} is missing or was renamed. Restore its folder.`,
+    ]);
+    expect(compared([first, `${first}_again`, ...names.slice(1)])).toEqual([
+      `${first}_again sorts before ${release.last}, the last migration of version ${version}. Rename its folder with npm run new:migration.`,
+    ]);
+    expect(compared([...names, '29990101000000_later'])).toEqual([]);
+  });
+
+  test('npm run new:migration chooses a name that sorts after all others', () => {
+    const names = migrations.map(({ name }) => name);
+    const last = names.at(-1) ?? '';
+    for (const now of ['2020-01-01T00:00:00Z', '2026-12-13T23:59:59Z', '2099-12-31T23:59:59Z'])
+      expect(nameAfter(names, 'a', new Date(now)) > last).toBe(true);
+    expect(nameAfter(['20261231235959_z'], 'added', new Date('2026-12-01T00:00:00Z'))).toBe(
+      '20270101000000_added',
+    );
+    expect(nameAfter(names, 'added', new Date('2099-12-31T23:59:59Z'))).toBe('20991231235959_added');
+    expect(nameAfter([], 'first', new Date('2026-12-01T01:02:03Z'))).toBe('20261201010203_first');
+    expect([...names].sort()).toEqual(names);
   });
 
   test('a release adds its migrations', async () => {

@@ -256,7 +256,7 @@ describe('enable', () => {
     const user = await makeUser();
     const { secret } = (await setUp(user)).body['data'];
     const code = await codeOf(secret);
-    for (const shape of [` ${code}`, `${code}x`, 'AAAA-AAAA', '', await wrongCode(secret)]) {
+    for (const shape of [`x${code}`, `${code}x`, 'AAAA-AAAA', '', await wrongCode(secret)]) {
       const reply = await enable(user, shape);
       expect(coded(reply)).toBe('400 code_wrong');
       expect(reply.body['errors']).toMatchObject([{ field: 'code', code: 'wrong' }]);

@@ -120,9 +120,10 @@ test('concurrent synchronisations, uploads and single creations do not deadlock 
     await service.owner.query("delete from customers where user_code like 'RACE-%'");
     since = await auditMark(service.owner);
     rig.receiver.answer = answerWith(records(RECORDS, 'Sync').reverse());
-    const file = ['h', ...records(RECORDS, 'Upload').map(({ user_code }) => `${user_code},Upload,Race`)].join(
-      '\n',
-    );
+    const file = [
+      'h,h,h',
+      ...records(RECORDS, 'Upload').map(({ user_code }) => `${user_code},Upload,Race`),
+    ].join('\n');
     const single = (n: number) => ({ user_code: `RACE-${n}`, first_name: 'Single', last_name: 'Race' });
     const [run, upload, ...singles] = await Promise.all([
       rig.sync(),

@@ -110,11 +110,13 @@ describe('basic search', () => {
       const from = dice.whole(0, Math.max(0, text.length - 2));
       const part = text.slice(from, from + dice.whole(2, 8));
       const wild = dice.whole(1, 6) === 1 ? part.replace(/^./, dice.pick(['%', '_'])) : part;
-      if ([...wild].length >= 2) texts.push(dice.pick([wild, wild.toLowerCase(), wild.toUpperCase()]));
+      // The text is trimmed before it is searched for.
+      if ([...wild.trim()].length >= 2) texts.push(dice.pick([wild, wild.toLowerCase(), wild.toUpperCase()]));
     }
     let hits = 0;
     const check = async (q: string) => {
-      const containsQuery = (text: string | null) => (text ?? '').toLowerCase().includes(q.toLowerCase());
+      const containsQuery = (text: string | null) =>
+        (text ?? '').toLowerCase().includes(q.trim().toLowerCase());
       const wanted = rows.filter(
         (row) =>
           containsQuery(`${row.first_name} ${row.last_name}`) ||

@@ -4,6 +4,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { demoId } from '../../../src/development/demo/values/ids.js';
 import { newHouseNumber } from '../../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../../src/modules/tracking-numbers/tracking-key.js';
+import { whileInactive } from '../../support/harness/inactive-courier.js';
 import {
   emptyQueue,
   eventsOf,
@@ -403,9 +404,8 @@ describe('owner named in the body', () => {
   );
 
   test('a disabled courier still receives its packages', async () => {
-    await rows('update couriers set is_active = false where id = $1', [HRB]);
-    const reply = await receive({ tracking_number: newNumber(), courier_id: HRB, user_code: 'HRB-2001' });
-    await rows('update couriers set is_active = true where id = $1', [HRB]);
+    const body = { tracking_number: newNumber(), courier_id: HRB, user_code: 'HRB-2001' };
+    const reply = await whileInactive(service.owner, HRB, () => receive(body));
     expectReceipt(reply, { courier_id: HRB, user_code: 'HRB-2001' });
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
+import { whileInactive } from '../../support/harness/inactive-courier.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
@@ -93,13 +94,8 @@ describe('POST /api/Prealert', () => {
   test('rejects unknown keys, foreign keys and keys of deactivated couriers identically', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
     const refusals = [await submit(body, 'f'.repeat(64)), await submit(body, DEMO.apiKeys.TWO)];
-    await service.owner.query('update couriers set is_active = false where id = $1', [DEMO.couriers.HRB]);
-    try {
-      refusals.push(await submit({ ...body, UserCode: 'HRB-2001' }, DEMO.apiKeys.HRB));
-    } finally {
-      await service.owner.query('update couriers set is_active = true where id = $1', [DEMO.couriers.HRB]);
-    }
-    expect(refusals).toHaveLength(3);
+    const ofInactive = () => submit({ ...body, UserCode: 'HRB-2001' }, DEMO.apiKeys.HRB);
+    refusals.push(await whileInactive(service.owner, DEMO.couriers.HRB, ofInactive));
     for (const refusal of refusals)
       expect(refusal).toMatchObject({ status: 403, body: { code: 'key_invalid' } });
     expect(new Set(refusals.map((refusal) => JSON.stringify(distinguishable(refusal)))).size).toBe(1);

@@ -127,7 +127,7 @@ describe('stored pre-alerts', () => {
   test('a dry run counts like an upload and stores nothing', async () => {
     const [old, fresh] = [newNumber(), newNumber()];
     await parcels.announce('IEX', old);
-    const file = lines(`${old},IEX-1001,,,`, `${fresh},IEX-1001,,,`, `${fresh},IEX-1002,,,`);
+    const file = lines(`${old},IEX-1001,,,`, `${fresh},IEX-1001,,,`, `${fresh},IEX-1001,,,`);
     const result = { processed: 3, created: 1, duplicate: 1, repeated: 1, duplicate_rows: [2, 4] };
     const before = await fingerprint(service.owner);
     expect(await upload(file, { dryRun: 'true' })).toMatchObject(counts({ ...result, dry_run: true }));
@@ -172,8 +172,49 @@ describe('refused files', () => {
     await expectRefused('tracking_number,Tracking,user_code\nA,B,IEX-1001', ['file repeated']);
     await expectRefused('', ['file minLength']);
     await expectRefused('{"a":1}', ['file format']);
-    await expectRefused(Buffer.from([...Buffer.from(`${HEADER}\nA,`), 0xff]), ['file encoding']);
+    await expectRefused(Buffer.from([...Buffer.from(`${HEADER}\nA,`), 0x81]), ['file encoding']);
     await expectRefused(`${HEADER}\n${'A,IEX-1001\n'.repeat(10_001)}`, ['file maxItems']);
+  });
+
+  test('one number for two customers is an error that names both rows', async () => {
+    const number = newNumber();
+    const reply = await expectRefused(
+      lines(`${number},IEX-1001,,,`, `${number},IEX-1001,,,`, `${number},IEX-1002,,,`),
+      ['4 tracking_number repeated'],
+    );
+    expect(reply.body['errors'][0].message).toBe(
+      'Row 4: tracking_number is also in row 2, for the customer IEX-1001. A parcel has one customer. Correct one of the two rows.',
+    );
+  });
+
+  test('numbers that a spreadsheet has damaged are refused with the row and the cure', async () => {
+    const damaged = [
+      '9.40011E+21',
+      '"9,4E+21"',
+      '1E+12',
+      '6.12206E+11',
+      '#####',
+      '#N/A',
+      "'00123",
+      '="00123"',
+      '3-Jan',
+    ];
+    const reply = await expectRefused(
+      lines(...damaged.map((number) => `${number},IEX-1001,,,`), `${newNumber()},1.23457E+11,,,`),
+      [
+        ...damaged.map((_, n) => `${n + 2} tracking_number pattern`),
+        `${damaged.length + 2} user_code pattern`,
+      ],
+    );
+    for (const { message } of reply.body['errors']) expect(message).toContain('ormat the column as text');
+  });
+
+  test('a number whose last digits a spreadsheet has replaced by zeros gets a warning', async () => {
+    const reply = await upload(lines('9400111899223100000000,IEX-1001,,,'), { dryRun: 'true' });
+    expect(reply.body['data']).toMatchObject({
+      created: 1,
+      warnings: [{ code: 'number_rounded', rows: [2] }],
+    });
   });
 
   test('staff must name a courier of the tenant', async () => {

@@ -12,6 +12,7 @@ import {
   type EventType,
   type PackageChange,
 } from '../../../src/modules/webhooks/events/events.js';
+import { whileInactive } from '../../support/harness/inactive-courier.js';
 import { bundle } from '../../support/service/contract.js';
 import { rounds } from '../../support/harness/effort.js';
 import {
@@ -260,9 +261,7 @@ describe('event sequences', () => {
     );
     await record(first);
     await owner.query('delete from webhook_endpoints');
-    await owner.query('update couriers set is_active = false where id = $1', [HRB]);
-    await record(second);
-    await owner.query('update couriers set is_active = true where id = $1', [HRB]);
+    await whileInactive(owner, HRB, () => record(second));
     expect((await eventsOf(owner, [first, second])).map(({ deliveries }) => deliveries)).toEqual([[], []]);
   });
 });

@@ -187,21 +187,24 @@ describe('webhook content', () => {
            webhook_secret_rotated_at = now() - make_interval(hours => $2) where id = $3`,
         [secrets.encrypt(webhookSecret('o'), encryptionContext), hoursAgo, IEX],
       );
-    await rotated(23);
-    await receive();
-    await until(async () => receiver.received.length === 1);
-    await rotated(25);
-    await receive();
-    await until(async () => receiver.received.length === 2);
+    try {
+      await rotated(23);
+      await receive();
+      await until(async () => receiver.received.length === 1);
+      await rotated(25);
+      await receive();
+      await until(async () => receiver.received.length === 2);
+    } finally {
+      await service.owner.query(
+        'update couriers set webhook_previous_secret_cipher = null, webhook_secret_rotated_at = null',
+      );
+    }
     const [during, after] = receiver.received as [Received, Received];
     expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2);
     for (const letter of ['s', 'o'])
       expect(verified(webhookSecret(letter), during)).toEqual(payloadOf(during));
     expect(after.headers['webhook-signature']?.split(' ')).toHaveLength(1);
     expect(() => verified(webhookSecret('o'), after)).toThrow('No matching signature found');
-    await service.owner.query(
-      'update couriers set webhook_previous_secret_cipher = null, webhook_secret_rotated_at = null',
-    );
   });
 
   test('sends nothing without a URL or for a package without a courier', async () => {

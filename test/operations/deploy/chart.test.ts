@@ -142,7 +142,7 @@ describe('helm', () => {
     const refused =
       (...more: string[]) =>
       () =>
-        outputOf(chart, program, ['template', 'crossdock', chart, ...more]);
+        outputOf(chart, program, ['template', 'crossdock', chart, '--kube-version', '1.33.0', ...more]);
     expect(refused()).toThrow(required);
     expect(refused('--set', 'settings.APP_ENV=development')).toThrow(required);
     const staging = ['-f', join(chart, 'values.staging.yaml')];

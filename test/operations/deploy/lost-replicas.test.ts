@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Agent, createServer, type Server } from 'node:http';
+import { join } from 'node:path';
 // listen() on an address of TCP returns this type.
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../../src/config/project-root.js';
 import { findProgram, titleWith } from '../../support/harness/programs.js';
 import { startProxy } from '../../support/rehearsal/proxy.js';
 import { ask, isUnavailable } from '../../support/service/client.js';
@@ -110,6 +113,21 @@ async function countAttempts(
   await proxy.stop();
   return state.requests;
 }
+
+test('the proxy knows every operation that ignores an Idempotency-Key', () => {
+  // The bundle has all paths of the contract.
+  const { paths } = JSON.parse(readFileSync(join(projectRoot, 'generated', 'openapi.json'), 'utf8')) as {
+    paths: Record<string, { post?: { parameters?: { $ref?: string }[]; summary: string } }>;
+  };
+  const ignoring = Object.entries(paths)
+    .filter(([, { post }]) => post && !JSON.stringify(post.parameters ?? []).includes('IdempotencyKey'))
+    .map(([path]) => path);
+  for (const name of ['20-compose.cfg', '20-host.cfg']) {
+    const text = readFileSync(join(projectRoot, 'deploy', 'proxy', name), 'utf8');
+    const listed = /^ +acl ignores_key path,url_dec -i (.*)$/m.exec(text)?.[1]?.split(' ') ?? [];
+    expect(listed.sort()).toEqual(ignoring.sort());
+  }
+});
 
 describe('a request that got 503', () => {
   const declare = (title: string, run: () => Promise<void>) =>

@@ -151,7 +151,7 @@ describe('the application of a release', () => {
     const unknown = crossdock(installed, ['help'], {});
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.output()).toMatch(
-      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, restore-report, rewrap, tenant-create/m,
+      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, restore-report, rewrap, tenant-create/m,
     );
   });
 

@@ -60,6 +60,23 @@ const addCourierOfKey = (version: string) => (owner: pg.Client) => {
   );
 };
 
+/** Adds customers and a pre-alert with texts from before decision 0074. */
+const addUncleanTexts = (owner: pg.Client) =>
+  owner.query(
+    `with courier as (
+       insert into couriers (tenant_id, id, code, name)
+       select id, gen_random_uuid(), 'TXT', 'Texts' from tenants returning tenant_id, id
+     ), customer as (
+       insert into customers (tenant_id, id, courier_id, user_code, first_name, last_name)
+       select tenant_id, gen_random_uuid(), id, user_code, 'Ann', 'Lee'
+       from courier, unnest(array['A-1 ', U&'B\\200B-1', '1.23457E+11', 'C-1']) as user_code
+       returning tenant_id, courier_id, user_code
+     )
+     insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key)
+     select tenant_id, gen_random_uuid(), courier_id, user_code, '9.40011E+21', '9.40011E+21'
+     from customer where user_code = 'C-1'`,
+  );
+
 /** Installations, each with all faults of its list. Faults that hide each other are in different ones. */
 const INSTALLATIONS: Fault[][] = [
   [
@@ -100,9 +117,14 @@ const INSTALLATIONS: Fault[][] = [
       sees: [['migrations', 'problem', /^The index webhook_deliveries_due is invalid/]],
     },
     {
+      title: 'a function that the service may not call',
+      sql: 'revoke execute on function search_prealerts from crossdock_app',
+      sees: [['schema', 'problem', /lacks execute on function public\.search_prealerts\(/]],
+    },
+    {
       title: 'a table that the service may not read',
       sql: 'revoke select on carriers from crossdock_app',
-      sees: [['rights', 'problem', /has no access to public.carriers/]],
+      sees: [['schema', 'problem', /^The role crossdock_app lacks select on public\.carriers/]],
     },
     {
       title: 'a replica that is away',
@@ -144,6 +166,16 @@ const INSTALLATIONS: Fault[][] = [
       ],
     },
     {
+      title: 'much that waits for one courier, although nothing is late',
+      sql: `insert into couriers (tenant_id, id, code, name)
+          select id, '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d99', 'AWAY', 'Away' from tenants;
+        alter table webhook_deliveries disable trigger all;
+        insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, status, attempt_count, next_attempt_at)
+          select t.id, gen_random_uuid(), gen_random_uuid(), '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0d99', 'add_package', 'event',
+            'pending', 0, now() + interval '1 hour' from tenants t, generate_series(1, 1001)`,
+      sees: [['backlog', 'warning', /^1001 of kind webhook wait for the courier AWAY of the tenant miami, /]],
+    },
+    {
       title: 'a disk with little space',
       stated: { lowDiskBytes: Number.MAX_SAFE_INTEGER },
       sees: [['folders', 'warning', /temporary folder .* has only \d+ MB free/]],
@@ -163,11 +195,6 @@ const INSTALLATIONS: Fault[][] = [
       title: 'a migration of a later version',
       sql: `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('x', 'x', '29991231000000_later', now())`,
       sees: [['migrations', 'problem', /^29991231000000_later is applied, and unknown to this version/]],
-    },
-    {
-      title: 'a function that the service may not call',
-      sql: 'revoke execute on function search_prealerts from crossdock_app',
-      sees: [['rights', 'problem', /has no access to search_prealerts/]],
     },
     {
       title: 'a replica that a failover has promoted',
@@ -208,6 +235,17 @@ const INSTALLATIONS: Fault[][] = [
       sees: [['mail', 'problem', /^There are no credentials for Amazon SES/]],
     },
     {
+      title: 'a host name that the certificate does not have',
+      sql: "insert into tenant_hosts (tenant_id, host) select id, 'other.example' from tenants",
+      sees: [
+        [
+          'host names',
+          'problem',
+          /^The certificate in TLS_CERT_FILE does not have the host name other\.example/,
+        ],
+      ],
+    },
+    {
       title: 'clocks that differ by ten seconds',
       stated: { now: () => new Date(Date.now() - 10_000) },
       sees: [['clock', 'warning', /differ by (9|10|11) s/]],
@@ -221,8 +259,8 @@ const INSTALLATIONS: Fault[][] = [
       title: 'a service that may change the audit log and truncate a table',
       sql: 'grant update on audit_entries to crossdock_app; grant truncate on packages to crossdock_app',
       sees: [
-        ['rights', 'problem', /too many rights: update on audit_entries/],
-        ['rights', 'problem', /too many rights: truncate on packages/],
+        ['schema', 'problem', /crossdock_app has truncate on public\.packages, which/],
+        ['schema', 'problem', /crossdock_app has update on public\.audit_entries, which/],
       ],
     },
     {
@@ -258,7 +296,7 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'a table that everybody may read',
       sql: 'grant select on users to public',
-      sees: [['rights', 'problem', /too many rights: everybody has rights on users/]],
+      sees: [['schema', 'problem', /^Everybody has select on public\.users, which/]],
     },
     {
       title: 'no worker, and a job that waits for it',
@@ -325,8 +363,18 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'an audit entry that no worker appends',
       sql: `alter table audit_unsealed no force row level security; insert into audit_unsealed (tenant_id, at, entry_id)
-      select id, now() - interval '1 hour', gen_random_uuid() from tenants`,
+      select id, now() - interval '1 hour', gen_random_uuid() from tenants;
+      alter table audit_unsealed force row level security`,
       sees: [['audit', 'warning', /has been waiting for its link for 36\d\d s/]],
+    },
+    {
+      title: 'a user code with an invisible character, and numbers that a spreadsheet has shortened',
+      sql: addUncleanTexts,
+      sees: [
+        ['texts', 'warning', /^2 user codes have white space around them/],
+        ['texts', 'warning', /^1 user codes are what a spreadsheet left/],
+        ['texts', 'warning', /^1 pending pre-alerts have what/],
+      ],
     },
     {
       title: 'an encrypted field whose key is missing',
@@ -349,7 +397,8 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'an altered entry of the audit log',
       sql: `alter table audit_entries disable trigger all; alter table audit_entries no force row level security;
-      update audit_entries set remarks = 'altered'`,
+      update audit_entries set remarks = 'altered';
+      alter table audit_entries enable trigger all; alter table audit_entries force row level security`,
       sees: [['audit', 'problem', /does not verify at link 1 of 1: altered/]],
     },
   ],
@@ -459,8 +508,8 @@ const toLine = ([check, level, message]: Expected) => ({
 // prettier-ignore
 const CHECKS = [
   'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'storage', 'clock', 'time zone',
-  'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'deployment', 'demo data', 'replica',
-  'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption',
+  'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
+  'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption', 'texts',
 ];
 
 describe('npm run doctor', () => {

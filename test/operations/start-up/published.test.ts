@@ -35,7 +35,8 @@ beforeAll(async () => {
   await owner.connect();
   await owner.query(`create role ${LOGIN} login password 'secret' in role crossdock_app`);
   const admin = { username: 'admin', fullName: 'Ada', password: PASSWORD };
-  await createTenant(owner, { slug: 'miami', name: 'Miami', hosts: [HOST], warehouse: 'Miami', admin });
+  const tenant = { slug: 'miami', name: 'Miami', hosts: [HOST], warehouse: 'Miami', admin };
+  await createTenant(owner, tenant, { passwordHashCost: 4 });
 }, LIMIT_MS);
 
 afterEach(endProcesses, LIMIT_MS);

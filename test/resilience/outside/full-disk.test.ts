@@ -201,6 +201,8 @@ function fill(folder: string): string {
       expect(replies.at(-1)?.headers.get('retry-after')).toBe('10');
       await until(async () => (await service.call('getReadiness')).status === 503);
       await expectNotWritable(service, database.ownerUrl, /its disk is full/);
+      // The temporary folder of uploads, on the same disk.
+      expect(await uploadTo(service, folder)).toEqual([503, '2']);
       // Of many requests at once, on every connection, none is 500.
       const together = await Promise.all(Array.from({ length: 200 }, () => announce(service)));
       expect(
@@ -212,6 +214,20 @@ function fill(folder: string): string {
     LIMIT_MS,
   );
 });
+
+async function uploadTo(service: Service, folder: string): Promise<[number, string | null]> {
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = folder;
+  try {
+    const rows = Array.from({ length: 5_000 }, (_, n) => `TMP-${n},IEX-1001\n`).join('');
+    const form = { file: { file: `tracking_number,user_code\n${rows}` } };
+    const { status, headers } = await service.call('uploadPrealerts', { as: 'iex', form });
+    return [status, headers.get('retry-after')];
+  } finally {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  }
+}
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });

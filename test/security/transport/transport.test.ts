@@ -128,6 +128,13 @@ describe('content types', () => {
     'application/json; profile="a;b"',
     'application/json; boundary=x',
     'application/json; charset=utf-8; profile=x',
+    'application/json;\tcharset=utf-8',
+    'application/json\t;\tcharset="UTF-8"\t',
+    'application/json;',
+    'application/json; ; charset=utf-8;',
+    'application/json;charset="utf\\-8"',
+    'application/json; profile="; charset=latin1"',
+    'application/json; profile="a\\";b"',
   ])('%j is validated as JSON', async (contentType) => {
     const reply = await send({ 'content-type': contentType });
     expectFailure(reply, 400, 'validation_failed');
@@ -165,8 +172,10 @@ describe('content types', () => {
     'application/json; charset=utf-7',
     'application/json; charset=""',
     'application/json; charset="',
+    'application/json; charset = utf-8',
+    'application/json; profile="a\\"; charset=utf-8',
+    'application/json; charset="latin1"',
     'application/json charset=utf-8',
-    'application/json;\tcharset=utf-8',
     'application/json; =x',
     'application/json; x',
     'application/json\u00a0',
@@ -352,7 +361,7 @@ describe('hostile JSON bodies', () => {
     expect(await post(body)).toMatchObject(expected);
   });
 
-  test.each(['[]', 'null', '1', '"x"', 'true', '[{"page":1}]'])('rejects %j: not an object', async (body) => {
+  test.each(['null', '1', '"x"', 'true', '[{"page":1}]'])('rejects %j: not an object', async (body) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
   });
 

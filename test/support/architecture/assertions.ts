@@ -13,7 +13,7 @@ export const findCaughtAssertions = (source: Source): string[] =>
 export const findConstants = (source: Source): string[] =>
   findNodes(source, (node) => isExpect(node) && isConstant(node.arguments[0]));
 
-/** jest does not check types, so `@ts-expect-error` in a test proves nothing. `npm run types` checks such statements in a `type-test.ts`. */
+/** jest does not check types, so `@ts-expect-error` in a test proves nothing. `npm run types` checks them in files of types. */
 export const findTypeAssertions = ({ path, text }: Source): string[] =>
   text
     .split('\n')

@@ -6,7 +6,7 @@ const TENANT = DEMO.tenants.demo;
 
 export type Tier = { start: string; end: string; fee: string };
 
-export const TIERS: Tier[] = [
+const TIERS: Tier[] = [
   { start: '0', end: '1', fee: '4.50' },
   { start: '1', end: '10', fee: '12.00' },
   { start: '10', end: '100', fee: '35.00' },

@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ValidateFunction } from 'ajv';
 import type { Schema } from '../../../src/platform/contract/bundle.js';
+import { typeIn } from '../../../src/platform/contract/media-types.js';
 import { makeAjv } from '../../../src/platform/contract/validator.js';
 import { dereference, type Bundle } from './dereference.js';
 
@@ -52,7 +53,7 @@ export function validateResponses(
       operationId,
       status,
       text,
-      mediaType: mediaTypeOf(header('content-type')),
+      mediaType: typeIn(header('content-type')),
       ...describeRequest(request),
       problems: [
         ...(operationId
@@ -79,7 +80,7 @@ function textOf(payload: unknown, encoding: unknown): string {
 }
 
 function describeRequest({ headers, body, query }: FastifyRequest) {
-  const requestMediaType = mediaTypeOf(headers['content-type']);
+  const requestMediaType = typeIn(headers['content-type']);
   const action = actionIn(body) ?? actionIn(query);
   return { ...(requestMediaType ? { requestMediaType } : {}), ...(action ? { action } : {}) };
 }
@@ -88,8 +89,6 @@ function actionIn(part: unknown): string | undefined {
   const action = typeof part === 'object' && part !== null && 'action' in part ? part.action : undefined;
   return typeof action === 'string' ? action : undefined;
 }
-
-const mediaTypeOf = (contentType = '') => contentType.split(';')[0] ?? '';
 
 export function makeResponseValidator(bundle: Bundle): ResponseValidator {
   const ajv = makeAjv();
@@ -109,7 +108,7 @@ export function makeResponseValidator(bundle: Bundle): ResponseValidator {
     validate(operationId, { status, header, headerNames, text }) {
       const declared = operations.get(operationId)?.responses[String(status)];
       if (!declared) return [`${operationId} does not declare ${status}`];
-      const mediaType = mediaTypeOf(header('content-type'));
+      const mediaType = typeIn(header('content-type'));
       const problems = [
         ...headerProblems(declared.headers ?? {}, header, mediaType),
         ...undeclaredHeaders(declared.headers ?? {}, headerNames),

@@ -22,7 +22,7 @@ export async function scrape(port: number): Promise<Scrape> {
 }
 
 /** @throws Error if Prometheus would reject the text */
-export function readExposition(text: string): Scrape {
+function readExposition(text: string): Scrape {
   if (!text.endsWith('\n')) throw new Error('The last line has no line break.');
   const found: Scrape = { values: new Map(), types: new Map(), series: [], text };
   const helped = new Set<string>();

@@ -73,7 +73,7 @@ async function recordLogin(
   client: Client,
   account: Account,
 ): Promise<LoginOutcome> {
-  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id });
+  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id, by: account.id });
   const sessionId = await beginSession(ctx, tx, account, 'login', client);
   await recordLoginNetwork(ctx, tx, account.id, client);
   return { account, sessionId };

@@ -99,7 +99,8 @@ async function recordLogin(
   // A change that revoked the user's tokens after the first step also invalidates this login.
   if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');
   const after = { second_factor: verified.factor };
-  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id, after });
+  const by = account.id;
+  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id, by, after });
   const sessionId = await beginSession(ctx, tx, account, 'verify_2fa', client);
   await recordLoginNetwork(ctx, tx, account.id, client);
   return { account, sessionId };

@@ -3,7 +3,7 @@ import type { ContextTx, UserContext } from '../../../platform/context/request-c
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { assertUsable, textOrNull, validateEmail, validateLine } from '../../../platform/values/contact.js';
+import { assertUsable, textOrNull, validateEmail } from '../../../platform/values/contact.js';
 import { newId } from '../../../platform/values/ids.js';
 import { newApiKey, type NewApiKey } from '../settings/api-key.js';
 import { contactColumns, problemsOf, type ContactFields } from '../shared/profile.js';
@@ -56,10 +56,9 @@ export async function createCourier(
 
 /** @throws ApiError validation_failed */
 function assertFieldsUsable(body: NewCourier, { outbound }: Pick<Deps, 'outbound'>): void {
-  const { full_name, email } = body.login;
+  const { email } = body.login;
   assertUsable({
     ...problemsOf(pickProfile(body), outbound),
-    'login.full_name': validateLine(full_name),
     'login.email': email ? validateEmail(email) : undefined,
   });
 }

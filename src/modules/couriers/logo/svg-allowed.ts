@@ -8,7 +8,7 @@ export const ELEMENTS = [
 ];
 
 /** Presentation attributes, which style sheets may set too. */
-export const PROPERTIES = [
+const PROPERTIES = [
   ...['color', 'fill', 'fill-opacity', 'fill-rule', 'clip-rule', 'opacity', 'paint-order', 'shape-rendering'],
   ...['stroke', 'stroke-width', 'stroke-opacity', 'stroke-linecap', 'stroke-linejoin', 'stroke-miterlimit'],
   ...[

@@ -1,6 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
-import { assertUsable, validateEmail, validateLine } from '../../../platform/values/contact.js';
+import { assertUsable, validateEmail } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
@@ -91,15 +91,12 @@ export const problemsOf = (
   Object.fromEntries(NAMES.map((name) => [name, problemOf(name, sent[name] ?? '', rules)]));
 
 function problemOf(name: keyof ProfileFields, text: string, rules: OutboundRules): FieldProblem | undefined {
-  // Every field must be a single line.
-  const problem = validateLine(text);
-  if (problem || text.trim() === '') return problem;
+  if (name === 'api_token') return /^(?: *|[!-~]+)$/.test(text) ? undefined : ['token_characters'];
+  if (text === '') return undefined;
   if (name.startsWith('api_url_')) return validateUrl(text, rules);
   switch (name) {
     case 'email':
       return validateEmail(text);
-    case 'api_token':
-      return /^[!-~]+$/.test(text) ? undefined : ['token_characters'];
     case 'house_color':
       return /^#[0-9a-f]{6}$/i.test(text) ? undefined : ['house_colour'];
     default:

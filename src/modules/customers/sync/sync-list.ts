@@ -6,7 +6,7 @@
 export class SyncResponseError extends Error {}
 
 /** A response with more records is rejected. */
-export const MAX_RECORDS = 100_000;
+const MAX_RECORDS = 100_000;
 const MAX_DEPTH = 32;
 /** The maximum size of one record, and of one field outside the list. */
 const MAX_PART_CHARS = 64 * 1024;

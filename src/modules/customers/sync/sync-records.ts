@@ -1,6 +1,6 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
-import { validateText, type TextProblem } from '../../../platform/values/validate-text.js';
+import { readField, type TextProblem } from '../../../platform/values/validate-text.js';
 import { plainName } from './sync-list.js';
 
 /** A customer of a courier's system. An undefined field is left unchanged, null clears it. */
@@ -98,6 +98,8 @@ function customerOf(record: unknown, index: number, report: ReportProblem): Sync
 }
 
 const OPTIONAL: readonly Field[] = ['branch', 'email'];
+const CODES: readonly Field[] = ['user_code', 'email'];
+const MAX_CHARS = 100;
 const MAX_EMAIL_CHARS = 254;
 
 /** Returns undefined for a missing field, null for an empty one. */
@@ -105,9 +107,12 @@ function textOf(value: unknown, field: Field, report: ReportProblem): string | n
   if (value === undefined || value === null) return value;
   if (typeof value !== 'string') return report(field, 'type', { type: 'a string' });
   if (!value.isWellFormed()) return report(field, 'encoding');
-  const text = value.trim();
   const isOptional = OPTIONAL.includes(field);
-  const problem = validateText(text, !isOptional, ...(field === 'email' ? [MAX_EMAIL_CHARS] : []));
+  const { text, problem } = readField(value, {
+    kind: CODES.includes(field) ? 'code' : 'line',
+    isRequired: !isOptional,
+    maxChars: field === 'email' ? MAX_EMAIL_CHARS : MAX_CHARS,
+  });
   if (problem) return report(field, ...problem);
   return isOptional && text === '' ? null : text;
 }

@@ -1,6 +1,5 @@
-import { readUploadedRows, type InvalidCell } from '../../../platform/files/csv-upload.js';
-import type { CsvRow } from '../../../platform/files/read-csv.js';
-import { validateText } from '../../../platform/values/validate-text.js';
+import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
+import type { ColumnTable } from '../../../platform/files/columns.js';
 
 export type UploadedCustomer = {
   userCode: string;
@@ -10,48 +9,83 @@ export type UploadedCustomer = {
   branch: string | null | undefined;
 };
 
-export type Upload = {
+export type Upload = ReadFile & {
   /** By user code. The last row of a repeated code counts. */
   customers: Map<string, UploadedCustomer>;
   /** The number of accepted rows, including rows with a repeated user code. */
   processed: number;
-  skipped: number;
 };
 
 const MAX_ROWS = 100_000;
 
-const COLUMNS = ['user_code', 'first_name', 'last_name', 'branch'] as const;
-const REQUIRED_COLUMNS = 3;
+type Column = 'user_code' | 'first_name' | 'last_name' | 'branch';
+
+// In the order of the columns of a file without known names. The maximum lengths are those of the schema CustomerCreation.
+const COLUMNS: ColumnTable<Column> = {
+  user_code: {
+    kind: 'code',
+    maxChars: 100,
+    isRequired: true,
+    names: [
+      'usercode',
+      'code',
+      'customercode',
+      'account',
+      'accountnumber',
+      'mailbox',
+      'mailboxnumber',
+      'codigo',
+      'codigodecliente',
+      'casillero',
+      'numerodecasillero',
+      'cuenta',
+      'numerodecuenta',
+    ],
+  },
+  first_name: {
+    kind: 'line',
+    maxChars: 100,
+    isRequired: true,
+    names: ['firstname', 'givenname', 'forename', 'nombre', 'nombres', 'primernombre'],
+  },
+  last_name: {
+    kind: 'line',
+    maxChars: 100,
+    isRequired: true,
+    names: ['lastname', 'surname', 'familyname', 'apellido', 'apellidos'],
+  },
+  branch: {
+    kind: 'line',
+    maxChars: 100,
+    isRequired: false,
+    names: ['branch', 'location', 'pickuplocation', 'sucursal', 'oficina', 'sede'],
+  },
+};
+
+const REQUIRED_CELLS = 3;
 
 /**
  * Reads and validates a whole file of customers.
  * @throws ApiError validation_failed with every invalid cell, or the file, in `errors`; invalid_encoding
  */
 export async function readUpload(path: string): Promise<Upload> {
-  const upload: Upload = { customers: new Map(), processed: 0, skipped: 0 };
-  await readUploadedRows(path, { maxRows: MAX_ROWS, takeRow: (row) => takeRow(upload, row) });
-  return upload;
-}
-
-/** Adds the row's customer to the upload. Returns the invalid cells of the row. */
-function takeRow(upload: Upload, { cells }: CsvRow): InvalidCell[] {
-  if (cells.length < REQUIRED_COLUMNS) {
-    upload.skipped += 1;
-    return [];
-  }
-  upload.processed += 1;
-  const values = cells.slice(0, COLUMNS.length).map((cell) => cell.trim());
-  const [userCode = '', firstName = '', lastName = '', branch] = values;
-  const invalid = COLUMNS.flatMap((column, index) => {
-    const problem = validateText(values[index] ?? '', index < REQUIRED_COLUMNS);
-    return problem ? { column, problem } : [];
+  const customers = new Map<string, UploadedCustomer>();
+  let processed = 0;
+  const file = await readUploadedFile(path, {
+    columns: COLUMNS,
+    maxRows: MAX_ROWS,
+    minCells: REQUIRED_CELLS,
+    inOrder: true,
+    takeRow(_row, { user_code: userCode = '', first_name = '', last_name = '', branch }) {
+      processed += 1;
+      customers.set(userCode, {
+        userCode,
+        firstName: first_name,
+        lastName: last_name,
+        branch: branch === '' ? null : branch,
+      });
+      return [];
+    },
   });
-  if (invalid.length === 0)
-    upload.customers.set(userCode, {
-      userCode,
-      firstName,
-      lastName,
-      branch: branch === '' ? null : branch,
-    });
-  return invalid;
+  return { ...file, customers, processed };
 }

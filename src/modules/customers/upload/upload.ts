@@ -42,7 +42,7 @@ export async function uploadCustomers(
 ): Promise<DataOf<'uploadCustomers'>> {
   const courierId = courierOfUpload(ctx.caller, form.target_courier_id);
   return deps.bulk.limitUpload(ctx.tenantId, courierId, async () => {
-    const { customers, processed, skipped } = await readUpload(form.file.path);
+    const { customers, processed, skipped, file, warnings } = await readUpload(form.file.path);
     const total = customers.size;
     // Packed before the transaction, because the transaction holds locks.
     const pieces = await pack([...customers.values()]);
@@ -50,7 +50,7 @@ export async function uploadCustomers(
       ? await compare(ctx, courierId, { pieces, total })
       : await apply(ctx, deps, courierId, { pieces, total, sha256: await sha256Of(form.file.path) });
     const counts = { created, updated, unchanged: total - created - updated, repeated: processed - total };
-    return { processed, ...counts, skipped, dry_run: form.dry_run };
+    return { processed, ...counts, skipped, dry_run: form.dry_run, file, warnings };
   });
 }
 

@@ -17,7 +17,7 @@ export const regularFont = () => fontOf('DejaVuSansCondensed');
 export const boldFont = () => fontOf('DejaVuSansCondensed-Bold');
 
 /** Returns the text with `□` for characters that the font does not contain. */
-export const replaceMissingGlyphs = (font: Font, text: string): string =>
+const replaceMissingGlyphs = (font: Font, text: string): string =>
   Array.from(text, (character) =>
     font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0) ? character : '□',
   ).join('');

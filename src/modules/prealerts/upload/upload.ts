@@ -2,7 +2,7 @@ import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { makeInvalidCells } from '../../../platform/files/csv-upload.js';
+import { makeInvalidCells } from '../../../platform/files/invalid-cells.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
 import { comparePrealerts, ownerById, type NumberedPrealert } from '../submission/batch-queries.js';
 import { prepareBatch, storeBatch, type Batch } from '../submission/store-batch.js';
@@ -67,7 +67,7 @@ function assertKnownCustomers(prealerts: NumberedPrealert[], known: { number: nu
 }
 
 function countRows(
-  { prealerts, repeatedRows, skipped }: Upload,
+  { prealerts, repeatedRows, skipped, file, warnings }: Upload,
   duplicateRows: number[],
   isDryRun: boolean,
 ): DataOf<'uploadPrealerts'> {
@@ -80,5 +80,7 @@ function countRows(
     skipped,
     duplicate_rows: listed.slice(0, MAX_LISTED_ROWS),
     dry_run: isDryRun,
+    file,
+    warnings,
   };
 }

@@ -81,12 +81,21 @@ export async function readVersion(url: string): Promise<number> {
   });
 }
 
-/** Runs `work` on a new connection and closes it. */
+/**
+ * Runs `work` on a new connection and closes it.
+ *
+ * @param application the name of the connection in pg_stat_activity
+ */
 export async function withClient<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,
+  application?: string,
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    ...(application ? { application_name: application } : {}),
+  });
   // A connection that breaks already fails the query. Without a listener it would also end the process.
   client.on('error', () => undefined);
   await client.connect().catch((cause: unknown) => {

@@ -13,6 +13,8 @@ export type BackgroundRow = {
   /** Every tenant before this one is done. Null at the beginning. */
   tenantId: string | null;
   lastError: string | null;
+  /** The rows that the migration has reported, for example packages that are stored twice. */
+  findings: number;
 };
 
 /** Adds the row from which workers start. */
@@ -35,8 +37,8 @@ export async function readBackgroundMigrations(client: Queryable): Promise<Backg
   if (!(await client.query(table)).rows[0]?.['present']) return [];
   const { rows } = await client.query(
     `select name, status, rows_done::float as "rowsDone", rows_total::float as "rowsTotal", tenant_id as "tenantId",
-       last_error as "lastError"
-     from installation.background_migrations order by name`,
+       last_error as "lastError", coalesce((to_jsonb(m) ->> 'findings')::float, 0) as findings
+     from installation.background_migrations m order by name`,
   );
   // The statement selects exactly these columns.
   return rows as BackgroundRow[];

@@ -1,22 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { MIGRATION_WAIT_SECONDS } from '../../../config/settings.js';
 import { installQueue } from './install-queue.js';
 import { assertDirectClient } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
 import { applyMigration, createHistory } from './apply.js';
 import { readBackgroundMigrations } from './background-rows.js';
 import { readOpenMoves } from './open-moves.js';
-import { findPending, readHistory } from './history.js';
+import { findPending, readHistory, type HistoryRow } from './history.js';
 import { LOCK_LIMITS, type LockLimits } from './lock-retries.js';
+import { lockMigrations, migrationSession } from './migration-lock.js';
 import { readMigrations, type Migration } from './migration-files.js';
 import { commandLine } from '../../../config/commands.js';
 
-// An arbitrary key, the same in every replica.
-const MIGRATION_LOCK = 7_203_114;
-
-const POLL_MS = 100;
-
-export type MigrateOptions = { limits?: LockLimits; log?: (line: string) => void };
+export type MigrateOptions = {
+  limits?: LockLimits;
+  /** How long to wait for another process that migrates. */
+  waitSeconds?: number;
+  log?: (line: string) => void;
+};
 
 /**
  * Applies the pending migrations in `folder`, and those of the job queue's library. Returns the names of the applied
@@ -24,36 +25,29 @@ export type MigrateOptions = { limits?: LockLimits; log?: (line: string) => void
  *
  * @param url the schema owner's connection
  * @throws when a migration fails, which rolls back that migration completely; when one needs a background migration that
- *   has not finished; when an earlier version left one unfinished; when a tenant is being moved to another cell
+ *   has not finished; when an earlier version left one unfinished; when a tenant is being moved to another cell; when another
+ *   process migrates for longer than `waitSeconds`; when a migration sorts before one that is applied
  */
 export async function migrate(
   url: string,
   folder: string,
-  { limits = LOCK_LIMITS, log = () => undefined }: MigrateOptions = {},
+  { limits = LOCK_LIMITS, waitSeconds = MIGRATION_WAIT_SECONDS, log = () => undefined }: MigrateOptions = {},
 ): Promise<string[]> {
-  return withClient(url, async (client) => {
-    await assertDirectClient('The URL of the owner', client);
-    await waitForTurn(client);
-    const pending = await listUnapplied(client, folder);
-    // A connection of its own, because scripts may change settings of the session.
-    if (pending.length > 0) await withClient(url, (own) => applyAll(own, pending, { limits, log }));
-    await installQueue(url, client);
-    return pending.map(({ name }) => name);
-  });
-}
-
-/**
- * Waits without an open statement. Building an index concurrently waits for every older one, so a replica that waited for
- * the lock in one would make the replica that has it wait forever.
- */
-async function waitForTurn(client: pg.ClientBase): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ is_ours: boolean }>('select pg_try_advisory_lock($1) as is_ours', [
-      MIGRATION_LOCK,
-    ]);
-    if (rows[0]?.is_ours) return;
-    await sleep(POLL_MS);
-  }
+  const session = migrationSession();
+  return withClient(
+    url,
+    async (client) => {
+      await assertDirectClient('The URL of the owner', client);
+      await lockMigrations(client, waitSeconds, log);
+      const pending = await listUnapplied(client, folder);
+      // A connection of its own, because scripts may change settings of the session.
+      if (pending.length > 0)
+        await withClient(url, (own) => applyAll(own, pending, { limits, log }), session);
+      await installQueue(url, client);
+      return pending.map(({ name }) => name);
+    },
+    session,
+  );
 }
 
 async function listUnapplied(client: pg.ClientBase, folder: string): Promise<Migration[]> {
@@ -68,18 +62,51 @@ async function listUnapplied(client: pg.ClientBase, folder: string): Promise<Mig
 async function applyAll(
   client: pg.ClientBase,
   pending: Migration[],
-  { limits, log }: Required<MigrateOptions>,
+  { limits, log }: Required<Pick<MigrateOptions, 'limits' | 'log'>>,
 ): Promise<void> {
   const history = await readHistory(client);
   const unfinished = history.find(({ finishedAt }) => !finishedAt);
   if (unfinished) throw new Error(describeUnfinished(unfinished.name));
+  assertInOrder(pending, history);
   await assertNoMoves(client);
   await createHistory(client);
   const isNew = history.length === 0;
   for (const migration of pending) {
     await assertRequirements(client, migration);
-    await applyMigration(client, migration, { limits, isNew, log });
+    await applyMigration(client, migration, { limits, isNew, log }).catch((cause: unknown) => {
+      throw describeFailure(migration, cause);
+    });
   }
+}
+
+/** A migration was tested after those that sort before it, and only after those. */
+function assertInOrder(pending: Migration[], history: HistoryRow[]): void {
+  const last =
+    history
+      .map(({ name }) => name)
+      .sort()
+      .at(-1) ?? '';
+  const early = pending.filter(({ name }) => name < last).map(({ name }) => name);
+  if (early.length === 0) return;
+  throw new Error(
+    `${early.join(', ')} ${early.length === 1 ? 'sorts' : 'sort'} before ${last}, which is applied, so nothing is applied. If a ` +
+      'branch has added it, rename its folder so that it sorts last, as npm run new:migration does. Otherwise use the release ' +
+      'that the database belongs to.',
+  );
+}
+
+/** Names the migration, because a message of PostgreSQL only names an object. */
+function describeFailure({ name, isConcurrent }: Migration, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const state = isConcurrent
+    ? 'Statements before the failed one are kept, and the next run continues'
+    : 'Nothing of it is applied, and the migrations before it are';
+  return new Error(
+    `The migration ${name} failed: ${reason}. ${state}. Correct the cause, and run npm run migrate again.`,
+    {
+      cause,
+    },
+  );
 }
 
 /** Logical replication copies no change of the schema, so the other cell would refuse or lose the rows of new columns. */

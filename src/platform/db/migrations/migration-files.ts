@@ -33,6 +33,8 @@ export type BackgroundStatement = {
   text: string;
   /** The value of `-- table:`. Its size is the estimate of the rows to do. */
   table: string;
+  /** The value of `-- step:`: what the worker computes for the rows that the statement selects. */
+  step: string | undefined;
 };
 
 /** Returns the migrations in `folder`, oldest first. */
@@ -67,7 +69,7 @@ async function readBackground(path: string): Promise<BackgroundStatement | undef
   const text = await readFile(path, 'utf8');
   const [table] = headersOf(text, 'table');
   if (!table) throw new Error(`${path} needs a line "-- table: <name>".`);
-  return { text: text.replace(/--.*/g, ''), table };
+  return { text: text.replace(/--.*/g, ''), table, step: headersOf(text, 'step')[0] };
 }
 
 /** Returns the values of the lines `-- key: value`. */

@@ -14,6 +14,8 @@ export type Releases = {
 };
 
 export type Release = {
+  /** The names of all of them, in their order. */
+  migrations: string[];
   /** The name of the last migration. */
   last: string;
   /** The hash of the names and checksums of all of them. */
@@ -29,10 +31,33 @@ export async function readReleases(path = RELEASES): Promise<Releases> {
 export const migrationsOf = (release: Release, migrations: Migration[]): Migration[] =>
   migrations.filter(({ name }) => name <= release.last);
 
+/**
+ * Compares the names of migrations with those of a release. Returns one line per difference: a release has been applied, so its
+ * migrations keep their names, and new ones sort after them.
+ */
+export function compareNames(
+  version: string,
+  { migrations: released, last }: Release,
+  names: string[],
+): string[] {
+  return [
+    ...released
+      .filter((name) => !names.includes(name))
+      .map((name) => `${name} of version ${version} is missing or was renamed. Restore its folder.`),
+    ...names
+      .filter((name) => !released.includes(name) && name <= last)
+      .map(
+        (name) =>
+          `${name} sorts before ${last}, the last migration of version ${version}. Rename its folder with npm run new:migration.`,
+      ),
+  ];
+}
+
 /** Returns a release of these migrations. */
 export function describeRelease(migrations: Migration[]): Release {
   const lines = migrations.map(({ name, checksum }) => `${checksum}  ${name}\n`);
   return {
+    migrations: migrations.map(({ name }) => name),
     last: migrations.at(-1)?.name ?? '',
     sha256: createHash('sha256').update(lines.join('')).digest('hex'),
   };

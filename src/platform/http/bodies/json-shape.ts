@@ -5,7 +5,7 @@ import { ApiError, invalidFieldError } from '../../errors/errors.js';
 const MAX_DEPTH = 32;
 
 /** Twice the longest list of the contract: 10,000 package_ids. Parsing this many takes a few milliseconds. */
-export const MAX_VALUES = 20_000;
+const MAX_VALUES = 20_000;
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];

@@ -1,4 +1,3 @@
-import parseContentType from 'content-type';
 import secureJson from 'secure-json-parse';
 import { ApiError, fieldError } from '../../errors/errors.js';
 import { assertJsonShape } from './json-shape.js';
@@ -87,16 +86,5 @@ export function assertDecodableQuery(url: string): void {
     decodeURIComponent(query);
   } catch {
     throw new ApiError('invalid_encoding', { variant: 'query' });
-  }
-}
-
-/** Returns the media type of a Content-Type header in lower case, or undefined if it is malformed or its charset is not UTF-8. */
-export function mediaTypeOf(header: string): string | undefined {
-  try {
-    const { type, parameters } = parseContentType.parse(header);
-    const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-    return charset === 'utf-8' || charset === 'utf8' ? type : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -8,6 +8,8 @@ import { sendHttpResponse } from '../replies/responses.js';
 import { DOCUMENT_METHODS, makeDocument, toDocumentResponse } from './static-documents.js';
 
 const SITE = join(projectRoot, 'generated', 'site');
+/** The styles, scripts and pictures of the pages, which are not generated. */
+const ASSETS = join(projectRoot, 'docs', 'site', 'assets');
 const REFERENCE_DOCUMENT = join(projectRoot, 'generated', 'reference.json');
 
 const MEDIA_TYPES: Record<string, string> = {
@@ -61,13 +63,14 @@ export async function registerDocumentation(app: FastifyInstance): Promise<strin
 }
 
 async function readDocuments(): Promise<Map<string, StaticDocument>> {
-  const files = [{ url: '/docs/json', file: REFERENCE_DOCUMENT }, ...(await listSite()), ...libraryFiles()];
+  const [site, assets] = await Promise.all([listSite(), listAssets()]);
+  const files = [{ url: '/docs/json', file: REFERENCE_DOCUMENT }, ...site, ...assets, ...libraryFiles()];
   const read = async ({ url, file }: ServedFile) =>
-    [url, makeDocument(mediaTypeOf(file), await readFile(file))] as const;
+    [url, makeDocument(mediaTypeOfFile(file), await readFile(file))] as const;
   return new Map(await Promise.all(files.map(read)));
 }
 
-function mediaTypeOf(file: string): string {
+function mediaTypeOfFile(file: string): string {
   const mediaType = MEDIA_TYPES[extname(file) || file];
   if (mediaType === undefined) throw new Error(`The documentation has no media type for ${file}.`);
   return mediaType;
@@ -81,6 +84,11 @@ async function listSite(): Promise<ServedFile[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .flatMap((file) => urlsOf(relative(SITE, file).replaceAll('\\', '/')).map((url) => ({ url, file })));
+}
+
+async function listAssets(): Promise<ServedFile[]> {
+  const names = await readdir(ASSETS);
+  return names.map((name) => ({ url: `/docs/static/${name}`, file: join(ASSETS, name) }));
 }
 
 /** Returns the paths of a file of the site. HTML pages have no extension. */

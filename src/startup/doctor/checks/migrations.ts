@@ -1,3 +1,10 @@
+import type pg from 'pg';
+import { withClient } from '../../../platform/db/connections/roles.js';
+import {
+  describeHolder,
+  findMigrationHolder,
+  holderRemedy,
+} from '../../../platform/db/migrations/migration-lock.js';
 import { readHistory } from '../../../platform/db/migrations/history.js';
 import { MIGRATIONS, readMigrations } from '../../../platform/db/migrations/migration-files.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
@@ -5,7 +12,7 @@ import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
 /** Compares the migrations of this build with those that the database has recorded. */
-export async function checkMigrations({ client }: Connected): Promise<Finding[]> {
+export async function checkMigrations({ client, config }: Connected): Promise<Finding[]> {
   const shipped = await readMigrations(MIGRATIONS);
   const history = await readHistory(client);
   const recorded = new Map(history.map((row) => [row.name, row]));
@@ -21,7 +28,7 @@ export async function checkMigrations({ client }: Connected): Promise<Finding[]>
         name < last
           ? problem(
               `${name} is missing, although later migrations are applied.`,
-              `Find out why, then ${APPLY}`,
+              'npm run migrate refuses it. Use the release that the database belongs to, or rename its folder so that it sorts last.',
             )
           : problem(`${name} is missing.`, `To apply it, ${APPLY}`),
       ),
@@ -32,11 +39,21 @@ export async function checkMigrations({ client }: Connected): Promise<Finding[]>
       ...shipped
         .filter(({ name, checksum }) => (recorded.get(name)?.checksum ?? checksum) !== checksum)
         .map(({ name }) => problem(`${name} is not the script that was applied.`, CHANGED)),
+      ...(await findHolder(client, config.databaseOwnerUrl)),
       ...(await findInvalidIndexes({ client })),
       ...findDisorder(history.map(({ name }) => name)),
     ],
     `All ${shipped.length} migrations are applied.`,
   );
+}
+
+/** Names a process that migrates. Only the connection of the owner sees its address and its statement. */
+async function findHolder(client: pg.Client, ownerUrl: string | undefined): Promise<Finding[]> {
+  const ofService = () => findMigrationHolder(client);
+  // Another check reports that the owner's connection does not work.
+  const holder = await (ownerUrl ? withClient(ownerUrl, findMigrationHolder).catch(ofService) : ofService());
+  if (!holder) return [];
+  return [warning(`A migration runs: ${describeHolder(holder)}.`, holderRemedy(holder))];
 }
 
 const APPLY = `run ${commandLine('migrate')} with DATABASE_OWNER_URL.`;

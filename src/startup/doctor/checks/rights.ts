@@ -4,7 +4,8 @@ import { orOk, problem, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
-const SCHEMAS = ['public', 'queue', 'graphile_worker', 'installation'];
+/** The schema of the queue's library. The migrations make the others, which src/startup/doctor/schema.ts compares. */
+const SCHEMAS = ['graphile_worker'];
 
 /** Examines the login and the role of the application: what they must be able to do, and what they must not. */
 export async function checkRights({ client, config, url }: Connected): Promise<Finding[]> {
@@ -41,10 +42,6 @@ async function findMissing(client: pg.Client): Promise<Finding[]> {
        and has_table_privilege('${APP_ROLE}', t.oid, 'select')) order by name`,
     [SCHEMAS],
   );
-  const { rows: closed } = await client.query<{ name: string }>(
-    `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
-       and not has_function_privilege('${APP_ROLE}', oid, 'execute') order by name`,
-  );
   return [
     ...(session && !session.is_member
       ? [
@@ -54,10 +51,10 @@ async function findMissing(client: pg.Client): Promise<Finding[]> {
           ),
         ]
       : []),
-    ...[...unreadable, ...closed].map(({ name }) =>
+    ...unreadable.map(({ name }) =>
       problem(
         `The role ${APP_ROLE} has no access to ${name}.`,
-        'Grant what the migrations grant: search for the name in prisma/migrations.',
+        'Run npm run migrate with DATABASE_OWNER_URL, which grants it again.',
       ),
     ),
   ];
@@ -65,27 +62,18 @@ async function findMissing(client: pg.Client): Promise<Finding[]> {
 
 /** A statement that returns the names of rights that the application must not have. */
 const EXCESS = `
-  select 'the attribute ' || attribute as excess
-  from pg_roles, unnest(array[rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication, rolcanlogin],
-    array['superuser', 'bypassrls', 'createrole', 'createdb', 'replication', 'login']) as given (is_given, attribute)
-  where rolname = '${APP_ROLE}' and is_given
-  union all
-  select 'the role ' || roleid::regrole from pg_auth_members where member = '${APP_ROLE}'::regrole
-  union all
-  select 'create in the schema ' || nspname from pg_namespace
+  select 'create in the schema ' || nspname as excess from pg_namespace
   where nspname = any($1) and has_schema_privilege('${APP_ROLE}', oid, 'create')
   union all
   select right_name || ' on ' || t.relname
   from pg_class t join pg_namespace n on n.oid = t.relnamespace
   cross join unnest(array['insert', 'update', 'delete', 'truncate', 'trigger', 'references']) as right_name
   where n.nspname = any($1) and t.relkind in ('r', 'p') and has_table_privilege('${APP_ROLE}', t.oid, right_name)
-    and (right_name in ('truncate', 'trigger', 'references')
-      or t.relname in ('_prisma_migrations', 'tenants', 'tenant_hosts', 'migrations')
-      or right_name in ('update', 'delete') and exists (
-        select from pg_trigger where tgrelid = t.oid and tgname = 'append_only'))
+    and (right_name in ('truncate', 'trigger', 'references') or t.relname = 'migrations')
   union all
-  select 'everybody has rights on ' || t.relname from pg_class t, aclexplode(t.relacl) as acl
-  where t.relnamespace = 'public'::regnamespace and acl.grantee = 0`;
+  select 'everybody has rights on ' || t.relname
+  from pg_class t join pg_namespace n on n.oid = t.relnamespace, aclexplode(t.relacl) as acl
+  where n.nspname = any($1) and acl.grantee = 0`;
 
 async function findExcess(client: pg.Client): Promise<Finding[]> {
   const { rows } = await client.query<{ excess: string }>(EXCESS, [SCHEMAS]);

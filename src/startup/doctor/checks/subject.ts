@@ -16,6 +16,8 @@ export type Subject = {
   lowDiskBytes: number;
   /** Whether to decrypt every encrypted field instead of a sample. */
   isThorough?: boolean;
+  /** The address of the proxy that terminates TLS. Its certificates are examined. */
+  proxy?: { host: string; port: number; ca?: string } | undefined;
   /** Another deployment, from its `--json` report. */
   other: Deployment | undefined;
 };

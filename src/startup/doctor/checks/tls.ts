@@ -8,7 +8,12 @@ const RENEW_DAYS = 30;
 
 /** Examines the certificate and the key, if the service terminates TLS. */
 export async function checkTls({ config, now }: Subject): Promise<Finding[]> {
-  if (!config.tls) return [ok('A proxy terminates TLS, or HTTP is served in development.')];
+  if (!config.tls)
+    return [
+      ok(
+        'A proxy terminates TLS, or HTTP is served in development. --proxy HOST:PORT examines its certificates.',
+      ),
+    ];
   const cert = await readPem('TLS_CERT_FILE', config.tls.certFile);
   const key = await readPem('TLS_KEY_FILE', config.tls.keyFile);
   if (typeof cert !== 'string') return [cert];
@@ -35,7 +40,7 @@ async function readPem(setting: string, file: string): Promise<string | Finding>
   }
 }
 
-const chainOf = (pem: string): X509Certificate[] =>
+export const chainOf = (pem: string): X509Certificate[] =>
   (pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []).map(
     (block) => new X509Certificate(block),
   );
@@ -72,14 +77,20 @@ const checkOrder = (chain: X509Certificate[]): Finding[] =>
   });
 
 const checkDates = (chain: X509Certificate[], now: Date): Finding[] =>
-  chain.flatMap((certificate, index) => {
-    const name = `Certificate ${index + 1} in TLS_CERT_FILE`;
-    const days = Math.floor((Date.parse(certificate.validTo) - now.getTime()) / DAY_MS);
-    const renew = 'Renew the certificate and restart the servers.';
-    if (Date.parse(certificate.validFrom) > now.getTime())
-      return [
-        problem(`${name} is not valid before ${certificate.validFrom}.`, 'Check the clock of this host.'),
-      ];
-    if (days < 0) return [problem(`${name} expired on ${certificate.validTo}.`, renew)];
-    return days < RENEW_DAYS ? [warning(`${name} expires in ${days} days.`, renew)] : [];
-  });
+  chain.flatMap((certificate, index) =>
+    checkValidity(`Certificate ${index + 1} in TLS_CERT_FILE`, certificate, now),
+  );
+
+/** Finds a certificate that is not valid, or not for long. */
+export function checkValidity(
+  name: string,
+  { validFrom, validTo }: Pick<X509Certificate, 'validFrom' | 'validTo'>,
+  now: Date,
+): Finding[] {
+  const days = Math.floor((Date.parse(validTo) - now.getTime()) / DAY_MS);
+  const renew = 'Renew it as "Certificates" in docs/operations.md describes.';
+  if (Date.parse(validFrom) > now.getTime())
+    return [problem(`${name} is not valid before ${validFrom}.`, 'Check the clock of this host.')];
+  if (days < 0) return [problem(`${name} expired on ${validTo}.`, renew)];
+  return days < RENEW_DAYS ? [warning(`${name} expires in ${days} days.`, renew)] : [];
+}

@@ -2,12 +2,21 @@ import { readBackgroundMigrations } from '../../../platform/db/migrations/backgr
 import { readOpenMoves } from '../../../platform/db/migrations/open-moves.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
 import { readPause } from '../../../platform/queue/outbound-pause.js';
+import { pendingWork } from '../../../jobs/outbound/pending-queries.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
+import { forEachTenant } from '../scope/tenants.js';
 import { ok, orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
 /** The work that waits should begin within seconds. */
 const LATE_SECONDS = 300;
+
+/** More than a worker process finishes within minutes. */
+const MANY_JOBS = 10_000;
+
+/** Of one courier and kind. A system that is away takes 15 seconds per attempt. */
+const MANY_PENDING = 1_000;
 
 /** Examines whether a worker runs. Without one no webhook and no mail is sent. */
 export async function checkWorkers({ client }: Connected): Promise<Finding[]> {
@@ -46,15 +55,16 @@ export async function checkMoves({ client }: Connected): Promise<Finding[]> {
   );
 }
 
-/** Examines what waits in the queue and in the outbox, over all tenants. */
-export async function checkBacklog({ client }: Connected): Promise<Finding[]> {
-  const { queue, outbound } = await readBacklog(client);
+/** Examines what waits in the queue and in the outbox, over all tenants: its age, and how much it is. */
+export async function checkBacklog(subject: Connected): Promise<Finding[]> {
+  const { queue, outbound } = await readBacklog(subject.client);
   const late = [
     ...queue.map(({ kind, oldest_ready_seconds: age }) => ({ what: `A job ${kind}`, age })),
     { what: 'A webhook', age: outbound.oldest_due_delivery_seconds },
     { what: 'A mail', age: outbound.oldest_queued_mail_seconds },
     { what: 'A customer synchronisation', age: outbound.oldest_open_sync_seconds },
   ].filter(({ age }) => age > LATE_SECONDS);
+  const many = queue.filter(({ ready, blocked }) => ready + blocked > MANY_JOBS);
   const failed = queue.filter((kind) => kind.failed > 0);
   return orOk(
     [
@@ -64,6 +74,13 @@ export async function checkBacklog({ client }: Connected): Promise<Finding[]> {
           'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.',
         ),
       ),
+      ...many.map(({ kind, ready, blocked }) =>
+        warning(
+          `${ready + blocked} jobs ${kind} wait.`,
+          'See "Alerts and what to do" in docs/operations.md; perhaps more workers are needed.',
+        ),
+      ),
+      ...(await forEachTenant(subject, findBacklogs)).flat(),
       ...failed.map(({ kind, failed: count }) =>
         warning(
           `${count} jobs ${kind} have failed all attempts.`,
@@ -71,8 +88,21 @@ export async function checkBacklog({ client }: Connected): Promise<Finding[]> {
         ),
       ),
     ],
-    'Nothing waits for longer than it should.',
+    'Nothing waits for longer than it should, and no courier has many webhooks, mails or synchronisations that wait.',
   );
+}
+
+/** Finds couriers for whom much waits. While their system is away, each attempt occupies a worker until it times out. */
+async function findBacklogs(ctx: SystemContext): Promise<Finding[]> {
+  const [rows] = await ctx.read([pendingWork(ctx)]);
+  return rows
+    .filter(({ count }) => count > MANY_PENDING)
+    .map(({ tenant, courier, kind, count, oldest }) =>
+      warning(
+        `${count} of kind ${kind} wait for ${courier ? `the courier ${courier} of ` : ''}the tenant ${tenant}, the oldest since ${oldest.toISOString()}.`,
+        `See "WebhooksLate" in docs/operations.md. ${commandLine('outbound --drop')} gives up what waits for one courier.`,
+      ),
+    );
 }
 
 async function readBacklog(client: Connected['client']): Promise<BacklogRow> {
@@ -85,17 +115,28 @@ async function readBacklog(client: Connected['client']): Promise<BacklogRow> {
 
 /** Examines background migrations, which the next release may need. */
 export async function checkBackground({ client }: Connected): Promise<Finding[]> {
-  const unfinished = (await readBackgroundMigrations(client)).filter(({ status }) => status !== 'finished');
+  const migrations = await readBackgroundMigrations(client);
+  const unfinished = migrations.filter(({ status }) => status !== 'finished');
+  const reported = migrations.filter(({ findings }) => findings > 0);
+  const findings = reported.map(({ name, findings: count }) =>
+    warning(
+      `The background migration ${name} found ${count} packages whose tracking number another package has too.`,
+      'Managers find both in the audit log, action package.double_found. See "Packages that are stored twice" in docs/operations.md.',
+    ),
+  );
   return orOk(
-    unfinished.map(({ name, status, lastError }) => {
-      if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
-      return status === 'paused'
-        ? warning(
-            `The background migration ${name} is paused.`,
-            `Run ${commandLine(`migrate --resume ${name}`)}.`,
-          )
-        : ok(`The background migration ${name} is running.`);
-    }),
+    [
+      ...findings,
+      ...unfinished.map(({ name, status, lastError }) => {
+        if (lastError) return problem(`The background migration ${name} fails: ${lastError}`, REPORT);
+        return status === 'paused'
+          ? warning(
+              `The background migration ${name} is paused.`,
+              `Run ${commandLine(`migrate --resume ${name}`)}.`,
+            )
+          : ok(`The background migration ${name} is running.`);
+      }),
+    ],
     'All background migrations have finished.',
   );
 }

@@ -1,0 +1,2 @@
+-- upgrade: background
+-- Pre-alerts get the keys of decision 0072.

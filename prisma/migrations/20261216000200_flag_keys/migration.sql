@@ -1,0 +1,2 @@
+-- upgrade: background
+-- Flags of pre-alerts that their courier has deleted get the keys of decision 0072.

@@ -1,0 +1,2 @@
+-- upgrade: background
+-- Scans that wait for the receipt of their parcel get the keys of decision 0072. Scans of packages follow the package's key.

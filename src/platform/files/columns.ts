@@ -1,0 +1,83 @@
+import { invalidFieldError } from '../errors/errors.js';
+import type { TextRules } from '../values/validate-text.js';
+
+/** What a column of an upload takes, and the names that its header may have, spelled by `plainName`. */
+export type ColumnRules = TextRules & { names: string[] };
+
+export type ColumnTable<Column extends string> = Record<Column, ColumnRules>;
+
+/** The position of each column that the file has. */
+export type Positions<Column extends string> = Map<Column, number>;
+
+/** Returns a header's name without accents, capitals, spaces and signs: `Nº de Guía` is `nodeguia`. */
+export const plainName = (cell: string): string =>
+  cell
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{Nd}]/gu, '');
+
+/** Returns how many columns a row names. */
+export function countNames<Column extends string>(table: ColumnTable<Column>, cells: string[]): number {
+  const names = new Set(cells.map(plainName));
+  return columnsOf(table).filter((column) => table[column].names.some((name) => names.has(name))).length;
+}
+
+/** Returns whether a row names all columns that a file must have. */
+export function isHeader<Column extends string>(table: ColumnTable<Column>, cells: string[]): boolean {
+  const names = new Set(cells.map(plainName));
+  return columnsOf(table)
+    .filter((column) => table[column].isRequired)
+    .every((column) => table[column].names.some((name) => names.has(name)));
+}
+
+/**
+ * Returns the positions by the names of a header.
+ *
+ * @param inOrder whether columns without a name are read by their position in the table. The names that are there must then be at
+ * the same positions, which decide between two columns with names of one meaning.
+ * @throws ApiError validation_failed when a column is missing or there twice
+ */
+export function readHeader<Column extends string>(
+  table: ColumnTable<Column>,
+  cells: string[],
+  inOrder: boolean,
+): Positions<Column> {
+  const names = cells.map(plainName);
+  const columns = columnsOf(table);
+  const found = columns.map((column) =>
+    names.flatMap((name, position) => (table[column].names.includes(name) ? position : [])),
+  );
+  const isOrdered = found.every((places, index) => places.length === 0 || places.includes(index));
+  if (inOrder && isOrdered) return new Map(columns.map((column, index) => [column, index]));
+  const positions: Positions<Column> = new Map();
+  for (const [index, column] of columns.entries()) {
+    const [position, another] = found[index] ?? [];
+    if (another !== undefined) throw invalidFieldError('file', 'column_twice', { column });
+    if (position !== undefined) positions.set(column, position);
+    else if (table[column].isRequired) throw missingColumn(table, cells, column);
+  }
+  return positions;
+}
+
+function missingColumn<Column extends string>(table: ColumnTable<Column>, cells: string[], column: Column) {
+  return invalidFieldError('file', 'missing_column', {
+    column,
+    names: table[column].names.slice(0, 4).join(', '),
+    header: shown(cells),
+  });
+}
+
+const MAX_SHOWN_CHARS = 120;
+
+/** Returns the cells of a row for a message. */
+export function shown(cells: string[]): string {
+  const text = cells
+    .map((cell) => cell.replace(/[\p{Cc}\p{Cf}]/gu, ' ').trim())
+    .join(' | ')
+    .toWellFormed();
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text;
+}
+
+// Object.keys() returns the keys of the table.
+export const columnsOf = <Column extends string>(table: ColumnTable<Column>): Column[] =>
+  Object.keys(table) as Column[];

@@ -1,0 +1,65 @@
+import type { components } from '../../../generated/contract.js';
+import type { Encoding } from './decode-csv.js';
+
+/** How a file was read, as the responses of uploads state it. */
+export type FileReport = Pick<components['schemas']['CustomerImport'], 'file' | 'warnings'>;
+
+export type Warning = FileReport['warnings'][number];
+
+const SEPARATOR_NAMES: Record<string, FileReport['file']['separator']> = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'pipe',
+};
+
+export const separatorName = (separator: string) => SEPARATOR_NAMES[separator] ?? 'comma';
+
+/** A cell with a letter outside ASCII, which shows whether the encoding was guessed right. */
+export type LetterExample = { row: number; text: string };
+
+const MAX_ROWS = 100;
+
+export function encodingWarning(encoding: Encoding, example: LetterExample | undefined): Warning[] {
+  if (encoding !== 'Windows-1252') return [];
+  const shown = example ? ` Row ${example.row} has "${example.text}".` : '';
+  return [
+    {
+      code: 'encoding_guessed',
+      message: `The file is not UTF-8 and was read as Windows-1252.${shown} If letters are wrong, save the file as CSV UTF-8 and upload it again.`,
+      rows: example ? [example.row] : [],
+    },
+  ];
+}
+
+export function titleWarning(rows: number[]): Warning[] {
+  if (rows.length === 0) return [];
+  return [
+    { code: 'rows_above_header', message: 'The rows above the header were not read.', rows: firstOf(rows) },
+  ];
+}
+
+export function roundedWarning(rows: number[]): Warning[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      code: 'number_rounded',
+      message:
+        'Numbers of more than 15 digits end with zeros, as spreadsheets leave them. Compare them with the originals. Format the column as text before you enter them.',
+      rows: firstOf(rows),
+    },
+  ];
+}
+
+export function orderWarning(headerRow: number, hasNames: boolean): Warning[] {
+  if (hasNames) return [];
+  return [
+    {
+      code: 'columns_in_order',
+      message: 'The header names no known column. The columns were read in their order.',
+      rows: [headerRow],
+    },
+  ];
+}
+
+const firstOf = (rows: number[]) => rows.slice(0, MAX_ROWS);

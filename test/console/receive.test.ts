@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { DEMO } from '../../src/development/demo/seed.js';
+import {
+  chromiumPath,
+  launchChromium,
+  logIn,
+  openConsole,
+  outcomeOf,
+  scan,
+  type Window,
+} from '../support/console/browser.js';
+import { startService, type Service } from '../support/service/service.js';
+
+// What Receive and Find say about a scan: whose it is, who has announced it, and that it is no parcel.
+
+const LIMIT_MS = 120_000;
+const runs = chromiumPath ? test : test.skip;
+
+let service: Service;
+let browser: Browser;
+let window: Window;
+
+beforeAll(async () => {
+  if (!chromiumPath) return;
+  service = await startService();
+  browser = await launchChromium();
+  window = await openConsole(browser, service.url, { width: 1280, isQuiet: true });
+  await logIn(window.page, 'warehouse', DEMO.password);
+}, LIMIT_MS);
+
+afterAll(async () => {
+  if (!chromiumPath) return;
+  await browser.close();
+  await service.stop();
+});
+
+let serials = 0;
+const newNumber = () => `CLAIM-${(serials += 1)}-0O1IL`;
+
+const announce = async (number: string, as: string, code: string) => {
+  const body = { user_code: code, tracking_number: number, vendor: 'Example Books' };
+  expect((await service.call('createPrealert', { as, body })).status).toBe(201);
+};
+
+const receive = async (number: string, fields: object = {}) =>
+  (
+    await service.call('receivePackage', {
+      as: 'warehouse',
+      body: { tracking_number: number, weight: 1, ...fields },
+    })
+  ).body['data'];
+
+/** Scans on a page, and waits for the big word. Returns the text of the page. */
+async function scanOn(page: Page, text: string, word: string): Promise<string> {
+  await scan(page, text);
+  await outcomeOf(page)
+    .filter({ hasText: new RegExp(`^${word}$`) })
+    .waitFor({ timeout: 10_000 });
+  return page.locator('main').innerText();
+}
+
+const hasWeight = (page: Page) => page.getByLabel('Weight (lb)').isVisible();
+
+runs(
+  'Receive shows all claims of a parcel that two couriers announced, and no owner',
+  async () => {
+    const { page } = window;
+    const number = newNumber();
+    await announce(number, 'iex', 'IEX-1001');
+    await announce(number.toLowerCase(), 'hrb', 'HRB-2001');
+    const shown = await scanOn(page, `*${number}*`, 'CHECK OWNER');
+    expect(shown).toContain('Open: see who announced it');
+    expect(shown).toMatch(/IEX-1001 · .+ · Island Express/);
+    expect(shown).toMatch(/HRB-2001 · .+ · Harbour Couriers/);
+    await page.keyboard.press('Escape');
+    const { house_number } = await receive(number);
+    const received = await scanOn(page, house_number, 'ALREADY RECEIVED');
+    expect(received).toMatch(/HRB-2001 · .+ · Harbour Couriers/);
+    expect(received).toContain('Open: see who announced it');
+    await page.keyboard.press('Escape');
+  },
+  LIMIT_MS,
+);
+
+runs(
+  "Receive shows the package's own owner for its house number, whoever announced it",
+  async () => {
+    const { page } = window;
+    const number = newNumber();
+    const { house_number } = await receive(number, { user_code: 'IEX-1001' });
+    await announce(number, 'hrb', 'HRB-2001');
+    const shown = await scanOn(page, house_number, 'ALREADY RECEIVED');
+    expect(shown).toMatch(/Owner\s+IEX-1001 · .+ · Island Express/i);
+    await page.keyboard.press('Escape');
+  },
+  LIMIT_MS,
+);
+
+runs(
+  'Receive says that a manifest, a customer code or two codes are no parcel, and asks for no weight',
+  async () => {
+    const { page } = window;
+    const { body } = await service.call('createManifest', { as: 'warehouse', body: {} });
+    const manifest = body['data'].manifest_number;
+    expect(await scanOn(page, manifest, 'NOT A PARCEL')).toContain(
+      `This is the number of the manifest ${manifest}.`,
+    );
+    expect(await hasWeight(page)).toBe(false);
+    expect(await scanOn(page, 'IEX-1001', 'NOT A PARCEL')).toContain('This is a customer code: IEX-1001');
+    expect(await hasWeight(page)).toBe(false);
+    const number = newNumber();
+    await scanOn(page, number, 'UNKNOWN');
+    expect(await hasWeight(page)).toBe(true);
+    await page.keyboard.press('Escape');
+    expect(window.faults).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+runs(
+  'Find says the same',
+  async () => {
+    const { page } = window;
+    const number = newNumber();
+    await announce(number, 'iex', 'IEX-1001');
+    await announce(number, 'hrb', 'HRB-2001');
+    await page.getByRole('link', { name: 'Find' }).first().click();
+    await page.getByRole('heading', { level: 1, name: 'Find' }).waitFor();
+    await scan(page, number);
+    await page.getByText('Open: see who announced it').waitFor({ timeout: 10_000 });
+    const shown = await page.locator('main').innerText();
+    expect(shown).toMatch(/IEX-1001 · .+ · Island Express/);
+    expect(shown).toMatch(/HRB-2001 · .+ · Harbour Couriers/);
+    await scan(page, 'IEX-1001');
+    await page.getByText('This is a customer code: IEX-1001').waitFor({ timeout: 10_000 });
+    expect(window.faults).toEqual([]);
+  },
+  LIMIT_MS,
+);

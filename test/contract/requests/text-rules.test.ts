@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot } from '../../../src/config/project-root.js';
+import type { ContractRoute, Schema } from '../../../src/platform/contract/bundle.js';
+import { readText, TEXT_KINDS, type TextKind } from '../../../src/platform/values/text-rules.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { inputs, isNamed } from '../../support/builders/inputs.js';
+import { makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { startService, type Service } from '../../support/service/service.js';
+
+let service: Service;
+let parcels: ReturnType<typeof makeParcels>;
+
+beforeAll(async () => {
+  service = await startService();
+  parcels = makeParcels(service);
+  await service.owner.query("update users set two_factor_enabled = true, totp_secret = 'x' where id = $1", [
+    DEMO.usersOfTwo.admin,
+  ]);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** A text with one of a few values, which the schema lists or which has a form that allows nothing else. */
+const isClosed = (schema: Schema) =>
+  schema['enum'] !== undefined ||
+  schema['const'] !== undefined ||
+  ['uuid', 'date', 'binary'].includes(String(schema['format']));
+
+/** Returns every schema of a text that a caller may send, with its place. */
+function textsOf(node: unknown, place: string): [place: string, schema: Schema][] {
+  if (typeof node !== 'object' || node === null) return [];
+  const schema = node as Schema;
+  const own: [string, Schema][] =
+    [schema['type']].flat().includes('string') && !isClosed(schema) ? [[place, schema]] : [];
+  const parts = Object.entries((schema['properties'] ?? {}) as Schema).flatMap(([name, child]) =>
+    textsOf(child, `${place}.${name}`),
+  );
+  const combined = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as Schema[]);
+  return [
+    ...own,
+    ...parts,
+    ...textsOf(schema['items'], `${place}[]`),
+    ...combined.flatMap((each) => textsOf(each, place)),
+  ];
+}
+
+// Our generator wrote this file.
+const routes = JSON.parse(
+  readFileSync(join(projectRoot, 'generated', 'routes.json'), 'utf8'),
+) as ContractRoute[];
+
+const texts = routes.flatMap(({ schema }) => {
+  const { content = {} } = (schema['body'] ?? {}) as { content?: Record<string, { schema: Schema }> };
+  return [
+    ...['params', 'querystring', 'headers'].flatMap((part) =>
+      textsOf(schema[part], `${schema.operationId} ${part}`),
+    ),
+    ...Object.entries(content).flatMap(([type, media]) =>
+      textsOf(media.schema, `${schema.operationId} ${type}`),
+    ),
+  ];
+});
+
+test('every text input of every operation and media type has a rule', () => {
+  expect(texts.length).toBeGreaterThan(200);
+  const without = texts.filter(([, schema]) => !TEXT_KINDS.includes(schema['x-text'] as TextKind));
+  expect(without.map(([place]) => place)).toEqual([]);
+});
+
+test('only secrets and fixed texts are used exactly as they are sent', () => {
+  const exact = texts
+    .filter(([, schema]) => schema['x-text'] === 'exact')
+    .map(([place]) => place.split('.').at(-1));
+  expect([...new Set(exact)].sort()).toEqual([
+    'Idempotency-Key',
+    'api_token',
+    'current_password',
+    'file',
+    'new_password',
+    'password',
+    'preauth_token',
+    'token',
+  ]);
+});
+
+const kindOf = (schema: Schema) => schema['x-text'] as TextKind | undefined;
+const refusing = inputs.filter(({ schema }) => {
+  const kind = kindOf(schema);
+  return kind !== undefined && kind !== 'exact' && kind !== 'scan';
+});
+
+describe('control characters', () => {
+  test.each(refusing.map((input) => [`${input.field} of ${input.owner}`, input] as const))(
+    '%s refuses them',
+    async (_name, input) => {
+      const reply = await service.call(input.id, input.callWith('a\u0007b'));
+      const errors = (reply.body['errors'] ?? []) as { field: string; code: string; message: string }[];
+      const named = errors.filter(({ field }) => isNamed(field, input.field));
+      expect([
+        reply.status,
+        named.some(({ message }) => message.includes('U+0007, which is at position 2')),
+      ]).toEqual([400, true]);
+    },
+  );
+});
+
+describe('the rules', () => {
+  test.each<[kind: TextKind, sent: string, read: string]>([
+    ['code', ' TR-1\u00a0', 'TR-1'],
+    ['code', 'TR-1\u200b', 'TR-1'],
+    ['code', 'T\u200bR\u00ad-\u20601\ufeff', 'TR-1'],
+    ['code', '\u202aTR-1\u202c', 'TR-1'],
+    ['code', '\u200e \u200fTR-1 \r\n', 'TR-1'],
+    ['code', 'Ann  Lee', 'Ann  Lee'],
+    ['code', '1E3', '1E3'],
+    ['code', '12E-5', '12E-5'],
+    ['code', '#12', '#12'],
+    ['line', '\u3000Ann Lee\u2003', 'Ann Lee'],
+    ['line', '\ufeffAnn\u200b', 'Ann'],
+    ['line', 'نمی\u200cخواهم', 'نمی\u200cخواهم'],
+    ['line', '👩\u200d👧', '👩\u200d👧'],
+    ['text', '  two\n\tlines\r\n', 'two\n\tlines'],
+    ['search', ' lee ', 'lee'],
+    ['search', '9.4E+21', '9.4E+21'],
+    ['scan', ' ]C1\u001d0012\r\n', ']C1\u001d0012'],
+    ['one_time_code', ' 267 907 ', '267907'],
+    ['one_time_code', '267\u00a0907', '267907'],
+    ['one_time_code', ' abcd-EFGH ', 'abcd-EFGH'],
+    ['exact', ' \u0007x ', ' \u0007x '],
+  ])('%s reads %j as %j', (kind, sent, text) => {
+    expect(readText(kind, sent)).toEqual({ text });
+  });
+
+  test.each<[kind: TextKind, sent: string, character: string, position: number]>([
+    ['code', 'CC\n1', 'U+000A', 3],
+    ['code', '  a\u0007', 'U+0007', 4],
+    ['code', 'a\u0085b', 'U+0085', 2],
+    ['line', '😀\tx', 'U+0009', 2],
+    ['line', 'a\u2028b', 'U+2028', 2],
+    ['text', 'a\u001db', 'U+001D', 2],
+    ['one_time_code', '12\u00003', 'U+0000', 3],
+  ])('%s refuses %j', (kind, sent, character, position) => {
+    expect(readText(kind, sent).problem).toEqual(['control_character', { character, position }]);
+  });
+
+  test.each([
+    ...[
+      '9.40011E+21',
+      '9,4E+21',
+      '1.23457E+11',
+      '6.12206E+11',
+      '1E+12',
+      '9.4e+21',
+      '1.2E-04',
+      '-1.5E+10',
+      '9.40011E+021',
+    ],
+    ...['#####', '##', '#NAME?', '#N/A', '#REF!', '#¡VALOR!', '#N/D', '="00123"', '=  "1"', "'00123", "'-5"],
+  ])('a code refuses %j, which a spreadsheet left', (sent) => {
+    expect(readText('code', ` ${sent} `).problem?.[1]).toEqual({ text: sent });
+    expect(readText('scan', sent).problem).toBeDefined();
+  });
+});
+
+describe('stored texts', () => {
+  test('a customer is one customer, however the code is sent', async () => {
+    const names = { first_name: ' Ann ', last_name: 'Lee\u200b' };
+    const create = (user_code: string) =>
+      service.call('createCustomer', { as: 'iex', body: { user_code, ...names } });
+    expect((await create(' TEXT-1\u00a0')).status).toBe(200);
+    expect((await create('TEXT-1\u200b')).body['code']).toBe('duplicate_user_code');
+    const [row] = await parcels.select("select * from customers where user_code = 'TEXT-1'", []);
+    expect(row).toMatchObject({ first_name: 'Ann', last_name: 'Lee' });
+    const file = Buffer.from('user_code,first_name,last_name\n TEXT-1 ,Ann,Lee\u200b\n');
+    const uploaded = await service.call('uploadCustomers', { as: 'iex', form: { file: { file } } });
+    expect(uploaded.body['data']).toMatchObject({ unchanged: 1, created: 0 });
+    const found = await service.call('listCustomers', { as: 'iex', query: { search: ' TEXT-1 ' } });
+    expect(found.body['total']).toBe(1);
+  });
+
+  test('a damaged number is refused by JSON and by lines', async () => {
+    const key = DEMO.apiKeys.IEX;
+    const body = { UserCode: 'IEX-1001', TrackingNumber: '9.40011E+21' };
+    const json = await service.call('submitPrealert', { key, body });
+    expect(json).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'TrackingNumber', code: 'pattern' }] },
+    });
+    expect(json.body['message']).toContain('Format the column as text');
+    const good = { UserCode: ' IEX-1001\u200b', TrackingNumber: newNumber() };
+    const lines = [body, good].map((line) => JSON.stringify(line)).join('\n');
+    const reply = await service.call('submitPrealert', {
+      key,
+      body: lines,
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect(reply.body['data']).toMatchObject({ created: 1, invalid: 1 });
+  });
+
+  test('an empty or blank text gets one message', async () => {
+    for (const text of ['', '   ', '\u200b']) {
+      const body = { UserCode: text, TrackingNumber: 'X1' };
+      const reply = await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body });
+      expect(reply.body['message']).toBe('UserCode must not be blank.');
+    }
+  });
+});

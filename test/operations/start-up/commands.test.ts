@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { commandLineIn } from '../../../src/config/commands.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+
+const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+};
+
+test('a command is named as a release runs it, and as a clone does', () => {
+  expect(commandLineIn('migrate --status', true)).toBe('crossdock migrate --status');
+  expect(commandLineIn('migrate --status', false)).toBe('npm run migrate -- --status');
+  expect(commandLineIn('tenant-move', false)).toBe('npm run tenant:move');
+});
+
+const sources = ['src', 'scripts']
+  .flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(folder, path),
+    ),
+  )
+  .filter((path) => path.endsWith('.ts'));
+
+test('every command that a message names exists in a clone, with the script that runs it', () => {
+  const named = sources.flatMap((path) =>
+    [...readFileSync(join(projectRoot, path), 'utf8').matchAll(/commandLine\([`']([a-z-]+)/g)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(15);
+  const run = (name: string) => scripts[commandLineIn(name, false).replace('npm run ', '')];
+  expect(named.filter((name) => name !== 'worker' && run(name) !== `node scripts/run.mjs ${name}`)).toEqual(
+    [],
+  );
+});
+
+/** The programs that only a clone has. */
+const OF_A_CLONE =
+  /^scripts\/(bench|capacity|contract|mutants|pressure|sdk|search|samples|site|new-operation)|^src\/development\//;
+
+test('no message of a program of a release names npm', () => {
+  const messages = sources
+    .filter((path) => !OF_A_CLONE.test(path))
+    .flatMap((path) =>
+      readFileSync(join(projectRoot, path), 'utf8')
+        .split('\n')
+        .filter((line) => /npm (run|start)/.test(line) && !/^\s*(\/\/|\*|\/\*\*)/.test(line))
+        .map((line) => `${path}: ${line.trim()}`),
+    );
+  // Only a clone has the embedded server, and commands.ts makes the names.
+  expect(
+    messages.filter(
+      (line) => !line.includes('Run npm start once') && !line.startsWith('src/config/commands.ts'),
+    ),
+  ).toEqual([]);
+});
