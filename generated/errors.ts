@@ -244,6 +244,12 @@ export const errorCatalogue = {
       "default": "The balance of the bill is {balance} USD. Record a payment of at most that amount."
     }
   },
+  "too_many_payments": {
+    "status": 400,
+    "messages": {
+      "default": "The bill already has {limit} payments, voided ones included, which is the most. Nothing was recorded."
+    }
+  },
   "bill_too_long": {
     "status": 400,
     "messages": {
@@ -1300,7 +1306,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_too_large', options: { variant: 'adjustment'; args: { limit: string }; errors?: Entry[] } & Detail]
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
-  | [code: 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'too_many_payments' | 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]

@@ -141,7 +141,7 @@ export const DATABASE: readonly DatabaseMutant[] = [
     replace: "c.tenant_id = tenant and c.courier_id || '' = courier || ''",
     tests: [
       {
-        file: 'test/database/search-cost.test.ts',
+        file: 'test/security/bounds/search-cost.test.ts',
         titles: ['reads about as many blocks as the courier has'],
       },
     ],

@@ -531,6 +531,22 @@ describe('published bill', () => {
 });
 
 describe('payments', () => {
+  test('a bill with 1,000 payments, voided ones included, takes no further payment', async () => {
+    const billId = await newBill(billing, await billing.newCourier(), 0);
+    await billing.publish(billId);
+    expect((await billing.pay(billId, 0.01)).status).toBe(200);
+    await billing.rows(
+      `insert into bill_payments select (jsonb_populate_record(null::bill_payments, to_jsonb(p)
+         || jsonb_build_object('id', new_id(), 'voided_at', now(), 'void_reason', 'x'))).*
+       from bill_payments p, generate_series(1, 998) where p.bill_id = $1`,
+      [billId],
+    );
+    expect((await billing.pay(billId, 0.01)).status).toBe(200);
+    expectError(await billing.pay(billId, 0.01), 400, 'too_many_payments');
+    const [bill] = await billing.rows('select paid_amount::text from bills where id = $1', [billId]);
+    expect(bill).toEqual({ paid_amount: '0.02' });
+  });
+
   test('add up, mark the bill as paid, and can be voided, which reopens the bill and keeps them marked as voided', async () => {
     const billId = await newBill(billing, await billing.newCourier(), 0.3);
     expectError(await billing.pay(billId, 1), 400, 'bill_not_published');

@@ -1,3 +1,4 @@
+import { jsonRows } from '../../../platform/contract/json-text.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { BillDetail } from './detail.js';
@@ -6,13 +7,13 @@ import { viewBill } from '../list/view.js';
 
 type Detail = DataOf<'getCourierBill'>;
 
-export function viewDetail({
+export async function viewDetail({
   query,
   bill,
   lines,
   totalLines,
   payments,
-}: BillDetail): ReplyOf<'getCourierBill'> {
+}: BillDetail): Promise<ReplyOf<'getCourierBill'>> {
   return {
     statusCode: 200,
     message: `Bill ${bill.invoiceNumber}.`,
@@ -25,8 +26,8 @@ export function viewDetail({
         code: bill.billTo.code ?? bill.courierCode,
         company_name: bill.billTo.company_name ?? null,
       },
-      lines: lines.map(viewLine),
-      payments: payments.map(viewPayment),
+      lines: await jsonRows(lines, viewLine),
+      payments: await jsonRows(payments, viewPayment),
     },
     meta: {
       current_page: query.page,

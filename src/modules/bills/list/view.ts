@@ -1,15 +1,16 @@
+import { jsonRows } from '../../../platform/contract/json-text.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { BillRow } from '../shared/bill-row.js';
 import type { BillPage } from './list-bills.js';
 import { countOf } from '../../../platform/values/count-of.js';
 
-export function viewBills({ query, rows, total }: BillPage): ReplyOf<'listCourierBills'> {
+export async function viewBills({ query, rows, total }: BillPage): Promise<ReplyOf<'listCourierBills'>> {
   return {
     statusCode: 200,
     message: `${countOf(total, 'bill')} found.`,
     count: rows.length,
-    data: rows.map(viewBill),
+    data: await jsonRows(rows, viewBill),
     meta: {
       current_page: query.page,
       per_page: query.limit,

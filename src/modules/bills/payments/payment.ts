@@ -5,11 +5,15 @@ import type { ActionInput } from '../shared/action-input.js';
 import { lockBill } from '../shared/locked-bill.js';
 import { currentDate, insertPayment, markVoid, type NewPayment, type SettledRow } from './payment-queries.js';
 
+/** Voided payments count too. A PDF of a bill with 10,000 payments took half a minute. */
+const MAX_PAYMENTS = 1_000;
+
 export type Settled = { billId: string; paymentId: string; row: SettledRow; isChanged: boolean };
 
 /**
  * Records a payment of a published bill. The payment that settles the balance marks it as paid.
- * @throws ApiError validation_failed, bill_not_found, bill_not_published, payment_exceeds_balance
+ * @throws ApiError validation_failed, bill_not_found, bill_not_published, payment_exceeds_balance,
+ *   too_many_payments
  */
 export async function recordPayment(
   ctx: UserContext,
@@ -19,6 +23,9 @@ export async function recordPayment(
     const payment = await readPayment(tx, input);
     const bill = await lockBill(ctx, tx, input.bill_id);
     if (bill.status === 'draft') throw new ApiError('bill_not_published');
+    // Exact, because the bill is locked.
+    if ((await tx.models.billPayment.count({ where: { billId: bill.id } })) >= MAX_PAYMENTS)
+      throw new ApiError('too_many_payments', { args: { limit: MAX_PAYMENTS } });
     const [row] = await tx.query(insertPayment(ctx, bill.id, payment));
     if (!row) throw new ApiError('payment_exceeds_balance', { args: { balance: bill.balance } });
     const { id: paymentId, amountUsd, method, reference, receivedOn } = payment;

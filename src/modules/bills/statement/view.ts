@@ -1,3 +1,4 @@
+import { jsonRows } from '../../../platform/contract/json-text.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { MovementRow } from './queries.js';
@@ -6,7 +7,11 @@ import { countOf } from '../../../platform/values/count-of.js';
 
 type CourierStatement = DataOf<'getCourierStatement'>;
 
-export function viewStatement({ query, account, movements }: Statement): ReplyOf<'getCourierStatement'> {
+export async function viewStatement({
+  query,
+  account,
+  movements,
+}: Statement): Promise<ReplyOf<'getCourierStatement'>> {
   const { from, to, page, limit } = query;
   const total = account.movements;
   return {
@@ -23,7 +28,7 @@ export function viewStatement({ query, account, movements }: Statement): ReplyOf
       paid: Number(account.paid),
       voided: Number(account.voided),
       closing_balance: Number(account.closing_balance),
-      movements: movements.map(viewMovement),
+      movements: await jsonRows(movements, viewMovement),
       ageing: {
         days_0_30: Number(account.days_0_30),
         days_31_60: Number(account.days_31_60),

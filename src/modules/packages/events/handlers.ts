@@ -9,8 +9,8 @@ export function packageEventHandlers() {
   return {
     async listPackageEvents({ ctx, query }) {
       const history = await readHistory(ctx, query.package_id);
-      const data = viewHistory(history);
-      const count = data.events.length;
+      const data = await viewHistory(history);
+      const count = history.events.length;
       return { statusCode: 200, message: `${countOf(count, 'event')}.`, data };
     },
 

@@ -1,15 +1,16 @@
 import type { components } from '../../../../generated/contract.js';
+import { jsonRows } from '../../../platform/contract/json-text.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
 import type { History } from './history.js';
 import type { Recorded } from './record.js';
 
-export function viewHistory({ tracked, events }: History): DataOf<'listPackageEvents'> {
+export async function viewHistory({ tracked, events }: History): Promise<DataOf<'listPackageEvents'>> {
   return {
     package_id: tracked.id,
     house_number: tracked.houseNumber,
     status: tracked.status,
-    events: events.map((event) => ({
+    events: await jsonRows(events, (event) => ({
       event_id: event.id,
       previous_status: event.previousStatus,
       status: event.status,

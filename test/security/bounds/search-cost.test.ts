@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
-import { pageOfCustomers, totalOfCustomers } from '../../src/modules/customers/crud/list-queries.js';
-import { substringMatches } from '../../src/modules/customers/search/queries.js';
-import { listPackages, totalPackages } from '../../src/modules/packages/list/queries.js';
-import { pageOfPrealerts, statsOfPrealerts } from '../../src/modules/prealerts/list-queries.js';
-import { makeContext, type UserContext } from '../../src/platform/context/request-context.js';
-import { sql, type Sql } from '../../src/platform/db/statements.js';
-import { insertWithoutTriggers } from '../support/builders/many-rows.js';
-import { rounds } from '../support/harness/effort.js';
-import { startService, type Service } from '../support/service/service.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { pageOfCustomers, totalOfCustomers } from '../../../src/modules/customers/crud/list-queries.js';
+import { substringMatches } from '../../../src/modules/customers/search/queries.js';
+import { listPackages, totalPackages } from '../../../src/modules/packages/list/queries.js';
+import { pageOfPrealerts, statsOfPrealerts } from '../../../src/modules/prealerts/list-queries.js';
+import { makeContext, type UserContext } from '../../../src/platform/context/request-context.js';
+import { sql, type Sql } from '../../../src/platform/db/statements.js';
+import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
+import { rounds } from '../../support/harness/effort.js';
+import { startService, type Service } from '../../support/service/service.js';
 
 const { IEX, HRB } = DEMO.couriers;
 /** Rows of another courier, and of the courier that searches, in each table. */
