@@ -59,7 +59,7 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'password: it is compared with the hash',
     file: 'src/modules/auth/credentials/passwords.ts',
-    find: 'return canMatch && isSame;',
+    find: 'return canMatch && isSame && !refused.includes(password);',
     replace: 'return canMatch;',
     tests: [
       {

@@ -22,9 +22,7 @@ export const START_UP: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/operations/config.test.ts',
-        titles: [
-          "whoever reads the owner's connection gets one line if APP_ENV is missing, empty or unknown",
-        ],
+        titles: ['gets one line if APP_ENV is missing, empty or unknown'],
       },
     ],
   },
