@@ -187,6 +187,19 @@ describe('the settings that are secrets', () => {
   });
 });
 
+test('two keys of one name are refused, without the keys in the message', () => {
+  const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)];
+  const faultsOf = (env: Record<string, string>) => surveyConfig(env).faults;
+  expect(faultsOf({ ENCRYPTION_KEYS: `1:${first},2:${first},1:${second}` })).toEqual([
+    'ENCRYPTION_KEYS has two keys with the name 1; give the new key another name',
+  ]);
+  expect(faultsOf({ TOKEN_KEYS: `k1:${first},k1:${second}` })).toEqual([
+    'TOKEN_KEYS has two keys with the name k1; give the new key another name',
+  ]);
+  expect(faultsOf({ TOKEN_KEYS: `k1:${first},k2:${second}` })).toEqual([]);
+  expect(faultsOf({ TOKEN_KEYS: `${first},${first}` }).join()).not.toContain('ab');
+});
+
 describe('the credentials of Amazon SES', () => {
   let ses: Ses;
   const SETTINGS = { SES_REGION: 'us-east-1', MAIL_FROM: 'notices@gateway.example' };
