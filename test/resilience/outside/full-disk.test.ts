@@ -133,14 +133,20 @@ describe('a database whose disk is full', () => {
   });
 });
 
-/** A small disk of its own for the database. Only root may mount one, and not in every container. */
-async function mountSmallDisk(): Promise<string | undefined> {
+const mountDisk = (folder: string): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', folder]).status === 0;
+const unmount = (folder: string) => spawnSync('umount', [folder]);
+
+/** Only root may mount a disk, and not in every container. */
+async function canMount(): Promise<boolean> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
   const folder = await makeFolder();
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', folder]);
-  return status === 0 ? folder : undefined;
+  const isMounted = mountDisk(folder);
+  if (isMounted) unmount(folder);
+  return isMounted;
 }
 
-const disk = process.platform === 'linux' && process.getuid?.() === 0 ? await mountSmallDisk() : undefined;
+const withDisk = (await canMount()) ? describe : describe.skip;
 
 /** Writes until the disk is full. Returns the file. */
 function fill(folder: string): string {
@@ -160,13 +166,15 @@ function fill(folder: string): string {
   return path;
 }
 
-(disk ? describe : describe.skip)('a small disk, which only root can mount', () => {
-  const folder = disk ?? '';
+withDisk('a small disk, which only root can mount', () => {
+  let folder: string;
   let database: TestDatabase;
   let service: Service;
   let owner: pg.Client;
 
   beforeAll(async () => {
+    folder = await makeFolder();
+    mountDisk(folder);
     database = await demoDatabase();
     const { rows } = await query(database.ownerUrl, 'show data_directory');
     const { uid, gid } = statSync(String(rows[0]?.['data_directory']));
@@ -186,7 +194,7 @@ function fill(folder: string): string {
     await service.stop();
     await owner.query('drop tablespace small_disk');
     await owner.end();
-    spawnSync('umount', [folder]);
+    unmount(folder);
     await removeFolders();
   }, LIMIT_MS);
 
