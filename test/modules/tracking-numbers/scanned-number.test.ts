@@ -74,6 +74,10 @@ describe('the key that a parcel stores', () => {
     expect(numberIn(barcode)?.key).toBe(key);
   });
 
+  test('the check digit decides between two numbers in a barcode of USPS', () => {
+    expect(numberIn('4203316692419901234567000000000017')?.key).toBe('92419901234567000000000017');
+  });
+
   test('a published barcode finds each number that its candidates name, and has the key of the first of them', () => {
     const wrong = publishedVectors().filter(({ number, isValid }) => {
       const read = numberIn(number);
