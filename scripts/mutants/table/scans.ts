@@ -41,14 +41,14 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/tracking-numbers/scanned-number.ts',
     find: 'return withoutPadding(inside?.trackingNumber ?? folded);',
     replace: 'return withoutPadding(folded);',
-    tests: [{ file: NUMBER, titles: ['is the 14 digits that DPD tells'] }],
+    tests: [{ file: NUMBER, titles: ['a published barcode finds each number that its candidates name'] }],
   },
   {
     name: 'scans: the check digit decides between two numbers in a barcode of USPS',
     file: 'src/modules/tracking-numbers/reader/usps.ts',
     find: '(hasUspsCheckDigit(number) ? 2 : 0)',
     replace: '0',
-    tests: [{ file: NUMBER, titles: ['is the number of 26 digits after a ZIP code of 5'] }],
+    tests: [{ file: NUMBER, titles: ['the check digit decides between two numbers in a barcode of USPS'] }],
   },
   {
     name: 'scans: a courier does not see the claims of a package whose number it sees masked',

@@ -74,6 +74,11 @@ describe('the key that a parcel stores', () => {
     expect(numberIn(barcode)?.key).toBe(key);
   });
 
+  test('the check digit decides between two numbers in a barcode of USPS', () => {
+    // The last 22 digits begin like a number of USPS too. Their check digit is wrong.
+    expect(numberIn('4203316692419400111899223100001234')?.key).toBe('92419400111899223100001234');
+  });
+
   test('a published barcode finds each number that its candidates name, and has the key of the first of them', () => {
     const wrong = publishedVectors().filter(({ number, isValid }) => {
       const read = numberIn(number);
