@@ -51,9 +51,8 @@ export async function readUploadedFile<Column extends string>(
     separatorOf: (text: string) => (found.separator = separatorOf(text, guess)),
   };
   await readCsv(file, (row) => {
-    if (table) return table.take(row);
-    firstRows.push(row);
-    if (firstRows.length === HEADER_ROWS) table = start();
+    if (table) table.take(row);
+    else if (firstRows.push(row) === HEADER_ROWS) table = start();
   });
   table ??= start();
   return table.end(separatorName(found.separator));
@@ -72,7 +71,10 @@ function makeTable<Column extends string>(
   let letters: LetterExample | undefined;
 
   function take({ number, cells, problem }: CsvRow): void {
-    if (problem) return invalid.add(number, [brokenRow(problem)]);
+    if (problem) {
+      invalid.add(number, [brokenRow(problem)]);
+      return;
+    }
     counts.rows += 1;
     if (counts.rows > format.maxRows)
       throw invalidFieldError('file', 'too_many_rows', { limit: format.maxRows });
@@ -81,7 +83,10 @@ function makeTable<Column extends string>(
       return;
     }
     const read = readCells(format.columns, header.positions, cells);
-    if (read.invalid.length > 0) return invalid.add(number, read.invalid);
+    if (read.invalid.length > 0) {
+      invalid.add(number, read.invalid);
+      return;
+    }
     if (encoding === 'Windows-1252') letters ??= lettersIn(number, cells);
     if (hasRoundedNumber(format, read.values)) rounded.push(number);
     const problems = format.takeRow(number, read.values);

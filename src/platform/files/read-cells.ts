@@ -42,6 +42,7 @@ function damageIn(text: string, { kind, isRequired }: ColumnRules): TextProblem 
 }
 
 /** Characters of which a blank cell may consist. U+001A ends the files of some old programs. */
+// oxlint-disable-next-line no-control-regex -- this character is looked for
 const BLANK = /^[\s\u001a\u00ad\u200b\u2060\ufeff]*$/;
 
 export const isBlankRow = (cells: string[]): boolean => cells.every((cell) => BLANK.test(cell));

@@ -36,7 +36,7 @@ const SEVERAL_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Also without the characters that have no width: String.trim() removes only U+FEFF of them. */
-const EDGES = /^[\s\u00ad\u200b\u2060\ufeff]+|[\s\u00ad\u200b\u2060\ufeff]+$/g;
+const EDGE = /[\s\u00ad\u200b\u2060\ufeff]/;
 
 type Rule = { forbidden?: RegExp; isCompact?: boolean; removesSpaces?: boolean; findsDamage?: boolean };
 
@@ -55,13 +55,21 @@ export function readText(kind: TextKind, sent: string): ReadText {
   const { forbidden, isCompact, removesSpaces, findsDamage } = RULES[kind];
   const isPlain = PLAIN.test(sent);
   let text = sent.trim();
-  if (!isPlain && kind !== 'scan') text = text.replace(EDGES, '');
+  if (!isPlain && kind !== 'scan') text = trimEdges(text);
   if (!isPlain && isCompact) text = text.replace(INVISIBLE, '').trim();
   if (removesSpaces) text = text.replace(/\s+/g, '');
   const problem =
     (!isPlain && forbidden ? controlCharacterIn(text, sent, forbidden) : undefined) ??
     (findsDamage ? damageOf(text) : undefined);
   return problem ? { text, problem } : { text };
+}
+
+/** A loop, because a pattern for the end of a text takes quadratic time. */
+function trimEdges(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && EDGE.test(text.charAt(start))) start += 1;
+  while (end > start && EDGE.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
 }
 
 function controlCharacterIn(text: string, sent: string, forbidden: RegExp): TextRuleProblem | undefined {

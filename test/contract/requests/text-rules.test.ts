@@ -166,6 +166,14 @@ describe('the rules', () => {
   });
 });
 
+test('a long text of white space and invisible characters is read in linear time', () => {
+  const started = performance.now();
+  for (const kind of TEXT_KINDS)
+    for (const unit of [' ', '\u200b', '\u00a0', ' \u200b', '#', '1', '="'])
+      readText(kind, `é${unit.repeat(300_000)}é`);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
+
 describe('stored texts', () => {
   test('a customer is one customer, however the code is sent', async () => {
     const names = { first_name: ' Ann ', last_name: 'Lee\u200b' };

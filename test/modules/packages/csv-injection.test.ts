@@ -113,7 +113,7 @@ test('separators without a formula behind them change nothing', () => {
 
 test('a long text of separators is checked in linear time', () => {
   const started = performance.now();
-  harmless(`${'; '.repeat(100_000)}`);
+  harmless('; '.repeat(100_000));
   harmless(`;${' '.repeat(200_000)}x`);
   expect(performance.now() - started).toBeLessThan(1_000);
 });

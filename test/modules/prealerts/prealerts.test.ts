@@ -115,7 +115,7 @@ describe('POST /api/Prealert', () => {
   });
 
   test("responds identically to customers that are a sibling's, inactive or unknown", async () => {
-    const codes = ['HRB-2001', 'IEX-1200', 'NOBODY', 'iex-1001', ' IEX-1001'];
+    const codes = ['HRB-2001', 'IEX-1200', 'NOBODY', 'iex-1001', 'xIEX-1001'];
     const replies = await Promise.all(
       codes.map((UserCode) => submit({ UserCode, TrackingNumber: newNumber() })),
     );
