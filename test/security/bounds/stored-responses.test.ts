@@ -46,7 +46,7 @@ const lines = (line: string, count: number): Call => ({
 
 const badRows = (count: number): Call => ({
   as: 'iex',
-  form: { file: { file: `user_code,first_name,last_name\n${',,\n'.repeat(count)}`, name: 'bad.csv' } },
+  form: { file: { file: `user_code,first_name,last_name\n${'x,,\n'.repeat(count)}`, name: 'bad.csv' } },
 });
 
 const ATTACKS: [string, OperationId, Call][] = [

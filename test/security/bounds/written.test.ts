@@ -118,8 +118,8 @@ function worstCases(id: OperationId, place: string): Case[] {
 const longQuery = (id: OperationId): Record<string, string> =>
   Object.fromEntries(
     parametersOf(id, 'query')
-      .filter(({ schema = {} }) => schema['type'] === 'string' && !schema['enum'] && !schema['format'])
-      .map(({ name, schema = {} }) => [name, 'x'.repeat(Number(schema['maxLength'] ?? 100))]),
+      .filter(({ schema }) => schema['type'] === 'string' && !schema['enum'] && !schema['format'])
+      .map(({ name, schema }) => [name, 'x'.repeat(Number(schema['maxLength'] ?? 100))]),
   );
 
 /** Valid requests, which change something. */

@@ -333,8 +333,8 @@ describe('operations without a body', () => {
   function worstQueries(id: OperationId): string[] {
     const room = 12 * 1024;
     const texts = parametersOf(id, 'query')
-      .filter(({ schema = {} }) => schema['type'] === 'string' && !schema['enum'] && !schema['format'])
-      .flatMap(({ name, schema = {} }) => {
+      .filter(({ schema }) => schema['type'] === 'string' && !schema['enum'] && !schema['format'])
+      .flatMap(({ name, schema }) => {
         const length = Number(schema['maxLength'] ?? 100);
         return ['x', '²', 'ﷺ', '%_'].map((unit) => [name, unit.repeat(length).slice(0, length)]);
       });
