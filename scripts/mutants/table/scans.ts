@@ -146,7 +146,7 @@ export const SCANS: readonly SourceMutant[] = [
   },
   {
     name: 'gate: a package that is on hold and loaded stays on its manifest',
-    file: 'src/modules/manifests/lifecycle/cargo-queries.ts',
+    file: 'src/modules/manifests/lifecycle/package-queries.ts',
     find: 'and o.manifest_id = p.manifest_id)',
     replace: 'and false)',
     tests: [{ file: GATE, titles: ['a package that is on hold and loaded stays on the manifest'] }],

@@ -48,7 +48,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   {
     name: 'http: the content type is normalized to select the schema',
     file: 'src/platform/http/request-hooks.ts',
-    find: "if (mediaType !== MULTIPART) headers['content-type'] = mediaType;",
+    find: "headers['content-type'] = mediaType === MULTIPART ? sent.header : mediaType;",
     replace: '',
     tests: [
       { file: 'test/security/transport/body-kinds.test.ts', titles: ['is parsed as JSON by an operation'] },
