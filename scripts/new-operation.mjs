@@ -78,6 +78,8 @@ function addOperation(operation) {
     /^export const CALLS.*\{\n/m,
     `  ${id}: () => (${callOf(operation)}),\n`,
   );
+  const bound = operation.method === 'post' ? 'application/json: record' : 'query: read';
+  insert('openapi/bounds.yaml', /^operations:\n/m, `  ${id}: { ${bound} }\n`);
   execFileSync(process.execPath, [join(root, 'scripts/generate.mjs')], { stdio: 'inherit' });
   process.stdout.write(nextSteps({ ...operation, contract, handler, test }));
 }

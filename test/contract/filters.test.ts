@@ -51,9 +51,13 @@ function totalIn(id: OperationId, reply: Reply): unknown {
   return reported ?? recordsIn(id, reply).length;
 }
 
-test.each(filters)('$name returns exactly the matching records', async ({ id, field, name }) => {
-  const make = FILTERS[name];
-  if (typeof make !== 'function') return;
+// The others are no filters, for the reason in the table.
+const tested = filters.flatMap((filter) => {
+  const make = FILTERS[filter.name];
+  return typeof make === 'function' ? { ...filter, make } : [];
+});
+
+test.each(tested)('$name returns exactly the matching records', async ({ id, field, make }) => {
   const { value, matches, extraParams = {} } = await make(await readWhole(id, {}), service.owner);
   const all = await readWhole(id, extraParams);
   const expected = all.filter(matches);

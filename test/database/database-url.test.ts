@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { announce, countPrealerts } from '../support/service/client.js';

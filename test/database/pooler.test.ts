@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { SystemCaller } from '../../src/platform/identity/callers.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';

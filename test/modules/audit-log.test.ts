@@ -4,7 +4,7 @@ import { pageOfEntries } from '../../src/modules/audit-log/queries.js';
 import { appendAllToChains } from '../../src/modules/audit-log/append-to-chain.js';
 import { verifyChain } from '../../src/modules/audit-log/verify-chain.js';
 import { openSecrets, type Secrets } from '../../src/platform/access/secrets.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createApp } from '../../src/app.js';
 import { newOneTimePassword } from '../../src/modules/auth/credentials/one-time-password.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';

@@ -9,7 +9,7 @@ import {
   readOwnerCells,
   readOwnerUrl,
 } from '../../src/config/config.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 import { ask } from '../support/service/client.js';
 import {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import bcrypt from 'bcrypt';
 import pg from 'pg';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { DEMO, DEMO_BACKUP_CODES, seedDemo } from '../../src/development/demo/seed.js';
 import { isHouseNumber } from '../../src/modules/packages/intake/house-number.js';
 import { trackingKey } from '../../src/modules/tracking-numbers/tracking-key.js';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,

@@ -321,7 +321,17 @@ describe('labels', () => {
       for (const [key, value] of Object.entries(labels))
         if (key !== 'le') found.set(key, (found.get(key) ?? new Set()).add(`${name}=${value}`));
     }
-    const fixed = ['kind', 'operation', 'outcome', 'pool', 'result', 'state', 'status', 'version'];
+    const fixed = [
+      'kind',
+      'migration',
+      'operation',
+      'outcome',
+      'pool',
+      'result',
+      'state',
+      'status',
+      'version',
+    ];
     expect([...found.keys()].filter((key) => !fixed.includes(key))).toEqual([]);
     const operationsSeen = [...(found.get('operation') ?? [])].map((each) => each.split('=')[1] ?? '');
     expect(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openSecrets } from '../../src/platform/access/secrets.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import { enterScope } from '../../src/platform/db/transactions/admission.js';
 import { sql } from '../../src/platform/db/statements.js';

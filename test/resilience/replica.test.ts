@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO, seedDemo } from '../../src/development/demo/seed.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
 import type { ReplicaOutcome } from '../../src/platform/db/connections/replica.js';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import speakeasy from 'speakeasy';
 import { createApp, type App } from '../../src/app.js';
 import { openSecrets, type EncryptionContext, type Secrets } from '../../src/platform/access/secrets.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 import { signingSecrets, type SigningRow } from '../../src/modules/couriers/settings/webhook-secret.js';
 import { openDb } from '../../src/platform/db/open-database.js';
 import { DEMO } from '../../src/development/demo/seed.js';

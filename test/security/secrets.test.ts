@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { openSecrets, type EncryptionContext } from '../../src/platform/access/secrets.js';
-import { developmentConfig } from '../support/harness/development.js';
+import { developmentConfig } from '../support/staging/development.js';
 
 const secrets = openSecrets(developmentConfig({}).secrets);
 

@@ -212,8 +212,8 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'exports: formulas are neutralised',
     file: 'src/platform/files/csv.ts',
-    find: "&& FORMULA.test(inner) ? `'${inner}` : inner",
-    replace: '? inner : inner',
+    find: "&& FORMULA.test(text) ? `'${text}` : text",
+    replace: '? text : text',
     tests: [
       {
         file: 'test/modules/packages/package-export.test.ts',

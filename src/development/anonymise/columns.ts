@@ -235,7 +235,7 @@ const INVENTORY: Record<string, Table> = {
   },
   'installation.outbound': { keep: 'id paused_at', text: 'server paused_because' },
   'installation.background_migrations': {
-    keep: 'tenant_id rows_done rows_total batch_rows created_at updated_at finished_at',
+    keep: 'tenant_id rows_done rows_total batch_rows findings created_at updated_at finished_at',
     code: 'name status last_key',
     text: 'last_error',
   },

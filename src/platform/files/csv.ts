@@ -33,7 +33,7 @@ const toLine = (cells: readonly Cell[]) => `${cells.map(toField).join(',')}\r\n`
 const NEEDS_QUOTES = /[",;|\t\r\n]|^\s|\s$/;
 
 function toField(cell: Cell): string {
-  const text = String(cell);
+  const text = typeof cell === 'number' ? String(cell) : harmlessInside(cell);
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -55,10 +55,12 @@ const INNER_FORMULA = new RegExp(
 );
 
 /**
- * Prevents CSV injection: puts an apostrophe in front of a text that a spreadsheet program might run as a formula, and behind each
- * separator inside that such a text follows. Such programs treat a cell that begins with an apostrophe as text.
+ * Prevents formula injection in a cell of a CSV or XLSX file: puts an apostrophe in front of a text that a spreadsheet program might
+ * run as a formula. Such programs treat a cell that begins with an apostrophe as text.
  */
-export function harmless(text: string): string {
-  const inner = SEPARATOR.test(text) ? text.replace(INNER_FORMULA, "$&'") : text;
-  return !BEGINS_PLAINLY.test(inner) && FORMULA.test(inner) ? `'${inner}` : inner;
-}
+export const harmless = (text: string): string =>
+  !BEGINS_PLAINLY.test(text) && FORMULA.test(text) ? `'${text}` : text;
+
+/** The same for CSV, behind each separator inside the text that a formula follows. */
+const harmlessInside = (text: string): string =>
+  SEPARATOR.test(text) ? text.replace(INNER_FORMULA, "$&'") : text;

@@ -99,11 +99,11 @@ describe('control characters', () => {
     async (_name, input) => {
       const reply = await service.call(input.id, input.callWith('a\u0007b'));
       const errors = (reply.body['errors'] ?? []) as { field: string; code: string; message: string }[];
-      const named = errors.filter(({ field }) => isNamed(field, input.field));
-      expect([
-        reply.status,
-        named.some(({ message }) => message.includes('U+0007, which is at position 2')),
-      ]).toEqual([400, true]);
+      const messages = errors
+        .filter(({ field }) => isNamed(field, input.field))
+        .map(({ message }) => message);
+      expect(reply.status).toBe(400);
+      expect(messages).toContainEqual(expect.stringContaining('U+0007, which is at position 2'));
     },
   );
 });

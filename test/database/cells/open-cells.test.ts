@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ConfigError, readOwnerCells } from '../../../src/config/config.js';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { openCells } from '../../../src/startup/cells.js';
 import { freshDatabase, type TestDatabase } from '../../support/service/database.js';

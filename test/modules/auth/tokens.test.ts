@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { startService, type Service } from '../../support/service/service.js';
 
 let service: Service;

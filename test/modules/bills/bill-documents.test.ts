@@ -479,7 +479,7 @@ describe('CSV download', () => {
     const number = `INV-T-${billId.slice(-8)}`;
     expect((await cellsOf('admin', billId)).slice(1)).toEqual([
       [number, '1', 'package', '2026-10-05', "'@h", "'-5", "'=1+1", '2.5', "'+t", '', '12.00', ''],
-      [number, '2', 'air_freight', '', '', '', '', '4.25', '', '1.75', '7.44', "'\t=1"],
+      [number, '2', 'air_freight', '', '', '', '', '4.25', '', '1.75', '7.44', "'\t'=1"],
       [number, '3', 'adjustment', '', '', '', '', '', '', '', '-15.00', `'-15 "off", because\r\nof rain`],
     ]);
   });

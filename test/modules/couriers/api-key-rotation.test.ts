@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createApp, type App } from '../../../src/app.js';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';

@@ -3,7 +3,7 @@ import bcrypt from 'bcrypt';
 import type pg from 'pg';
 import { createApp, type App } from '../../../src/app.js';
 import { newOneTimePassword } from '../../../src/modules/auth/credentials/one-time-password.js';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { openDb } from '../../../src/platform/db/open-database.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { whileInactive } from '../../support/harness/inactive-courier.js';

@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createApp } from '../../../src/app.js';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { makeKeyedLimiter } from '../../../src/platform/concurrency/keyed-limiter.js';
 import { codeOf, logIn } from '../../support/service/client.js';

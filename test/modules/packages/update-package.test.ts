@@ -249,7 +249,7 @@ describe('customer of a package', () => {
       [IEX],
     );
     const id = await addPackage();
-    for (const user_code of ['NOBODY', 'HRB-2001', 'iex-1002', ' ', String(inactive?.['user_code'])]) {
+    for (const user_code of ['NOBODY', 'HRB-2001', 'iex-1002', String(inactive?.['user_code'])]) {
       const reply = await update('admin', id, { user_code, weight: 9 });
       expect(reply).toMatchObject({
         status: 400,

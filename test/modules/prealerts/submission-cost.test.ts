@@ -5,7 +5,7 @@ import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql } from '../../../src/platform/db/statements.js';
 import { newId } from '../../../src/platform/values/ids.js';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { dropSearchIndexes } from '../../support/builders/many-rows.js';
 import { startService, type Service } from '../../support/service/service.js';
 

@@ -4,6 +4,9 @@ import { readScan } from '../../../src/modules/tracking-numbers/read-scan.js';
 import { rounds } from '../../support/harness/effort.js';
 import { LAYERS, NOISE, STORED_NOISE } from '../../support/scans/noise.js';
 import { publishedVectors } from './data-set.js';
+import { matching } from '../../support/assertions/matching.js';
+
+const NOISY = matching(STORED_NOISE, '*LCL-1*', 'LCL\u200b1', 'LCL\u001d1', ' LCL1');
 
 const WITHOUT_FORMAT = ['LCL-1', 'DROPOFF-20240902-225642-547', 'X1', '00961', '7K3M9QW', 'Ä-ß-1', 'box 17'];
 
@@ -26,7 +29,7 @@ test.each(Object.entries(NOISE))(
 
 test.each(Object.entries(NOISE))('%s is not stored', (_name, make) => {
   const texts = [...PUBLISHED, ...WITHOUT_FORMAT].map((number) => readScan(make(number)).text);
-  expect(texts.filter((text) => STORED_NOISE.test(text))).toEqual([]);
+  expect(texts.filter((text) => NOISY.test(text))).toEqual([]);
 });
 
 const number = fc.oneof(
@@ -46,7 +49,7 @@ test('several kinds of noise together change the key of no number, and what is s
       const scan = scanned(label(spell(plain)));
       expect(keyOf(scan)).toEqual(keyOf(plain));
       expect(keyOf(readScan(scan).text)).toEqual(keyOf(plain));
-      expect(readScan(scan).text).not.toMatch(STORED_NOISE);
+      expect(readScan(scan).text).not.toMatch(NOISY);
     }),
     { numRuns: rounds(2_000, 50_000) },
   );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { startCollector, type Collector } from '../../support/harness/collector.js';

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
-import { developmentConfig } from '../../support/harness/development.js';
+import { developmentConfig } from '../../support/staging/development.js';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { makeSampler } from '../../../src/platform/tracing/sampler.js';
 import { hang, startReceiver } from '../../support/receivers/receiver.js';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { developmentConfig } from '../harness/development.js';
+import { developmentConfig } from '../staging/development.js';
 import { seedDemo } from '../../../src/development/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';

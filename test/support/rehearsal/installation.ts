@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { developmentConfig } from '../harness/development.js';
+import { developmentConfig } from '../staging/development.js';
 import { openSecrets, type Secrets } from '../../../src/platform/access/secrets.js';
 import { startReceiver, type Receiver } from '../receivers/receiver.js';
 import { setEndpoints } from '../receivers/webhooks.js';

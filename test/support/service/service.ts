@@ -3,7 +3,7 @@ import pg from 'pg';
 import { createApp, type App, type AppOptions } from '../../../src/app.js';
 import { startBackground } from '../../../src/jobs/background.js';
 import type { Config } from '../../../src/config/config.js';
-import { developmentConfig } from '../harness/development.js';
+import { developmentConfig } from '../staging/development.js';
 import { openDb, type DbOptions } from '../../../src/platform/db/open-database.js';
 import { makeResponseValidator, validateResponses } from '../contract/response-validator.js';
 import type { Db } from '../../../src/platform/db/database.js';
