@@ -101,9 +101,10 @@ export async function prepareCell(
   const setting = `DATABASE_CELLS (${name})`;
   await assertReachable(setting, url);
   await assertMigrated(url);
+  const role = await roleToAssume(config, setting, url);
   await assertSafe(config, setting, url);
   await recordUse(config, url, log);
-  return { url, ...(await roleToAssume(config, setting, url)) };
+  return { url, ...role };
 }
 
 async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedServer> {

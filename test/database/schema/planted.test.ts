@@ -29,12 +29,7 @@ let copies = 0;
 
 beforeAll(async () => {
   server = await startOwnServer();
-  const script = readFileSync(join(projectRoot, 'deploy/postgres/roles.sql'), 'utf8')
-    .replace(/^\\set.*$/gm, '')
-    .replace(":'owner_password'", "'owner'")
-    .replace(":'login_password'", "'login'");
-  for (const statement of script.replaceAll(/--.*$/gm, '').split(';'))
-    if (statement.trim()) await server.query(statement);
+  for (const statement of roleStatements()) await server.query(statement);
   await migrate(server.urlOf('crossdock', OWNER), MIGRATIONS);
 }, LIMIT_MS);
 
@@ -44,6 +39,22 @@ afterAll(async () => {
   await server.stop();
   await removeFolders();
 }, LIMIT_MS);
+
+/** Returns what psql runs of deploy/postgres/roles.sql on a new server, for the default name. This machine may lack psql. */
+function roleStatements(): string[] {
+  const script = readFileSync(join(projectRoot, 'deploy/postgres/roles.sql'), 'utf8');
+  const [, statements = ''] = script.split(/^\\set login .*$/m);
+  return statements
+    .replaceAll(/--.*$/gm, '')
+    .replaceAll(/select [^;]*\\gset/g, '')
+    .replaceAll(/^\\.*$/gm, '')
+    .replaceAll(/:'(owner|login)_password'/g, "'$1'")
+    .replaceAll(/:"(owner|login)"/g, 'crossdock_$1')
+    .replaceAll(':"name"', 'crossdock')
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
 
 /** Runs statements of a superuser in a copy of the database, and returns the lines with which a start ends. */
 async function startAfter(statements: string, undo = ''): Promise<string[]> {
