@@ -1193,7 +1193,7 @@ export interface paths {
          *     | `reference` | no | `order`, `order_number`, `order_no`, `order_id`, `referencia`, `pedido`, `número de pedido`, `orden` |
          *
          *     Capital letters, accents, spaces and signs in these names do not matter: `Tracking Number` is `tracking_number`. Other
-         *     columns are ignored. Rows above the header, such as a title, are not read, if the header is among the first 20
+         *     columns are ignored, and names beyond the 200th cell. Rows above the header, such as a title, are not read, if the header is among the first 20
          *     rows. The response says how the file was read: `file` has the encoding, the separator, the row of the header and
          *     the columns. `warnings` says what to check.
          *

@@ -16,15 +16,20 @@ export const plainName = (cell: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{Nd}]/gu, '');
 
+/** Rows can have 60,000 cells, and the header is searched in twenty rows in one turn of the event loop. */
+const MAX_HEADER_CELLS = 200;
+
+const plainNames = (cells: string[]): string[] => cells.slice(0, MAX_HEADER_CELLS).map(plainName);
+
 /** Returns how many columns a row names. */
 export function countNames<Column extends string>(table: ColumnTable<Column>, cells: string[]): number {
-  const names = new Set(cells.map(plainName));
+  const names = new Set(plainNames(cells));
   return columnsOf(table).filter((column) => table[column].names.some((name) => names.has(name))).length;
 }
 
 /** Returns whether a row names all columns that a file must have. */
 export function isHeader<Column extends string>(table: ColumnTable<Column>, cells: string[]): boolean {
-  const names = new Set(cells.map(plainName));
+  const names = new Set(plainNames(cells));
   return columnsOf(table)
     .filter((column) => table[column].isRequired)
     .every((column) => table[column].names.some((name) => names.has(name)));
@@ -42,7 +47,7 @@ export function readHeader<Column extends string>(
   cells: string[],
   inOrder: boolean,
 ): Positions<Column> {
-  const names = cells.map(plainName);
+  const names = plainNames(cells);
   const columns = columnsOf(table);
   const found = columns.map((column) =>
     names.flatMap((name, position) => (table[column].names.includes(name) ? position : [])),
@@ -68,14 +73,17 @@ function missingColumn<Column extends string>(table: ColumnTable<Column>, cells:
 }
 
 const MAX_SHOWN_CHARS = 120;
+const MAX_SHOWN_CELLS = 60;
 
 /** Returns the cells of a row for a message. */
 export function shown(cells: string[]): string {
   const text = cells
+    .slice(0, MAX_SHOWN_CELLS)
     .map((cell) => cell.replace(/[\p{Cc}\p{Cf}]/gu, ' ').trim())
     .join(' | ')
     .toWellFormed();
-  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text;
+  const isCut = text.length > MAX_SHOWN_CHARS || cells.length > MAX_SHOWN_CELLS;
+  return isCut ? `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}…` : text;
 }
 
 // Object.keys() returns the keys of the table.

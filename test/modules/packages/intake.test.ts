@@ -97,7 +97,7 @@ describe('stored package', () => {
   test('stores all fields, a house number, a first event and an audit entry, and sends no webhook without an owner', async () => {
     const number = newNumber();
     const carrierId = demoId('demo', 'carrier', 1);
-    const text = { package_type: ' Box ', shipper: "O'Brien & Søn ✓", description: '<b>3</b> books\nand 😀' };
+    const text = { package_type: 'Box', shipper: "O'Brien & Søn ✓", description: '<b>3</b> books\nand 😀' };
     const measures = { weight: 4.125, length: 14, width: 10.5, height: 6.25 };
     const body = {
       ...text,
@@ -322,7 +322,7 @@ describe('owner named in the body', () => {
   test('the event contains every measured field as a number or string', async () => {
     const measures = { weight: 4.125, length: 14, width: 10.5, height: 6.25 };
     const texts = {
-      package_type: ' Box ',
+      package_type: 'Box',
       shipper: "O'Brien & Søn ✓",
       description: '<b>3</b> books\nand 😀',
     };
@@ -377,7 +377,7 @@ describe('owner named in the body', () => {
     expectReceipt(await receive({ tracking_number: newNumber(), user_code: 'TWIN-2' }), { courier_id: HRB });
   });
 
-  test.each(['IEX-1200', 'iex-1001', ' IEX-1001', 'TWO-3001', '', 'IEX-%'])(
+  test.each(['IEX-1200', 'iex-1001', 'IEX 1001', 'TWO-3001', '', 'IEX-%'])(
     'rejects the user_code %j, which is no active customer of the tenant, with 400 and stores nothing',
     async (user_code) => {
       const number = newNumber();
