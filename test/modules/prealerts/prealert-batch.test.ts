@@ -111,7 +111,9 @@ describe('lines', () => {
       const single = await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body: line });
       const { code, message, errors } = single.body;
       // The limit of a body is that of a line, but it is called a body.
-      const words = code === 'body_too_large' ? 'The line is larger than 64 KiB. Shorten it.' : message;
+      const tooLong =
+        'The line is larger than 64 KiB. Shorten it. If you send a file with curl, use --data-binary: with -d, curl removes the line ends.';
+      const words = code === 'body_too_large' ? tooLong : message;
       expect(resultsOf(reply)[index]).toEqual({
         line: index + 1,
         status,
