@@ -150,7 +150,7 @@ async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string
 async function assertMigrated(url: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch(
     (error: unknown) => {
-      throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run npm run doctor.`]);
+      throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
     },
   );
   if (pending.length === 0) return;

@@ -115,10 +115,10 @@ describe('warehouses', () => {
     ]);
   });
 
-  test('need only a name, which is stored as sent', async () => {
+  test('need only a name, which is stored trimmed', async () => {
     const created = await manage({ action: 'create', name: ' Dépôt  2 ', city: '', email: ' ' });
     const nothing = { address: null, city: null, country: null, phone: null, email: null };
-    expect(created.body['data']).toMatchObject({ name: ' Dépôt  2 ', ...nothing });
+    expect(created.body['data']).toMatchObject({ name: 'Dépôt  2', ...nothing });
     await remove(idOf(created));
   });
 
@@ -157,11 +157,11 @@ describe('warehouses', () => {
   test('are rejected with invalid fields, each of which is named', async () => {
     const bad = {
       name: 'a\nb',
-      address: 'a\u2028',
+      address: 'a\u2028b',
       city: 'a\u0007',
-      country: 'a\r',
-      phone: '\t',
-      email: 'desk',
+      country: 'a\rb',
+      phone: '1\t2',
+      email: 'desk\u0000@example.com',
     };
     for (const action of [{ action: 'create' }, { action: 'update', warehouse_id: MEDLEY }]) {
       const reply = await manage({ ...action, ...bad });
@@ -169,6 +169,8 @@ describe('warehouses', () => {
       const fields = (reply.body['errors'] as { field: string }[]).map(({ field }) => field);
       expect(fields.sort()).toEqual(Object.keys(bad).sort());
     }
+    const noAddress = await manage({ action: 'update', warehouse_id: MEDLEY, email: 'desk' });
+    expect(noAddress).toMatchObject({ status: 400, body: { errors: [{ field: 'email' }] } });
     for (const name of ['', ' ', '\u00a0'])
       expect((await manage({ action: 'create', name })).status).toBe(400);
   });

@@ -219,7 +219,7 @@ describe('documents, comments and the contract contain only names that exist', (
 });
 
 // Exported so that tests can compare results with it.
-const FOR_TESTS = ['isHouseNumber'];
+const FOR_TESTS = ['isHouseNumber', 'typeIn'];
 
 test('every export of src/ is used outside tests', () => {
   const codeOf = (path: string) => read(path).replace(SCRIPT_COMMENT, '');

@@ -8,7 +8,9 @@ import { parse, parseAllDocuments } from 'yaml';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
 import { isPublicAddress } from '../../../src/platform/outbound/addresses.js';
-import { outputOf, testWith } from '../../support/harness/programs.js';
+import { outputOf, makeTestWith } from '../../support/harness/programs.js';
+
+const testWith = makeTestWith(test);
 
 // deploy/helm, by its schema, and as Helm renders it where it is installed.
 

@@ -3,8 +3,10 @@ import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { findProgram, outputOf, testWith, titleWith } from '../../support/harness/programs.js';
+import { findProgram, outputOf, makeTestWith, titleWith } from '../../support/harness/programs.js';
 import { makeFolder, removeFolders } from '../../support/service/processes.js';
+
+const testWith = makeTestWith(test);
 
 // The files of deploy/, as the tools read them that use them.
 

@@ -108,6 +108,7 @@ describe('the application of a release', () => {
       ['rewrap'],
       ['anonymise'],
       ['restore-report', '--since', '2026-12-01T10:00:00Z', '--out', join(installed, 'report')],
+      ['rehash'],
       ['remove-published'],
     ];
     const programs = PROGRAMS.map((path) => basename(path, '.ts')).filter(

@@ -158,6 +158,7 @@ describe('the settings that are secrets', () => {
   test('are in no report of doctor', () => {
     const url = (n: number) => `postgres://login:password-of-url-${n}@127.0.0.1/crossdock`;
     const env = {
+      APP_ENV: 'development',
       DATABASE_URL: url(1),
       DATABASE_DIRECT_URL: url(2),
       DATABASE_OWNER_URL: url(3),
@@ -189,7 +190,7 @@ describe('the settings that are secrets', () => {
 
 test('two keys of one name are refused, without the keys in the message', () => {
   const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)];
-  const faultsOf = (env: Record<string, string>) => surveyConfig(env).faults;
+  const faultsOf = (env: Record<string, string>) => surveyConfig({ APP_ENV: 'development', ...env }).faults;
   expect(faultsOf({ ENCRYPTION_KEYS: `1:${first},2:${first},1:${second}` })).toEqual([
     'ENCRYPTION_KEYS has two keys with the name 1; give the new key another name',
   ]);
@@ -202,7 +203,7 @@ test('two keys of one name are refused, without the keys in the message', () => 
 
 describe('the credentials of Amazon SES', () => {
   let ses: Ses;
-  const SETTINGS = { SES_REGION: 'us-east-1', MAIL_FROM: 'notices@gateway.example' };
+  const SETTINGS = { APP_ENV: 'development', SES_REGION: 'us-east-1', MAIL_FROM: 'notices@gateway.example' };
   const KEY = { AWS_ACCESS_KEY_ID: 'AKIDOFAFILE', AWS_SECRET_ACCESS_KEY: 'secret' };
 
   beforeAll(async () => {

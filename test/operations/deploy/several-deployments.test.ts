@@ -66,6 +66,7 @@ describe('make-secrets.sh', () => {
     expect(existsSync(join(folder, 'DATABASE_DIRECT_URL'))).toBe(pooled !== undefined);
     if (pooled) expect(secretOf(folder, 'DATABASE_DIRECT_URL')).toMatch(url('login', direct));
     const { faults } = parseSettings({
+      APP_ENV: 'development',
       SECRETS_DIR: folder,
       ...(pooled ? { DATABASE_POOLER: 'transaction' } : {}),
     });

@@ -214,7 +214,10 @@ const INSTALLATIONS: Fault[][] = [
       sql: `create function no_space() returns event_trigger language plpgsql as $$
               begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
             create event trigger no_space on ddl_command_start when tag in ('CREATE TABLE') execute function no_space()`,
-      sees: [['storage', 'problem', /^The database stores nothing: could not extend file/]],
+      sees: [
+        ['storage', 'problem', /^The database stores nothing: could not extend file/],
+        ['schema', 'warning', /^The function public\.no_space\(\) is unknown/],
+      ],
     },
     {
       title: 'one value in two settings',

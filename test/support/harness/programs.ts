@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { test } from '@jest/globals';
+import type { test as jestTest } from '@jest/globals';
 
 /** Returns the path of a program of this machine by one of its names; undefined if it has none of them. */
 export function findProgram(...names: string[]): string | undefined {
@@ -22,20 +22,24 @@ function isExecutable(path: string): boolean {
 export const titleWith = (title: string, missing: (string | undefined)[]): string =>
   missing.some(Boolean) ? `${title} (skipped: no ${missing.filter(Boolean).join(', ')})` : title;
 
-/** Declares a test that is skipped, with the reason in its title, if none of the programs is installed. */
-export function testWith(
-  names: string[],
-  title: string,
-  run: (program: string) => void | Promise<void>,
-  limitMs?: number,
-): void {
-  const program = findProgram(...names);
-  (program ? test : test.skip)(
-    titleWith(title, [program ? undefined : names.join(' or ')]),
-    () => run(program ?? ''),
-    limitMs,
-  );
-}
+/**
+ * Returns a function that declares a test, which is skipped, with the reason in its title, if none of the programs is installed.
+ *
+ * @param test that of the test file: files share the modules of this folder, and each has its own
+ */
+export const makeTestWith =
+  (test: typeof jestTest) =>
+  (
+    names: string[],
+    title: string,
+    run: (program: string) => void | Promise<void>,
+    limitMs?: number,
+  ): void => {
+    const program = findProgram(...names);
+    const declare = program ? test : test.skip;
+    const missing = program ? undefined : names.join(' or ');
+    declare(titleWith(title, [missing]), () => run(program ?? ''), limitMs);
+  };
 
 /** Runs a program with this environment and no other, and returns its output. Throws if it fails. */
 export function outputOf(

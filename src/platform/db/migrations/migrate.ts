@@ -90,7 +90,7 @@ function assertInOrder(pending: Migration[], history: HistoryRow[]): void {
   if (early.length === 0) return;
   throw new Error(
     `${early.join(', ')} ${early.length === 1 ? 'sorts' : 'sort'} before ${last}, which is applied, so nothing is applied. If a ` +
-      'branch has added it, rename its folder so that it sorts last, as npm run new:migration does. Otherwise use the release ' +
+      'branch has added it, rename its folder so that it sorts last. Otherwise use the release ' +
       'that the database belongs to.',
   );
 }
@@ -102,7 +102,7 @@ function describeFailure({ name, isConcurrent }: Migration, cause: unknown): Err
     ? 'Statements before the failed one are kept, and the next run continues'
     : 'Nothing of it is applied, and the migrations before it are';
   return new Error(
-    `The migration ${name} failed: ${reason}. ${state}. Correct the cause, and run npm run migrate again.`,
+    `The migration ${name} failed: ${reason}. ${state}. Correct the cause, and run ${commandLine('migrate')} again.`,
     {
       cause,
     },

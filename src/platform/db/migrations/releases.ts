@@ -48,7 +48,7 @@ export function compareNames(
       .filter((name) => !released.includes(name) && name <= last)
       .map(
         (name) =>
-          `${name} sorts before ${last}, the last migration of version ${version}. Rename its folder with npm run new:migration.`,
+          `${name} sorts before ${last}, the last migration of version ${version}. Rename its folder so that it sorts last.`,
       ),
   ];
 }
