@@ -89,7 +89,7 @@ describe('the migrations after the last release', () => {
       `${second} of version ${version} is missing or was renamed. Restore its folder.`,
     ]);
     expect(compared([first, `${first}_again`, ...names.slice(1)])).toEqual([
-      `${first}_again sorts before ${release.last}, the last migration of version ${version}. Rename its folder with npm run new:migration.`,
+      `${first}_again sorts before ${release.last}, the last migration of version ${version}. Rename its folder so that it sorts last.`,
     ]);
     expect(compared([...names, '29990101000000_later'])).toEqual([]);
   });
