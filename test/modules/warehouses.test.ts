@@ -161,7 +161,7 @@ describe('warehouses', () => {
       city: 'a\u0007',
       country: 'a\rb',
       phone: '1\t2',
-      email: 'desk\u0000@example.com',
+      email: 'desk\u0007@example.com',
     };
     for (const action of [{ action: 'create' }, { action: 'update', warehouse_id: MEDLEY }]) {
       const reply = await manage({ ...action, ...bad });

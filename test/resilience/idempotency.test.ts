@@ -5,6 +5,7 @@ import { developmentConfig } from '../support/staging/development.js';
 import { makeContext } from '../../src/platform/context/request-context.js';
 import { enterScope } from '../../src/platform/db/transactions/admission.js';
 import { sql } from '../../src/platform/db/statements.js';
+import { QUOTAS } from '../../generated/bounds.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { deleteExpired } from '../../src/jobs/retention.js';
@@ -129,6 +130,7 @@ describe('every operation that accepts a key', () => {
       expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
       expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
       await expectInProgress(operation, call, title);
+      await expectQuota(operation, call, title);
     },
   );
 
@@ -152,6 +154,30 @@ describe('every operation that accepts a key', () => {
     } finally {
       await holder.query('rollback');
       holder.release();
+    }
+  }
+
+  /** Sends the same request when the caller has stored as many bytes of responses as it may. */
+  async function expectQuota(operation: (typeof acceptingKey)[number], call: Call, title: string) {
+    const [kind, id] = call.key ? ['courier', iex.courierId] : ['user', DEMO.users.admin];
+    const own = [DEMO.tenants.demo, kind, id];
+    const { rows } = await service.owner.query<{ used: string }>(
+      `insert into principal_quotas (tenant_id, principal_kind, principal_id, courier_id, kind, period_start, used)
+       values ($1, $2, $3, $4, 'stored_bytes', date_trunc('day', now() at time zone 'UTC') at time zone 'UTC', $5)
+       on conflict (tenant_id, principal_kind, principal_id, kind, period_start)
+       do update set used = principal_quotas.used + excluded.used returning used`,
+      [...own, call.key ? iex.courierId : null, QUOTAS.stored_bytes.limit],
+    );
+    expect(rows).toHaveLength(1);
+    try {
+      const reply = await service.call(operation, withKey(call, `stored-${title}`.replaceAll(' ', '-')));
+      expect([reply.status, codeOf(reply)]).toEqual([429, 'quota_exceeded']);
+    } finally {
+      await service.owner.query(
+        `update principal_quotas set used = greatest(used - $4, 0)
+         where tenant_id = $1 and principal_kind = $2 and principal_id = $3 and kind = 'stored_bytes'`,
+        [...own, QUOTAS.stored_bytes.limit],
+      );
     }
   }
 

@@ -562,3 +562,9 @@ test('the audit log contains the user, the file and every written customer befor
     },
   ]);
 });
+
+test('a header that names a column twice is refused', async () => {
+  await expectRefused('first_name,user_code,last_name,user_code\nAnn,TWICE-1,Lee,TWICE-2\n', [
+    'file repeated',
+  ]);
+});

@@ -243,3 +243,11 @@ test('10,000 rows are stored at once', async () => {
   );
   expect(tallies[0].tallied).toBe(tallies[0].stored);
 }, 60_000);
+
+test('a file of blank rows is refused, and the message names what was expected', async () => {
+  const before = await fingerprint(service.owner);
+  const reply = await upload(lines(',,,,', ' , ,,,'));
+  expect([reply.status, errorsOf(reply)]).toEqual([400, ['file nothing_read']]);
+  expect(JSON.stringify(reply.body['errors'])).toContain('tracking_number, user_code');
+  expect(await fingerprint(service.owner)).toEqual(before);
+});

@@ -44,7 +44,7 @@ test('without a contact, the path responds with 404 in the envelope', () =>
 test.each(['security', 'a@b c@d', 'http://gateway.example', 'a@b\nContact: mailto:evil@x', 'a@b,'])(
   'the contact %j is refused',
   (SECURITY_CONTACT) => {
-    expect(parseSettings({ SECURITY_CONTACT }).faults).toEqual([
+    expect(parseSettings({ APP_ENV: 'development', SECURITY_CONTACT }).faults).toEqual([
       'SECURITY_CONTACT must be an e-mail address or an https:// URL, or several joined by commas',
     ]);
   },
