@@ -247,7 +247,7 @@ test('10,000 rows are stored at once', async () => {
 test('a file of blank rows is refused, and the message names what was expected', async () => {
   const before = await fingerprint(service.owner);
   const reply = await upload(lines(',,,,', ' , ,,,'));
-  expect([reply.status, errorsOf(reply)]).toEqual([400, ['file nothing_read']]);
+  expect([reply.status, errorsOf(reply)]).toEqual([400, ['file format']]);
   expect(JSON.stringify(reply.body['errors'])).toContain('tracking_number, user_code');
   expect(await fingerprint(service.owner)).toEqual(before);
 });
