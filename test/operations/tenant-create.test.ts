@@ -214,7 +214,12 @@ describe('a password chosen by a person', () => {
         'asked.example.com',
       ];
       const terminal = spawn('script', ['-qec', command.map((word) => `'${word}'`).join(' '), '/dev/null'], {
-        env: { PATH: process.env['PATH'], TERM: 'xterm', DATABASE_OWNER_URL: ownerUrl },
+        env: {
+          PATH: process.env['PATH'],
+          TERM: 'xterm',
+          APP_ENV: 'development',
+          DATABASE_OWNER_URL: ownerUrl,
+        },
       });
       let shown = '';
       terminal.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { meaningOfError } from './violations.js';
+import { meaningOfError, sqlStateOf } from './violations.js';
 import { readVersion } from './connections/roles.js';
 
 const PAUSE_MS = 500;
@@ -16,8 +16,12 @@ export async function awaitServer(url: string, limitMs: number): Promise<void> {
       await readVersion(url);
       return;
     } catch (error) {
-      if (meaningOfError(error) !== 'unavailable' || performance.now() > deadlineMs) throw error;
+      if (!mayStart(error) || performance.now() > deadlineMs) throw error;
       await sleep(PAUSE_MS);
     }
   }
 }
+
+/** A refused login (28) and a missing database (3D) may be temporary for a request, but not while a server starts. */
+const mayStart = (error: unknown): boolean =>
+  meaningOfError(error) === 'unavailable' && !/^(28|3D)/.test(sqlStateOf(error) ?? '');

@@ -417,6 +417,7 @@ test(
   async () => {
     const config = readConfig({ APP_ENV: 'development', DATABASE_URL: server.urlOf('crossdock', OWNER) });
     const prepared = await prepareDatabase(config, () => undefined, true);
+    expect(prepared.url).toContain('/crossdock');
     await prepared.stop();
   },
   LIMIT_MS,

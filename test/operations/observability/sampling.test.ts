@@ -118,7 +118,8 @@ test(
       expect(performance.now() - began).toBeLessThan(5_000);
       const stopping = performance.now();
       expect(await replica.stop()).toEqual({ code: 0, signal: null });
-      expect(performance.now() - stopping).toBeLessThan(3_000);
+      // A replica whose /ready was asked lately fails it for 3 s first.
+      expect(performance.now() - stopping).toBeLessThan(6_000);
     } finally {
       await endProcesses();
       await collector.stop();
