@@ -116,6 +116,16 @@ const sessions = async (token: string) =>
   (await ask(replica.url, { path: '/api/Sessions.php', headers: { authorization: `Bearer ${token}` } }))
     .status;
 
+/** The encrypted secrets that sign the webhooks of the courier. */
+const webhookSecrets = () =>
+  withClient(database.ownerUrl, async (client) => {
+    const { rows } = await client.query<{ cipher: string | null }>(
+      'select unnest(array[webhook_secret_cipher, webhook_previous_secret_cipher]) as cipher from couriers where id = $1',
+      [DEMO.couriers.IEX],
+    );
+    return rows.flatMap(({ cipher }) => cipher ?? []);
+  });
+
 /** Signs a token of a session again with another key. */
 function forge(token: string, kid: string, key: string): string {
   const [, claims = ''] = token.split('.');
@@ -186,19 +196,35 @@ describe('docs/leaked-secrets.md', () => {
   });
 
   declare('API key of a courier: the old key stops at once', async () => {
+    const submit = () =>
+      ask(replica.url, {
+        method: 'POST',
+        path: '/api/Prealert.php',
+        headers: { 'x-api-key': DEMO.apiKeys.IEX },
+        body: {},
+      });
+    expect((await submit()).status).toBe(400);
     runBlocks(['api-key', 'api-key-proof']);
+    expect((await submit()).status).toBe(403);
   });
 
   declare('webhook secret: two rotations leave only new secrets', async () => {
     // Without a secret there is nothing to leak.
     runBlocks(['webhook-secret']);
+    const before = await webhookSecrets();
     runBlocks(['webhook-secret', 'webhook-secret-proof']);
+    const after = await webhookSecrets();
+    expect(before.length).toBeGreaterThan(0);
+    expect(after.length).toBeGreaterThan(0);
+    expect(after.filter((cipher) => before.includes(cipher))).toEqual([]);
   });
 
   declare('database login: the old password is refused, the service works with the new one', async () => {
+    const leaked = secretOf('DATABASE_URL');
     runBlocks(['database-login']);
     await restart();
     runBlocks(['database-login-proof']);
+    await expect(withClient(leaked, (client) => client.query('select 1'))).rejects.toThrow('password');
   });
 
   declare('account: its sessions end', async () => {
@@ -209,8 +235,10 @@ describe('docs/leaked-secrets.md', () => {
       ]),
     );
     const given = { USER_ID: String(rows[0]?.id), STOLEN: stolen };
+    expect(await sessions(stolen)).toBe(200);
     runBlocks(['account'], given);
     runBlocks(['account-proof'], given);
+    expect(await sessions(stolen)).toBe(401);
   });
 
   declare('every block with a name was run', async () => {
