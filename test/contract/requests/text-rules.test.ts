@@ -162,7 +162,7 @@ describe('the rules', () => {
     ...['#####', '##', '#NAME?', '#N/A', '#REF!', '#¡VALOR!', '#N/D', '="00123"', '=  "1"', "'00123", "'-5"],
   ])('a code refuses %j, which a spreadsheet left', (sent) => {
     expect(readText('code', ` ${sent} `).problem?.[1]).toEqual({ text: sent });
-    expect(readText('scan', sent).problem).toBeDefined();
+    expect(readText('scan', sent).problem).toEqual(expect.any(Array));
   });
 });
 
