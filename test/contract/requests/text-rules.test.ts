@@ -115,6 +115,10 @@ describe('the rules', () => {
     ['code', 'T\u200bR\u00ad-\u20601\ufeff', 'TR-1'],
     ['code', '\u202aTR-1\u202c', 'TR-1'],
     ['code', '\u200e \u200fTR-1 \r\n', 'TR-1'],
+    ['code', 'IEX-1001\u3164', 'IEX-1001'],
+    ['code', 'IEX-\ufe0f1\u206a0\u034f0\u061c1', 'IEX-1001'],
+    ['code', '\u2800IEX\u180e-\u{e0001}1001\uffa0 \u115f', 'IEX-1001'],
+    ['one_time_code', '267\u3164907\u2800', '267907'],
     ['code', 'Ann  Lee', 'Ann  Lee'],
     ['code', '1E3', '1E3'],
     ['code', '12E-5', '12E-5'],
@@ -123,6 +127,8 @@ describe('the rules', () => {
     ['line', '\ufeffAnn\u200b', 'Ann'],
     ['line', 'نمی\u200cخواهم', 'نمی\u200cخواهم'],
     ['line', '👩\u200d👧', '👩\u200d👧'],
+    ['line', '❤\ufe0f', '❤\ufe0f'],
+    ['line', '\u3164Ann \u2800', 'Ann'],
     ['text', '  two\n\tlines\r\n', 'two\n\tlines'],
     ['search', ' lee ', 'lee'],
     ['search', '9.4E+21', '9.4E+21'],
@@ -169,7 +175,7 @@ describe('the rules', () => {
 test('a long text of white space and invisible characters is read in linear time', () => {
   const started = performance.now();
   for (const kind of TEXT_KINDS)
-    for (const unit of [' ', '\u200b', '\u00a0', ' \u200b', '#', '1', '="'])
+    for (const unit of [' ', '\u200b', '\u2800', '\u{e0020}', '\u00a0', ' \u200b', '#', '1', '="'])
       readText(kind, `é${unit.repeat(300_000)}é`);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
@@ -188,6 +194,31 @@ describe('stored texts', () => {
     expect(uploaded.body['data']).toMatchObject({ unchanged: 1, created: 0 });
     const found = await service.call('listCustomers', { as: 'iex', query: { search: ' TEXT-1 ' } });
     expect(found.body['total']).toBe(1);
+  });
+
+  test('a code with an invisible character is no second code, in JSON, files and pre-alerts', async () => {
+    const names = { first_name: 'Ann', last_name: 'Lee' };
+    for (const mark of ['\u3164', '\ufe0f', '\u206a', '\u034f', '\u061c', '\u180e', '\u2800', '\u{e0020}']) {
+      const user_code = `IEX-1001${mark}`;
+      const created = await service.call('createCustomer', { as: 'iex', body: { user_code, ...names } });
+      expect([mark, created.body['code']]).toEqual([mark, 'duplicate_user_code']);
+      const body = { UserCode: user_code, TrackingNumber: newNumber() };
+      expect((await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body })).status).toBe(201);
+      const file = Buffer.from(`user_code,first_name,last_name\n${user_code},Ann,Lee\n`);
+      const form = { file: { file }, dry_run: 'true' };
+      expect((await service.call('uploadCustomers', { as: 'iex', form })).body['data'].created).toBe(0);
+    }
+  });
+
+  test('a name of invisible characters alone is blank, in JSON and in files', async () => {
+    for (const name of ['\u180e', '\u061c', '\u2800', '\u3164', '\ufe0f\u200d', ' \u2800 \u{e0020}']) {
+      const body = { user_code: 'TEXT-BLANK', first_name: name, last_name: 'Lee' };
+      const reply = await service.call('createCustomer', { as: 'iex', body });
+      expect([reply.status, reply.body['message']]).toEqual([400, 'first_name must not be blank.']);
+      const file = Buffer.from(`user_code,first_name,last_name\nTEXT-BLANK,${name},Lee\n`);
+      const uploaded = await service.call('uploadCustomers', { as: 'iex', form: { file: { file } } });
+      expect(uploaded.status).toBe(400);
+    }
   });
 
   test('a damaged number is refused by JSON and by lines', async () => {
