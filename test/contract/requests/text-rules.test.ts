@@ -7,7 +7,7 @@ import { readText, TEXT_KINDS, type TextKind } from '../../../src/platform/value
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { inputs, isNamed } from '../../support/builders/inputs.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;
@@ -123,6 +123,22 @@ describe('the rules', () => {
     ['code', '1E3', '1E3'],
     ['code', '12E-5', '12E-5'],
     ['code', '#12', '#12'],
+    ['code', '#A-1', '#A-1'],
+    ['code', '1.5E3', '1.5E3'],
+    ['code', '9E21', '9E21'],
+    ['code', '101.0', '101.0'],
+    ['code', '1234.5', '1234.5'],
+    ['code', '1,234', '1,234'],
+    ['code', '12.345.678', '12.345.678'],
+    ['code', '1.234.567.890', '1.234.567.890'],
+    ['code', '192.168.100.200', '192.168.100.200'],
+    ['code', '2026-05-03', '2026-05-03'],
+    ['code', '03-05-2026', '03-05-2026'],
+    ['code', '2026-11-001', '2026-11-001'],
+    ['code', '12/34/5678', '12/34/5678'],
+    ['code', 'NAN', 'NAN'],
+    ['code', 'nan', 'nan'],
+    ['scan', '123,123', '123,123'],
     ['line', '\u3000Ann Lee\u2003', 'Ann Lee'],
     ['line', '\ufeffAnn\u200b', 'Ann'],
     ['line', 'نمی\u200cخواهم', 'نمی\u200cخواهم'],
@@ -165,6 +181,34 @@ describe('the rules', () => {
       '-1.5E+10',
       '9.40011E+021',
     ],
+    ...[
+      '9.40011E21',
+      '9,40011e21',
+      '1.2345678E7',
+      '9400111899223100000.0',
+      '9400111899223100000.00',
+      '9400111899223,00',
+      '1001.0',
+      '9,400,111,899,223',
+      '9,400,111,899.00',
+      '9.400.111.899.223.100,00',
+      "9'400'111'899",
+      '9’400’111’899',
+    ],
+    ...[
+      '#WERT!',
+      '#BEZUG!',
+      '#NOM?',
+      '#¿NOMBRE?',
+      '#ÜBERLAUF!',
+      '#NV',
+      '#Н/Д',
+      '#ЗНАЧ!',
+      '#VALEUR!',
+      'Err:502',
+    ],
+    ...['NaN', 'Infinity', '-Infinity'],
+    ...['03/05/2026', '3/5/2026', '31.12.2025', '2026/05/03', '2026-05-03 00:00:00', '2026-05-03T00:00:00Z'],
     ...['#####', '##', '#NAME?', '#N/A', '#REF!', '#¡VALOR!', '#N/D', '="00123"', '=  "1"', "'00123", "'-5"],
   ])('a code refuses %j, which a spreadsheet left', (sent) => {
     expect(readText('code', ` ${sent} `).problem?.[1]).toEqual({ text: sent });
@@ -175,7 +219,20 @@ describe('the rules', () => {
 test('a long text of white space and invisible characters is read in linear time', () => {
   const started = performance.now();
   for (const kind of TEXT_KINDS)
-    for (const unit of [' ', '\u200b', '\u2800', '\u{e0020}', '\u00a0', ' \u200b', '#', '1', '="'])
+    for (const unit of [
+      ' ',
+      '\u200b',
+      '\u2800',
+      '\u{e0020}',
+      '\u00a0',
+      ' \u200b',
+      '#',
+      '1',
+      '="',
+      '1,111',
+      '.000',
+      '#A',
+    ])
       readText(kind, `é${unit.repeat(300_000)}é`);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
@@ -238,6 +295,40 @@ describe('stored texts', () => {
       headers: { 'content-type': 'application/x-ndjson' },
     });
     expect(reply.body['data']).toMatchObject({ created: 1, invalid: 1 });
+  });
+
+  test.each([
+    '9.40011E21',
+    '9400111899223100000.0',
+    '9400111899223100000.00',
+    '9,400,111,899,223,100,000',
+    '#WERT!',
+    'NaN',
+    '03/05/2026',
+  ])('%s is refused as a number and as a code, in JSON and in files', async (damaged) => {
+    const expectRefused = (reply: Reply, field: string) => {
+      expect([reply.status, reply.body['errors'][0].field]).toEqual([400, field]);
+      expect(reply.body['errors'][0].message).toContain(damaged);
+    };
+    const body = { UserCode: 'IEX-1001', TrackingNumber: damaged };
+    expectRefused(await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body }), 'TrackingNumber');
+    const received = { tracking_number: damaged, weight: 1 };
+    expectRefused(
+      await service.call('receivePackage', { as: 'warehouse', body: received }),
+      'tracking_number',
+    );
+    const customer = { user_code: damaged, first_name: 'Ann', last_name: 'Lee' };
+    expectRefused(await service.call('createCustomer', { as: 'iex', body: customer }), 'user_code');
+    const upload = (id: 'uploadPrealerts' | 'uploadCustomers', lines: string) =>
+      service.call(id, { as: 'iex', form: { file: { file: Buffer.from(lines) } } });
+    expectRefused(
+      await upload('uploadPrealerts', `tracking_number,user_code\n"${damaged}",IEX-1001\n`),
+      'tracking_number',
+    );
+    expectRefused(
+      await upload('uploadCustomers', `user_code,first_name,last_name\n"${damaged}",Ann,Lee\n`),
+      'user_code',
+    );
   });
 
   test('an empty or blank text gets one message', async () => {
