@@ -2295,8 +2295,8 @@ export interface paths {
          *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries. A test is
          *     sent once, without retries. Check its delivery for the result. A courier can have at most 10 pending tests.
          *
-         *     A courier can request 300 tests and redeliveries per hour. Above that the response is 429 `quota_exceeded`. We
-         *     limit the requests per second to one address, for all couriers together. Requests above this limit are delayed
+         *     A courier can request 300 tests and redeliveries per hour, also of pending deliveries. Above that the response is
+         *     429 `quota_exceeded`. We limit the requests per second to one address, for all couriers together. Requests above this limit are delayed
          *     a little. The delay does not count as an attempt.
          *
          *     If a URL is not set, or the courier is disabled, the response is 400 `endpoint_missing`. If the URL is paused,

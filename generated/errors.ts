@@ -1053,6 +1053,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} is {text}, which a spreadsheet left of a long number. Format the column as text, enter the number again, and send all of its digits."
   },
+  "number_formatted": {
+    "code": "pattern",
+    "message": "{field} is {text}, a number with the separators or decimals that a program added. Format the column as text, and send the digits alone."
+  },
   "formula_error": {
     "code": "pattern",
     "message": "{field} is {text}, which a spreadsheet shows instead of a value. Widen the column or correct the formula, format the column as text, and enter the value again."
@@ -1452,6 +1456,7 @@ export type FieldProblem =
   | [problem: 'tier_twin', args: { other: string }]
   | [problem: 'control_character', args: { character: string; position: number }]
   | [problem: 'number_shortened', args: { text: string }]
+  | [problem: 'number_formatted', args: { text: string }]
   | [problem: 'formula_error', args: { text: string }]
   | [problem: 'formula_cell', args: { text: string }]
   | [problem: 'date_cell', args: { text: string }]

@@ -4,6 +4,7 @@ const RESOLVE = 'test/modules/scans/resolve-scan.test.ts';
 const BATCH = 'test/modules/scans/scan-batch.test.ts';
 const DAYS = 'test/modules/scans/scan-days.test.ts';
 const GATE = 'test/modules/scans/loading-gate.test.ts';
+const RECEIPTS = 'test/modules/scans/loading-gate-warehouses.test.ts';
 const PARCELS = 'test/modules/scans/scanned-parcels.test.ts';
 const LIMIT = 'test/modules/scans/scan-limit.test.ts';
 const NUMBER = 'test/modules/tracking-numbers/scanned-number.test.ts';
@@ -12,6 +13,29 @@ const READER = 'test/modules/tracking-numbers/reader.test.ts';
 
 /** Guards of scans. */
 export const SCANS: readonly SourceMutant[] = [
+  {
+    name: 'loading gate: a package on a manifest keeps its warehouse',
+    file: 'src/modules/packages/update/queries.ts',
+    find: 'p.manifest_id is not null or (w',
+    replace: 'false or (w',
+    tests: [
+      {
+        file: RECEIPTS,
+        titles: [
+          'does not change the warehouse of a package on a manifest, also between warehouses without a gate',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'loading gate: a late receipt does not move a package away from the gate',
+    file: 'src/modules/packages/update/queries.ts',
+    find: 'w.loading_gate and not o.loading_gate',
+    replace: 'false',
+    tests: [
+      { file: RECEIPTS, titles: ['does not take a package away from the gate before it is on a manifest'] },
+    ],
+  },
   {
     name: 'scans: a house number is never a new parcel',
     file: 'src/modules/packages/intake/identify-parcel.ts',

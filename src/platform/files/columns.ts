@@ -9,12 +9,17 @@ export type ColumnTable<Column extends string> = Record<Column, ColumnRules>;
 /** The position of each column that the file has. */
 export type Positions<Column extends string> = Map<Column, number>;
 
-/** Returns a header's name without accents, capitals, spaces and signs: `Nº de Guía` is `nodeguia`. */
-export const plainName = (cell: string): string =>
-  cell
+/** A longer cell is no name. Some characters become 18 when they are normalised. */
+const MAX_NAME_CHARS = 100;
+
+/** Returns a header's name without accents, capitals, spaces and signs: `Nº de Guía` is `nodeguia`. A cell that is too long has none. */
+export function plainName(cell: string): string {
+  if (cell.length > MAX_NAME_CHARS) return '';
+  return cell
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^\p{L}\p{Nd}]/gu, '');
+}
 
 /** Rows can have 60,000 cells, and the header is searched in twenty rows in one turn of the event loop. */
 const MAX_HEADER_CELLS = 200;

@@ -1,4 +1,5 @@
 import { damageOf, dateDamageOf } from '../values/damaged-numbers.js';
+import { isBlank } from '../values/invisible.js';
 import { readField, type TextProblem } from '../values/validate-text.js';
 import { columnsOf, type ColumnRules, type ColumnTable, type Positions } from './columns.js';
 import type { InvalidCell } from './invalid-cells.js';
@@ -41,8 +42,6 @@ function damageIn(text: string, { kind, isRequired }: ColumnRules): TextProblem 
   return damage?.[0] === 'formula_error' ? damage : undefined;
 }
 
-/** Characters of which a blank cell may consist. U+001A ends the files of some old programs. */
-// oxlint-disable-next-line no-control-regex -- this character is looked for
-const BLANK = /^[\s\u001a\u00ad\u200b\u2060\ufeff]*$/;
-
-export const isBlankRow = (cells: string[]): boolean => cells.every((cell) => BLANK.test(cell));
+/** U+001A ends the files of some old programs. */
+export const isBlankRow = (cells: string[]): boolean =>
+  cells.every((cell) => isBlank(cell.replaceAll('\u001a', '')));

@@ -1,31 +1,67 @@
-export type DamageProblem =
-  | [problem: 'number_shortened', args: { text: string }]
-  | [problem: 'formula_cell' | 'formula_error', args: { text: string }];
+export type DamageProblem = [
+  problem: 'number_shortened' | 'number_formatted' | 'formula_cell' | 'formula_error' | 'date_cell',
+  args: { text: string },
+];
 
 export type DateDamageProblem = [problem: 'date_cell', args: { text: string }];
 
-/**
- * A number as spreadsheets and programs write it that is too long for them: 9.40011E+21, 9,4E+21, 1E+12. Codes such as 1E3 and
- * 12E-5 have no such form. 1.2E-04 is what a spreadsheet makes of 12E-5.
- */
-const SCIENTIFIC = /^[+-]?(?:\d+(?:[.,]\d*)?E\+\d{1,3}|\d[.,]\d+E-\d{2,3})$/i;
+// Each shape below is what a spreadsheet or a program makes of a number. Codes of couriers and carriers must not have it: what is
+// refused cannot be used as a code at all. So shapes that are also plausible codes are accepted: 1E3, 12E-5, 101.0, 1,234, the identity
+// numbers 12.345.678 and 1.234.567.890, 2026-05-03 and 03-05-2026 (year, month or branch with a serial number), #12.
 
-/** A cell that was too narrow for its number, or an error value, in English and Spanish. */
+/**
+ * Too long for the program: 9.40011E+21, 9,4E+21, 1E+12. 1.2E-04 is what a spreadsheet makes of 12E-5. Without a sign, as Java
+ * writes it, only with a fraction and from E7 on, where Java begins: 9.40011E21.
+ */
+const SCIENTIFIC = /^[+-]?(?:\d+(?:[.,]\d*)?E\+\d{1,3}|\d[.,]\d+E-\d{2,3}|\d[.,]\d+E(?:[7-9]|\d{2,3}))$/i;
+
+/** A whole number with decimals, as programs write a column of numbers with an empty cell: 9400111899223.0, 1001.00. */
+const WITH_DECIMALS = /^\d{4,}[.,]0{1,2}$/;
+
+/** Separators of thousands, at least two commas or apostrophes, or four dots: 9,400,111,899.00. */
+const WITH_THOUSANDS =
+  /^(?:\d{1,3}(?:,\d{3}){2,}(?:\.\d+)?|\d{1,3}(?:['’]\d{3}){2,}(?:[.,]\d+)?|\d{1,3}(?:\.\d{3}){4,}(?:,\d+)?)$/;
+
+/** A cell that was too narrow for its number. */
+const TOO_NARROW = /^#{2,}$/;
+
+/** An error value. In most languages it ends with ! or ?: #WERT!, #NOM?, #¡VALOR!. The others say that a value is missing. */
 const ERROR_VALUE =
-  /^(?:#{2,}|#(?:NAME\?|REF!|VALUE!|DIV\/0!|NUM!|NULL!|N\/A|SPILL!|ERROR!|N\/D|¿NOMBRE\?|¡(?:REF|VALOR|DIV\/0|NUM|NULO|DESBORDAMIENTO)!))$/i;
+  /^(?:#[¡¿]?\p{L}[\p{L}\p{M}\d/._ ]{0,30}[!?]|#DIV\/0!|#(?:N\/[ABDV]|NV|I\/T|Н\/Д|YOK|PUUTTUU|HIÁNYZIK|NENÍ_K_DISPOZICI|NEDOSTUPNÝ)|Err:\d{3})$/iu;
+
+/** What programs write for a number that is missing. Not NAN and nan, which can be codes. */
+const NO_NUMBER = /^(?:NaN|[+-]?Infinity)$/;
 
 /** ="00123" and '00123: what people type to keep leading zeros, which only a spreadsheet understands. */
 const KEPT_AS_TEXT = /^(?:=\s*".*"|'[\d=+\-@].*)$/;
 
+const YEAR = String.raw`(?:19|20)\d\d`;
+const SHORT = String.raw`(?:0?[1-9]|[12]\d|3[01])`;
+
+/** A day, month and year with slashes or dots, in any order, or any date with a time: 03/05/2026, 3.5.2026, 2026-05-03 00:00:00. */
+const DATE = new RegExp(
+  `^(?:${SHORT}([/.])${SHORT}\\1${YEAR}|${YEAR}/${SHORT}/${SHORT}|${YEAR}-${SHORT}-${SHORT}[T ]\\d\\d:\\d\\d.{0,20})$`,
+);
+
 /** How all of them begin, for a quick check. */
-const SUSPECT = /^(?:[#='+-]|\d+[.,E])/i;
+const SUSPECT = /^(?:[#='+-]|\d+[.,'’/E]|\d{4}-|NaN$|Infinity$|Err:)/i;
+
+/** A message shows no more of a text. */
+const MAX_SHOWN_CHARS = 40;
 
 /** Returns why a code or number cannot be what a person meant, or undefined. */
 export function damageOf(text: string): DamageProblem | undefined {
   if (!SUSPECT.test(text)) return undefined;
-  if (SCIENTIFIC.test(text)) return ['number_shortened', { text }];
-  if (ERROR_VALUE.test(text)) return ['formula_error', { text }];
-  return KEPT_AS_TEXT.test(text) ? ['formula_cell', { text: text.slice(0, 40) }] : undefined;
+  const problem = problemOf(text);
+  return problem && [problem, { text: text.slice(0, MAX_SHOWN_CHARS) }];
+}
+
+function problemOf(text: string): DamageProblem[0] | undefined {
+  if (SCIENTIFIC.test(text)) return 'number_shortened';
+  if (WITH_DECIMALS.test(text) || WITH_THOUSANDS.test(text)) return 'number_formatted';
+  if (TOO_NARROW.test(text) || ERROR_VALUE.test(text) || NO_NUMBER.test(text)) return 'formula_error';
+  if (DATE.test(text)) return 'date_cell';
+  return KEPT_AS_TEXT.test(text) ? 'formula_cell' : undefined;
 }
 
 const MONTHS =

@@ -1,4 +1,5 @@
 import { damageOf, type DamageProblem } from './damaged-numbers.js';
+import { isBlank, removeInvisible } from './invisible.js';
 
 /**
  * The rule of a text input. The contract states it as `x-text` for every text that a caller may send:
@@ -11,7 +12,7 @@ import { damageOf, type DamageProblem } from './damaged-numbers.js';
  * - `one_time_code`: a code that a person copies. White space inside is removed.
  * - `exact`: a secret or a fixed text, used as it was sent.
  *
- * All but `exact` are trimmed.
+ * All but `exact` are trimmed. A text of invisible characters alone is blank, except a scan, which its reader reads.
  */
 export const TEXT_KINDS = ['code', 'line', 'text', 'search', 'scan', 'one_time_code', 'exact'] as const;
 
@@ -32,11 +33,11 @@ const ONE_LINE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 // oxlint-disable-next-line no-control-regex -- these characters are looked for
 const SEVERAL_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-/** Zero-width characters, soft hyphens, and the marks and embeddings of bidirectional text. */
-const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-
-/** Also without the characters that have no width: String.trim() removes only U+FEFF of them. */
-const EDGE = /[\s\u00ad\u200b\u2060\ufeff]/;
+/**
+ * White space, and the invisible characters that have no meaning at the ends of a text: String.trim() removes only U+FEFF of them.
+ * A variation selector or a joiner may belong to the character before it.
+ */
+const EDGE = /[\s\u00ad\u115f\u1160\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0]/;
 
 type Rule = { forbidden?: RegExp; isCompact?: boolean; removesSpaces?: boolean; findsDamage?: boolean };
 
@@ -55,8 +56,8 @@ export function readText(kind: TextKind, sent: string): ReadText {
   const { forbidden, isCompact, removesSpaces, findsDamage } = RULES[kind];
   const isPlain = PLAIN.test(sent);
   let text = sent.trim();
-  if (!isPlain && kind !== 'scan') text = trimEdges(text);
-  if (!isPlain && isCompact) text = text.replace(INVISIBLE, '').trim();
+  if (!isPlain && kind !== 'scan') text = isBlank(text) ? '' : trimEdges(text);
+  if (!isPlain && isCompact) text = removeInvisible(text).trim();
   if (removesSpaces) text = text.replace(/\s+/g, '');
   const problem =
     (!isPlain && forbidden ? controlCharacterIn(text, sent, forbidden) : undefined) ??

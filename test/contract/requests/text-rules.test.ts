@@ -7,7 +7,7 @@ import { readText, TEXT_KINDS, type TextKind } from '../../../src/platform/value
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { inputs, isNamed } from '../../support/builders/inputs.js';
 import { makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
 
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;
@@ -115,14 +115,36 @@ describe('the rules', () => {
     ['code', 'T\u200bR\u00ad-\u20601\ufeff', 'TR-1'],
     ['code', '\u202aTR-1\u202c', 'TR-1'],
     ['code', '\u200e \u200fTR-1 \r\n', 'TR-1'],
+    ['code', 'IEX-1001\u3164', 'IEX-1001'],
+    ['code', 'IEX-\ufe0f1\u206a0\u034f0\u061c1', 'IEX-1001'],
+    ['code', '\u2800IEX\u180e-\u{e0001}1001\uffa0 \u115f', 'IEX-1001'],
+    ['one_time_code', '267\u3164907\u2800', '267907'],
     ['code', 'Ann  Lee', 'Ann  Lee'],
     ['code', '1E3', '1E3'],
     ['code', '12E-5', '12E-5'],
     ['code', '#12', '#12'],
+    ['code', '#A-1', '#A-1'],
+    ['code', '1.5E3', '1.5E3'],
+    ['code', '9E21', '9E21'],
+    ['code', '101.0', '101.0'],
+    ['code', '1234.5', '1234.5'],
+    ['code', '1,234', '1,234'],
+    ['code', '12.345.678', '12.345.678'],
+    ['code', '1.234.567.890', '1.234.567.890'],
+    ['code', '192.168.100.200', '192.168.100.200'],
+    ['code', '2026-05-03', '2026-05-03'],
+    ['code', '03-05-2026', '03-05-2026'],
+    ['code', '2026-11-001', '2026-11-001'],
+    ['code', '12/34/5678', '12/34/5678'],
+    ['code', 'NAN', 'NAN'],
+    ['code', 'nan', 'nan'],
+    ['scan', '123,123', '123,123'],
     ['line', '\u3000Ann Lee\u2003', 'Ann Lee'],
     ['line', '\ufeffAnn\u200b', 'Ann'],
     ['line', 'نمی\u200cخواهم', 'نمی\u200cخواهم'],
     ['line', '👩\u200d👧', '👩\u200d👧'],
+    ['line', '❤\ufe0f', '❤\ufe0f'],
+    ['line', '\u3164Ann \u2800', 'Ann'],
     ['text', '  two\n\tlines\r\n', 'two\n\tlines'],
     ['search', ' lee ', 'lee'],
     ['search', '9.4E+21', '9.4E+21'],
@@ -159,6 +181,34 @@ describe('the rules', () => {
       '-1.5E+10',
       '9.40011E+021',
     ],
+    ...[
+      '9.40011E21',
+      '9,40011e21',
+      '1.2345678E7',
+      '9400111899223100000.0',
+      '9400111899223100000.00',
+      '9400111899223,00',
+      '1001.0',
+      '9,400,111,899,223',
+      '9,400,111,899.00',
+      '9.400.111.899.223.100,00',
+      "9'400'111'899",
+      '9’400’111’899',
+    ],
+    ...[
+      '#WERT!',
+      '#BEZUG!',
+      '#NOM?',
+      '#¿NOMBRE?',
+      '#ÜBERLAUF!',
+      '#NV',
+      '#Н/Д',
+      '#ЗНАЧ!',
+      '#VALEUR!',
+      'Err:502',
+    ],
+    ...['NaN', 'Infinity', '-Infinity'],
+    ...['03/05/2026', '3/5/2026', '31.12.2025', '2026/05/03', '2026-05-03 00:00:00', '2026-05-03T00:00:00Z'],
     ...['#####', '##', '#NAME?', '#N/A', '#REF!', '#¡VALOR!', '#N/D', '="00123"', '=  "1"', "'00123", "'-5"],
   ])('a code refuses %j, which a spreadsheet left', (sent) => {
     expect(readText('code', ` ${sent} `).problem?.[1]).toEqual({ text: sent });
@@ -169,7 +219,20 @@ describe('the rules', () => {
 test('a long text of white space and invisible characters is read in linear time', () => {
   const started = performance.now();
   for (const kind of TEXT_KINDS)
-    for (const unit of [' ', '\u200b', '\u00a0', ' \u200b', '#', '1', '="'])
+    for (const unit of [
+      ' ',
+      '\u200b',
+      '\u2800',
+      '\u{e0020}',
+      '\u00a0',
+      ' \u200b',
+      '#',
+      '1',
+      '="',
+      '1,111',
+      '.000',
+      '#A',
+    ])
       readText(kind, `é${unit.repeat(300_000)}é`);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
@@ -190,6 +253,31 @@ describe('stored texts', () => {
     expect(found.body['total']).toBe(1);
   });
 
+  test('a code with an invisible character is no second code, in JSON, files and pre-alerts', async () => {
+    const names = { first_name: 'Ann', last_name: 'Lee' };
+    for (const mark of ['\u3164', '\ufe0f', '\u206a', '\u034f', '\u061c', '\u180e', '\u2800', '\u{e0020}']) {
+      const user_code = `IEX-1001${mark}`;
+      const created = await service.call('createCustomer', { as: 'iex', body: { user_code, ...names } });
+      expect([mark, created.body['code']]).toEqual([mark, 'duplicate_user_code']);
+      const body = { UserCode: user_code, TrackingNumber: newNumber() };
+      expect((await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body })).status).toBe(201);
+      const file = Buffer.from(`user_code,first_name,last_name\n${user_code},Ann,Lee\n`);
+      const form = { file: { file }, dry_run: 'true' };
+      expect((await service.call('uploadCustomers', { as: 'iex', form })).body['data'].created).toBe(0);
+    }
+  });
+
+  test('a name of invisible characters alone is blank, in JSON and in files', async () => {
+    for (const name of ['\u180e', '\u061c', '\u2800', '\u3164', '\ufe0f\u200d', ' \u2800 \u{e0020}']) {
+      const body = { user_code: 'TEXT-BLANK', first_name: name, last_name: 'Lee' };
+      const reply = await service.call('createCustomer', { as: 'iex', body });
+      expect([reply.status, reply.body['message']]).toEqual([400, 'first_name must not be blank.']);
+      const file = Buffer.from(`user_code,first_name,last_name\nTEXT-BLANK,${name},Lee\n`);
+      const uploaded = await service.call('uploadCustomers', { as: 'iex', form: { file: { file } } });
+      expect(uploaded.status).toBe(400);
+    }
+  });
+
   test('a damaged number is refused by JSON and by lines', async () => {
     const key = DEMO.apiKeys.IEX;
     const body = { UserCode: 'IEX-1001', TrackingNumber: '9.40011E+21' };
@@ -207,6 +295,40 @@ describe('stored texts', () => {
       headers: { 'content-type': 'application/x-ndjson' },
     });
     expect(reply.body['data']).toMatchObject({ created: 1, invalid: 1 });
+  });
+
+  test.each([
+    '9.40011E21',
+    '9400111899223100000.0',
+    '9400111899223100000.00',
+    '9,400,111,899,223,100,000',
+    '#WERT!',
+    'NaN',
+    '03/05/2026',
+  ])('%s is refused as a number and as a code, in JSON and in files', async (damaged) => {
+    const expectRefused = (reply: Reply, field: string) => {
+      expect([reply.status, reply.body['errors'][0].field]).toEqual([400, field]);
+      expect(reply.body['errors'][0].message).toContain(damaged);
+    };
+    const body = { UserCode: 'IEX-1001', TrackingNumber: damaged };
+    expectRefused(await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body }), 'TrackingNumber');
+    const received = { tracking_number: damaged, weight: 1 };
+    expectRefused(
+      await service.call('receivePackage', { as: 'warehouse', body: received }),
+      'tracking_number',
+    );
+    const customer = { user_code: damaged, first_name: 'Ann', last_name: 'Lee' };
+    expectRefused(await service.call('createCustomer', { as: 'iex', body: customer }), 'user_code');
+    const upload = (id: 'uploadPrealerts' | 'uploadCustomers', lines: string) =>
+      service.call(id, { as: 'iex', form: { file: { file: Buffer.from(lines) } } });
+    expectRefused(
+      await upload('uploadPrealerts', `tracking_number,user_code\n"${damaged}",IEX-1001\n`),
+      'tracking_number',
+    );
+    expectRefused(
+      await upload('uploadCustomers', `user_code,first_name,last_name\n"${damaged}",Ann,Lee\n`),
+      'user_code',
+    );
   });
 
   test('an empty or blank text gets one message', async () => {

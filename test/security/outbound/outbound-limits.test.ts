@@ -7,10 +7,10 @@ import { validateUrl } from '../../../src/platform/outbound/urls.js';
 import { makeCustomerSync } from '../../../src/modules/customers/sync/sync.js';
 import { formatDateTime } from '../../../src/platform/values/time.js';
 import { expectSuccess } from '../../support/assertions/scenario.js';
-import { insertEvent } from '../../support/builders/deliveries.js';
+import { insertDelivery, insertEvent } from '../../support/builders/deliveries.js';
 import { setSyncUrl } from '../../support/builders/customer-sync.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
+import { refuse, startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 import { eventually, setEndpoints } from '../../support/receivers/webhooks.js';
 
@@ -242,6 +242,44 @@ describe('a courier that scans ports', () => {
     for (const reply of replies) if (reply.status !== 200) expectExceeded(reply);
     expectExceeded(await manage('iex', { action: 'redeliver', delivery_id: await completedDelivery() }));
   });
+
+  test('counts each redelivery of a delivery that stays pending, because its receiver answers 500', async () => {
+    const failing = await startReceiver(refuse(500));
+    try {
+      await setEndpoints(keys(), { courierId: HRB, add: `${failing.url}/fails` });
+      const event = { courierId: HRB, tenantId: DEMO.tenants.demo };
+      const id = await insertDelivery(service.owner, {
+        eventId: await insertEvent(service.owner, event),
+        status: 'pending',
+      });
+      await service.owner.query(
+        `insert into courier_quotas (tenant_id, courier_id, kind, period_start, used)
+         values ($1, $2, 'webhook_sends', date_trunc('hour', now() at time zone 'UTC') at time zone 'UTC', 297)`,
+        [DEMO.tenants.demo, HRB],
+      );
+      for (let sent = 1; sent <= 3; sent += 1) {
+        const reply = await manage('hrb', { action: 'redeliver', delivery_id: id });
+        expect(reply).toMatchObject({ status: 200, body: { data: { delivery_id: id, created: false } } });
+        await eventually(() => failing.received.length === sent);
+        await eventually(async () => (await nextAttemptOf(id)).isLater);
+      }
+      const before = await nextAttemptOf(id);
+      expectExceeded(await manage('hrb', { action: 'redeliver', delivery_id: id }));
+      expect(await nextAttemptOf(id)).toEqual(before);
+      expect(failing.received).toHaveLength(3);
+    } finally {
+      await setEndpoints(keys(), { courierId: HRB });
+      await failing.stop();
+    }
+  });
+
+  async function nextAttemptOf(id: string): Promise<{ at: string; isLater: boolean }> {
+    const { rows } = await service.owner.query(
+      `select next_attempt_at::text as at, next_attempt_at > now() as "isLater" from webhook_deliveries where id = $1`,
+      [id],
+    );
+    return rows[0];
+  }
 
   async function completedDelivery(): Promise<string> {
     const completed = async () =>

@@ -228,6 +228,8 @@ describe('the worst bodies of each kind at the maximum size of the operation', (
     if (rounds(0, 1) === 1) return true;
     // A picture instead of a CSV file is rejected by its first bytes.
     if (/^file: .* of an? (?:PNG|JPG|SVG)$/.test(name)) return false;
+    // Each upload compares these rows with the names of its own columns.
+    if (name.startsWith('file: titles')) return true;
     // Two operations read a logo with the same code, and their other fields differ.
     const content = name.startsWith('logo: ') ? name : bytes;
     const digest = createHash('sha256').update(contentType).update(content).digest('hex');

@@ -88,6 +88,7 @@ function worstFiles(limit: number, good: unknown): [string, Buffer][] {
     ['short rows', fill('a,b,c\n')],
     ['blank cells', fill('a,,\n')],
     ['wide rows', fill(`${','.repeat(60_000)}\n`)],
+    ...titleRows(limit),
     ['rows of a valid size', rowsOf(limit)],
     ['chunks of a PNG', pngOfChunks(limit)],
     ['segments of a JPG', jpegOf(limit, Buffer.from([0xff, 0xe0, 0, 2]))],
@@ -99,6 +100,23 @@ function worstFiles(limit: number, good: unknown): [string, Buffer][] {
   return typeof good === 'string' || Buffer.isBuffer(good)
     ? [...kinds, ['a valid file', Buffer.from(good)]]
     : kinds;
+}
+
+/** The header is searched in the first twenty rows, each of at most 64 KiB. */
+function titleRows(limit: number): [string, Buffer][] {
+  const headers = ['user_code,first_name,last_name', 'tracking_number,user_code'];
+  const above = (unit: string, header: string) => {
+    const row = `${unit.repeat(65_000 / unit.length)}\n`;
+    return Buffer.from(`${row.repeat(20)}${header}\nTITLE-1,Ann,Lee\n`).subarray(0, limit);
+  };
+  return headers.flatMap((header): [string, Buffer][] => [
+    // U+FDFA becomes 18 characters when its compatibility form is taken.
+    [`titles of U+FDFA above ${header}`, above('\uFDFA', header)],
+    [`titles of cells of U+FDFA above ${header}`, above('\uFDFA,', header)],
+    [`titles of commas above ${header}`, above(',', header)],
+    [`titles of words above ${header}`, above('Customers of November,', header)],
+    [`titles of names above ${header}`, above('user_code,', header)],
+  ]);
 }
 
 function rowsOf(limit: number): Buffer {

@@ -1,5 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { ownRows } from '../../../platform/db/filters.js';
+import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
 import { join, raw, sql, withVariableText, type Sql } from '../../../platform/db/statements.js';
 import type { Measures } from '../shared/measures.js';
@@ -67,6 +67,21 @@ export const findPrealertContents = (
 ): Sql<Pick<Prealert, 'vendor' | 'description'>> =>
   sql`select a.vendor, a.description from packages p
     join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.id = p.prealert_id
+    where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
+
+/**
+ * Selects whether a package must stay at its warehouse: it is on a manifest, or the loading gate of its warehouse is on and that of
+ * the other one is off.
+ */
+export const isWarehouseFixed = (
+  ctx: UserContext,
+  packageId: string,
+  otherId: string,
+): Sql<{ isFixed: boolean }> =>
+  sql`select p.manifest_id is not null or (w.loading_gate and not o.loading_gate) as "isFixed"
+    from packages p
+    join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = p.tenant_id and w.id = p.warehouse_id
+    join warehouses o on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.id = ${otherId}::uuid
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
 export function changePackage(ctx: UserContext, id: string, changes: Partial<Editable>): Sql {

@@ -1,12 +1,13 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import { findReferencedIds } from '../intake/queries.js';
 import { readMeasures, type Intake } from '../intake/intake.js';
-import { findPrealertContents, lockedPackage, type Editable } from './queries.js';
+import { findPrealertContents, isWarehouseFixed, lockedPackage, type Editable } from './queries.js';
 import { applyChanges } from './update.js';
 
 /**
  * Gives a package what another receipt says: measures, carrier, warehouse and contents. A field that no longer has the value of
- * the applied receipt was changed since, and stays.
+ * the applied receipt was changed since, and stays. So does the warehouse where the loading gate depends on it: staff without the
+ * permission to open the gate send receipts.
  */
 export async function replaceReceipt(
   ctx: UserContext,
@@ -27,7 +28,16 @@ export async function replaceReceipt(
   ];
   // Both have the same columns of Editable.
   const columns = Object.keys(next) as (keyof typeof next)[];
-  const changed = columns.filter((column) => before[column] === old[column] && next[column] !== old[column]);
+  const differing = columns.filter(
+    (column) => before[column] === old[column] && next[column] !== old[column],
+  );
+  const isFixed = await keepsWarehouse(
+    ctx,
+    tx,
+    packageId,
+    differing.includes('warehouse_id') && next.warehouse_id,
+  );
+  const changed = differing.filter((column) => column !== 'warehouse_id' || !isFixed);
   if (changed.length === 0) return;
   await applyChanges(
     ctx,
@@ -36,6 +46,17 @@ export async function replaceReceipt(
     before,
     Object.fromEntries(changed.map((column) => [column, next[column]])),
   );
+}
+
+async function keepsWarehouse(
+  ctx: UserContext,
+  tx: BulkTx,
+  packageId: string,
+  warehouseId: string | false | undefined,
+): Promise<boolean> {
+  if (!warehouseId) return false;
+  const [row] = await tx.query(isWarehouseFixed(ctx, packageId, warehouseId));
+  return row?.isFixed ?? true;
 }
 
 type Announced = { vendor: string | null; description: string | null };

@@ -33,7 +33,8 @@ export async function redeliver(ctx: UserContext, { delivery_id }: Action<'redel
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     const after = { ...resent, of: sent.id };
     await tx.audit({ action: 'webhook.redelivered', entity: 'courier', entityId: courierId, after });
-    await takeQuota(ctx, tx, SENDS, courierId, resent.isNew ? 1 : 0);
+    // Also for a pending delivery: sending it now is one more request to the courier's server.
+    await takeQuota(ctx, tx, SENDS, courierId, 1);
     return resent;
   });
 }
