@@ -17,8 +17,9 @@ export interface paths {
          *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
          *     Each courier can announce a tracking number once. If two calls use the same number at the same time, one gets
-         *     201 and the other 409. Do not retry after 409: the record already exists. So you can safely retry a call whose
-         *     response was lost. If the parcel was already received for a known customer of yours, the pre-alert starts as
+         *     201 and the other 409. Do not retry after 409: the record already exists, and `existing` has its `prealert_id`,
+         *     `user_code` and `status`. So you can safely retry a call whose response was lost. If `existing.differs` is true,
+         *     the number was announced for another customer, and your pre-alert was not stored. If the parcel was already received for a known customer of yours, the pre-alert starts as
          *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
          *     when the package is linked to its customer.
          *
@@ -49,8 +50,10 @@ export interface paths {
          *     $response = curl_exec($curl);
          *     $body = is_string($response) ? json_decode($response, true) : null;
          *     $http = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-         *     // Other codes with 409 mean that nothing was stored.
-         *     $isAnnounced = $http === 201 || ($body['code'] ?? '') === 'duplicate_tracking_number';
+         *     $existing = $body['existing'] ?? null;
+         *     // Other codes with 409 mean that nothing was stored. With another customer, the parcel would go to that one.
+         *     $isAnnounced = $http === 201 || ($existing !== null && !$existing['differs']);
+         *     $prealertId = $isAnnounced ? ($body['data'] ?? $existing)['prealert_id'] : null;
          *     ```
          */
         post: operations["submitPrealert"];
@@ -76,8 +79,9 @@ export interface paths {
          *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
          *     Each courier can announce a tracking number once. If two calls use the same number at the same time, one gets
-         *     201 and the other 409. Do not retry after 409: the record already exists. So you can safely retry a call whose
-         *     response was lost. If the parcel was already received for a known customer of yours, the pre-alert starts as
+         *     201 and the other 409. Do not retry after 409: the record already exists, and `existing` has its `prealert_id`,
+         *     `user_code` and `status`. So you can safely retry a call whose response was lost. If `existing.differs` is true,
+         *     the number was announced for another customer, and your pre-alert was not stored. If the parcel was already received for a known customer of yours, the pre-alert starts as
          *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
          *     when the package is linked to its customer.
          *
@@ -108,8 +112,10 @@ export interface paths {
          *     $response = curl_exec($curl);
          *     $body = is_string($response) ? json_decode($response, true) : null;
          *     $http = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-         *     // Other codes with 409 mean that nothing was stored.
-         *     $isAnnounced = $http === 201 || ($body['code'] ?? '') === 'duplicate_tracking_number';
+         *     $existing = $body['existing'] ?? null;
+         *     // Other codes with 409 mean that nothing was stored. With another customer, the parcel would go to that one.
+         *     $isAnnounced = $http === 201 || ($existing !== null && !$existing['differs']);
+         *     $prealertId = $isAnnounced ? ($body['data'] ?? $existing)['prealert_id'] : null;
          *     ```
          */
         post: operations["submitPrealertWithoutSuffix"];
@@ -129,8 +135,8 @@ export interface paths {
         /**
          * List pre-alerts
          * @description For staff, who see all couriers, and for couriers, who see their own pre-alerts. Filters are combined with
-         *     AND. `meta.stats` counts all matching records, on all pages. After a 409, `search` with the tracking number
-         *     finds the existing record.
+         *     AND. `meta.stats` counts all matching records, on all pages. After a 409, `existing` names the existing record,
+         *     and `search` with the tracking number finds it.
          *
          *     ```php
          *     $url = $base . '/api/ManagePrealerts.php?' . http_build_query(['status' => 'pending', 'page' => 1, 'limit' => 100]);
@@ -144,7 +150,8 @@ export interface paths {
          *     contains the current record.
          *
          *     Sending the same request twice has the same result. If two callers replace one pre-alert at the same time, the
-         *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409.
+         *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409, and
+         *     `existing` names that one.
          */
         put: operations["replacePrealert"];
         /**
@@ -154,7 +161,7 @@ export interface paths {
          *     instead.
          *
          *     The user code must be that of an active customer of the courier. Each courier can announce a tracking number
-         *     once. If two calls use the same number, one gets 201 and the other 409. If the parcel was already received for
+         *     once. If two calls use the same number, one gets 201 and the other 409, whose `existing` names the record. If the parcel was already received for
          *     this courier, the pre-alert starts as `received`.
          */
         post: operations["createPrealert"];
@@ -1177,7 +1184,8 @@ export interface paths {
          *     courier's API key sends lines to `POST /api/Prealert.php` instead. The rules of each row are those of that
          *     operation: the user code must be that of an active customer, and each courier can announce a tracking number
          *     once. A number that the courier has already announced is not an error and is not changed, so you can send a
-         *     longer version of the same file again.
+         *     longer version of the same file again. `existing` names these pre-alerts: check those with `differs`, because they
+         *     belong to another customer than the row says.
          *
          *     **The file.** CSV as spreadsheet programs write it: separated by commas, semicolons, tabs or `|`, in UTF-8 with or
          *     without a byte order mark, or in UTF-16 with one. A line `sep=;` above is read. In Excel, save as *CSV UTF-8 (Comma
@@ -2790,6 +2798,7 @@ export interface components {
             doc_url?: string;
             /** @description The invalid fields, one entry per problem. Present if single fields can be named. */
             errors?: components["schemas"]["FieldError"][];
+            existing?: components["schemas"]["ExistingPrealert"];
             /** @description The same value as the header `X-Request-Id`. In a response with `Idempotency-Replayed`, it is the value of the first request. */
             request_id: string;
             timestamp: components["schemas"]["Timestamp"];
@@ -2830,6 +2839,24 @@ export interface components {
          * @enum {string}
          */
         PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
+        /**
+         * @description `pending`: the parcel has not arrived. `received`: it has arrived. `flagged`: its owner is in doubt, and staff must review it. A courier cannot clear a flag. If it deletes the pre-alert or changes its number, its next pre-alert of the old number is `flagged` again.
+         * @enum {string}
+         */
+        PrealertStatus: "pending" | "received" | "flagged";
+        /** @description The pre-alert of the same courier because of which another is a duplicate. With `duplicate_tracking_number` of a pre-alert. Missing if it was deleted meanwhile. */
+        ExistingPrealert: {
+            /**
+             * Format: uuid
+             * @description The existing pre-alert.
+             */
+            prealert_id: string;
+            /** @description The customer of the existing pre-alert. */
+            user_code: string;
+            status: components["schemas"]["PrealertStatus"];
+            /** @description `true` if the existing pre-alert has another user code than yours: yours was not stored, and the parcel goes to the other customer. Replace the existing pre-alert if that is wrong. `false` if you announced the parcel before. */
+            differs: boolean;
+        };
         /**
          * @description The stable, machine-readable reason of a failure. New codes may be added within version 1: treat a code that you do
          *     not know by its HTTP status.
@@ -2943,6 +2970,7 @@ export interface components {
             code: string;
             /** @description Text for people. */
             message: string;
+            existing?: components["schemas"]["ExistingPrealert"];
         };
         PrealertBatchLine: {
             /** @description Number of the line. The first line is 1, and empty lines count. */
@@ -2952,9 +2980,10 @@ export interface components {
             message: string;
             /**
              * Format: uuid
-             * @description The created pre-alert. Absent if none was created.
+             * @description The created pre-alert. Absent if none was created. For a duplicate see `existing`.
              */
             prealert_id?: string;
+            existing?: components["schemas"]["ExistingPrealert"];
             code?: components["schemas"]["FailureCode"];
             /** @description The unacceptable fields, as in the response to a single call. */
             errors?: components["schemas"]["FieldError"][];
@@ -2986,11 +3015,6 @@ export interface components {
         PrealertKey: {
             prealert_id: components["schemas"]["Uuid"];
         };
-        /**
-         * @description `pending`: the parcel has not arrived. `received`: it has arrived. `flagged`: its owner is in doubt, and staff must review it. A courier cannot clear a flag. If it deletes the pre-alert or changes its number, its next pre-alert of the old number is `flagged` again.
-         * @enum {string}
-         */
-        PrealertStatus: "pending" | "received" | "flagged";
         /**
          * @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`.
          * @example 2026-11-21 08:30:00
@@ -4601,6 +4625,10 @@ export interface components {
              */
             dry_run: boolean;
         };
+        ExistingPrealertOfRow: components["schemas"]["ExistingPrealert"] & {
+            /** @description The row of the file that is a duplicate of it. */
+            row: number;
+        };
         UploadedColumn: {
             /** @description The name of the column in this document. */
             column: string;
@@ -4651,6 +4679,8 @@ export interface components {
             skipped: number;
             /** @description The rows that are `duplicate` or `repeated`, at most the first 1,000. */
             duplicate_rows: number[];
+            /** @description The pre-alerts that the courier already had of the `duplicate` numbers, at most the first 1,000. Missing only in responses that were stored for an `Idempotency-Key` before this field existed. */
+            existing?: components["schemas"]["ExistingPrealertOfRow"][];
             /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;
             file: components["schemas"]["UploadedFileReading"];
@@ -10438,7 +10468,13 @@ export interface operations {
                      *             "line": 2,
                      *             "status": "duplicate",
                      *             "message": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
-                     *             "code": "duplicate_tracking_number"
+                     *             "code": "duplicate_tracking_number",
+                     *             "existing": {
+                     *               "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02",
+                     *               "user_code": "IEX-1002",
+                     *               "status": "pending",
+                     *               "differs": false
+                     *             }
                      *           },
                      *           {
                      *             "line": 3,
@@ -10568,7 +10604,13 @@ export interface operations {
                      *             "line": 2,
                      *             "status": "duplicate",
                      *             "message": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
-                     *             "code": "duplicate_tracking_number"
+                     *             "code": "duplicate_tracking_number",
+                     *             "existing": {
+                     *               "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02",
+                     *               "user_code": "IEX-1002",
+                     *               "status": "pending",
+                     *               "differs": false
+                     *             }
                      *           },
                      *           {
                      *             "line": 3,
