@@ -2285,6 +2285,7 @@ export interface paths {
          *     |---|---|---|
          *     | `redeliver` | Sends the event of a delivery again, with the same `webhook-id`. | `delivery_id`, `event_id`, `endpoint`, `created` |
          *     | `recover_since` | Sends every missed event since a point in time. | `since`, `endpoints`, `has_more` |
+         *     | `redeliver_matching` | Sends the events of all deliveries that match a filter again. | `since`, `endpoints`, `has_more` |
          *     | `send_test` | Sends a `webhook.test`, or a flat test package, to a URL. | `delivery_id`, `event_id`, `endpoint`, `created` |
          *
          *     **Redelivery.** `redeliver` works for a delivery in any status. It creates a new delivery with the same retry
@@ -2293,14 +2294,22 @@ export interface paths {
          *     URL at the time of sending.
          *
          *     **After an outage.** `recover_since` checks all events since `since`. An event is sent again if it has no
-         *     successful and no pending delivery. The events are sent in order, at most 100,000 per call. While `has_more`
+         *     successful and no pending delivery. Its pending deliveries are sent now instead of at their next attempt, and
+         *     counted in `pending`. The events are sent in order, at most 100,000 per call. While `has_more`
          *     is `true`, call again. Calling it twice sends nothing twice. An event that was recovered is recovered again after
          *     an hour at the earliest. A courier can recover 300,000 webhooks per UTC day. Above that the response is 429
          *     `quota_exceeded`. `since` can be before the oldest stored event.
          *     The delivery log covers only 30 days: older events are sent even if your system accepted them before. Your
          *     check of `webhook-id` or `sequence` must detect these duplicates.
          *
-         *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries. A test is
+         *     **Many at once.** `redeliver_matching` sends the events of all deliveries since `from` again, also those that your
+         *     system accepted. `to`, `endpoint`, `type`, `status` and `package_id` narrow the selection: `status: failed` selects
+         *     what failed. Each event is sent once per URL, in the order of the events. Pending deliveries are sent now. Tests are
+         *     never selected. If more than 100,000 events match, the response is 400 and nothing is sent. They count against the
+         *     same 300,000 webhooks per UTC day as those of `recover_since`. `since` of the response is `from`.
+         *
+         *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries, and what
+         *     is pending is sent now. A new URL does the same. A test is
          *     sent once, without retries. Check its delivery for the result. A courier can have at most 10 pending tests.
          *
          *     A courier can request 300 tests and redeliveries per hour. Above that the response is 429 `quota_exceeded`. We
@@ -2308,8 +2317,8 @@ export interface paths {
          *     a little. The delay does not count as an attempt.
          *
          *     If a URL is not set, or the courier is disabled, the response is 400 `endpoint_missing`. If the URL is paused,
-         *     it is 400 `endpoint_paused`, except for a test. `recover_since` does not fail in these cases. It skips the
-         *     URL, and `skipped` says why.
+         *     it is 400 `endpoint_paused`, except for a test. `recover_since` and `redeliver_matching` do not fail in these
+         *     cases. They skip the URL, and `skipped` says why.
          *
          *     ```php
          *     $body = $post('/api/WebhookDeliveries.php', ['action' => 'recover_since', 'since' => '2026-11-20 18:00:00']);
@@ -6658,6 +6667,34 @@ export interface components {
              */
             courier_id?: string;
         };
+        RedeliverMatchingWebhooksAction: {
+            /**
+             * @description Always `redeliver_matching`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "redeliver_matching";
+            /** @description Only deliveries created at or after this time, in UTC, `YYYY-MM-DD HH:MM:SS`. */
+            from: string;
+            /** @description Only deliveries created at or before this time, in UTC, `YYYY-MM-DD HH:MM:SS`. */
+            to?: string;
+            endpoint?: components["schemas"]["WebhookEndpoint"];
+            /**
+             * @description Only deliveries of events of this type.
+             * @enum {string}
+             */
+            type?: "package.created" | "package.status_changed" | "package.updated";
+            status?: components["schemas"]["WebhookDeliveryStatus"];
+            /**
+             * Format: uuid
+             * @description Only deliveries about this package.
+             */
+            package_id?: string;
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff. Ignored if the caller is a courier.
+             */
+            courier_id?: string;
+        };
         SendWebhookTestAction: {
             /**
              * @description Always `send_test`. (enum property replaced by openapi-typescript)
@@ -6672,7 +6709,7 @@ export interface components {
             courier_id?: string;
         };
         /** @description An action on webhook deliveries. */
-        WebhookDeliveryAction: components["schemas"]["RedeliverWebhookAction"] | components["schemas"]["RecoverWebhooksAction"] | components["schemas"]["SendWebhookTestAction"];
+        WebhookDeliveryAction: components["schemas"]["RedeliverWebhookAction"] | components["schemas"]["RecoverWebhooksAction"] | components["schemas"]["RedeliverMatchingWebhooksAction"] | components["schemas"]["SendWebhookTestAction"];
         /** @description The delivery that is sent now. Only with `redeliver` and `send_test`. */
         QueuedDelivery: {
             delivery_id: components["schemas"]["Uuid"];
@@ -6684,22 +6721,24 @@ export interface components {
         RecoveredEndpoint: {
             /** @description Number of events since that time for this URL. */
             selected: number;
-            /** @description Number of missed events that are sent again. */
+            /** @description Number of missed events that are sent again, in new deliveries. */
             queued: number;
+            /** @description Number of pending deliveries that are sent now instead of at their next attempt. Missing only in responses that were stored for an `Idempotency-Key` before this field existed. */
+            pending?: number;
             /**
              * @description Why the URL is skipped. `missing`: it is not set, or the courier is disabled. `paused`: send it a test first. Null if it is not skipped.
              * @enum {string|null}
              */
             skipped: "missing" | "paused" | null;
         };
-        /** @description Result of `recover_since`. */
+        /** @description Result of `recover_since` and `redeliver_matching`. */
         WebhookRecovery: {
             since: components["schemas"]["UtcDateTime"];
             endpoints: {
                 add_package: components["schemas"]["RecoveredEndpoint"];
                 update_package: components["schemas"]["RecoveredEndpoint"];
             };
-            /** @description Whether more than 100,000 events were missed. If so, call again. */
+            /** @description Whether more than 100,000 events were missed. If so, call again. Always false for `redeliver_matching`. */
             has_more: boolean;
         };
         /**
