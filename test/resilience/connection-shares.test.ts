@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
+import { isAway } from '../../src/platform/db/violations.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { expectSuccess } from '../support/assertions/scenario.js';
 import { rounds } from '../support/harness/effort.js';
@@ -216,7 +217,7 @@ describe('connection shares', () => {
   }
 
   test('a single tenant may use the whole pool', async () => {
-    const shares = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = times(POOL, () => shares.run(system('t'), work('t')));
@@ -227,7 +228,7 @@ describe('connection shares', () => {
   });
 
   test('waiting work is admitted round-robin by courier, however much of one courier waits', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [
@@ -243,7 +244,7 @@ describe('connection shares', () => {
   });
 
   test('work that waits is not rejected while transactions of its key end, and is rejected two seconds after the last', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const { ends, work } = open();
     const outcomes: string[] = [];
@@ -272,7 +273,7 @@ describe('connection shares', () => {
   }, 20_000);
 
   test('without a database, what waits is rejected after two seconds', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const startedMs = performance.now();
     const away = async () => {
@@ -285,7 +286,7 @@ describe('connection shares', () => {
   }, 20_000);
 
   test('staff do not wait behind a flood of logins', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [

@@ -6,10 +6,10 @@ import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/e
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
 import { readNumber } from '../tracking-numbers/public.js';
-import { duplicateError, namingExisting } from './submission/existing.js';
+import { duplicateError, namingExisting } from './duplicates/existing.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
 import { lockPrealert } from './lock-prealert.js';
-import { ownerById, ownerOfKey, ownerOfPrealert } from './submission/owners.js';
+import { ownerById, ownerOfKey, ownerOfPrealert } from './duplicates/owners.js';
 import * as queries from './queries.js';
 import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import type { OwnerSelection } from './owners.js';
+import type { OwnerSelection } from '../duplicates/owners.js';
 import { COLUMNS, initialStatus, type NewPrealert } from '../queries.js';
 
 /** A pre-alert of a batch. `number` is its line or row. */

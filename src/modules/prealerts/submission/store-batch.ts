@@ -10,8 +10,8 @@ import {
   type Packed,
   type Stored,
 } from './batch-queries.js';
-import { findExisting, viewExisting, type ExistingPrealert } from './existing.js';
-import type { OwnerSelection } from './owners.js';
+import { findExisting, viewExisting, type ExistingPrealert } from '../duplicates/existing.js';
+import type { OwnerSelection } from '../duplicates/owners.js';
 
 /** Pre-alerts to store, prepared before the transaction, because the transaction holds locks. */
 export type Batch = { owner: OwnerSelection; packed: Packed; trackingKeys: string[] };

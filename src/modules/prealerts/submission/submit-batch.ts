@@ -10,9 +10,9 @@ import {
 } from '../../../platform/errors/errors.js';
 import type { KeyCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
-import type { ExistingPrealert } from './existing.js';
+import type { ExistingPrealert } from '../duplicates/existing.js';
 import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
-import { ownerOfKey } from './owners.js';
+import { ownerOfKey } from '../duplicates/owners.js';
 import { comparePrealerts, type NumberedPrealert, type Stored } from './batch-queries.js';
 import { prepareBatch, readExisting, storeBatch, type Batch, type ExistingByNumber } from './store-batch.js';
 

@@ -5,7 +5,7 @@ import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { makeInvalidCells } from '../../../platform/files/invalid-cells.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
-import { ownerById, type OwnerSelection } from '../submission/owners.js';
+import { ownerById, type OwnerSelection } from '../duplicates/owners.js';
 import { comparePrealerts, type NumberedPrealert } from '../submission/batch-queries.js';
 import {
   prepareBatch,

@@ -1,6 +1,5 @@
 import type { Caller } from '../../identity/callers.js';
 import { ApiError } from '../../errors/errors.js';
-import { meaningOfError } from '../violations.js';
 
 /**
  * Limits how many of a pool's connections one courier and one tenant may use (decision 0030), so that slow queries of one
@@ -24,6 +23,8 @@ export type ConnectionShareOptions = {
   size: number;
   /** Returns the number of tenants. A single tenant may use the whole pool. */
   countTenants: () => Promise<number>;
+  /** Whether work failed because the database could not be reached. */
+  isAway: (error: unknown) => boolean;
 };
 
 const COURIER_SHARE = 0.4;
@@ -44,7 +45,11 @@ type Waiter = { request: ShareRequest; start(): void };
 /** What waits under one key, and when a transaction of the key last ended in a way that shows that the database works. */
 type Queue = { waiters: Waiter[]; progressAtMs: number };
 
-export function makeConnectionShares({ size, countTenants }: ConnectionShareOptions): ConnectionShares {
+export function makeConnectionShares({
+  size,
+  countTenants,
+  isAway,
+}: ConnectionShareOptions): ConnectionShares {
   const courierLimit = Math.max(1, Math.floor(size * COURIER_SHARE));
   const used = new Map<string, number>();
   // Keyed by courier, or by tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait
@@ -161,7 +166,7 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
         return result;
       } catch (error) {
         // A refused request is progress too. One that found no database is not: what waits then fails soon.
-        if (meaningOfError(error) !== 'unavailable' && !isUnavailable(error)) noteProgress(key);
+        if (!isAway(error)) noteProgress(key);
         throw error;
       } finally {
         adjustUsage(request, -1);
@@ -183,7 +188,6 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
 }
 
 const overloaded = () => new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-const isUnavailable = (error: unknown) => error instanceof ApiError && error.code === 'unavailable';
 
 /** Caches a number and refreshes it in the background. Until the first read it returns 2, the stricter assumption. */
 function cacheCount(read: () => Promise<number>): { current(): number } {

@@ -5,11 +5,12 @@ import { violates } from '../../../platform/db/violations.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import type { OwnerSelection } from './owners.js';
-import type { PrealertStatus } from '../queries.js';
 
 export type ExistingPrealert = components['schemas']['ExistingPrealert'];
 
-export type ExistingRow = Pick<Prealert, 'id' | 'userCode' | 'trackingNumber'> & { status: PrealertStatus };
+export type ExistingRow = Pick<Prealert, 'id' | 'userCode' | 'trackingNumber'> & {
+  status: components['schemas']['PrealertStatus'];
+};
 
 /** A pre-alert that was not stored because its courier has announced the number. */
 type Refused = Pick<Prealert, 'trackingNumber' | 'userCode'>;
