@@ -1937,8 +1937,9 @@ export interface paths {
          *     The operator can allow fewer ports. A courier can set 30 new hosts or ports per hour. Above that the response
          *     is 429 `quota_exceeded`.
          *
-         *     `add_package_format` and `update_package_format` choose what the two webhook URLs receive: `event` (the default)
-         *     or `flat`, the flat object that many couriers' systems already accept. See *flatPackageCreated*. The weight of a
+         *     `add_package_format` and `update_package_format` choose what the two webhook URLs receive: `event` (the default),
+         *     `flat`, the flat object that many couriers' systems already accept, or `flat_array`, the same object in an array for
+         *     systems that accept only arrays. See *flatPackageCreated*. The weight of a
          *     flat package is in pounds.
          *
          *     ```php
@@ -2696,7 +2697,8 @@ export interface webhooks {
          * A package was received, as a flat object
          * @description Sent to `api_url_add_package` instead of *packageCreated* if `add_package_format` is `flat`. It is one JSON object per
          *     request, in the format that many couriers' systems already accept, so a courier that moves to Crossdock does not have
-         *     to change its receiver.
+         *     to change its receiver. If `add_package_format` is `flat_array`, the body is an array with this one object, for
+         *     receivers that accept only arrays: `[{"PackageID": …}]`. All else is the same.
          *
          *     **The token.** Your `api_token` is in the field `APIToken` and in the headers `X-API-Key` and `Authorization`. Check
          *     any of the three. The signature headers are the same as with events, see *Webhooks and events* above.
@@ -2757,7 +2759,7 @@ export interface webhooks {
         /**
          * A package's status or fields changed, as a flat object
          * @description Sent to `api_url_update_package` instead of *packageStatusChanged* and *packageUpdated* if `update_package_format` is
-         *     `flat`. The object, the token and the responses are the same as for *flatPackageCreated*.
+         *     `flat` or `flat_array`. The object, the array, the token and the responses are the same as for *flatPackageCreated*.
          */
         post: operations["flatPackageUpdated"];
         delete?: never;
@@ -6104,10 +6106,10 @@ export interface components {
             air_freight_rate?: number;
         };
         /**
-         * @description What a webhook URL receives. `event`: our events, see *packageCreated*. `flat`: one flat object per package with 38 fields, see *flatPackageCreated*, for systems that already accept this format from other warehouses.
+         * @description What a webhook URL receives. `event`: our events, see *packageCreated*. `flat`: one flat object per package with 38 fields, see *flatPackageCreated*, for systems that already accept this format from other warehouses. `flat_array`: the same object in an array, `[{…}]`, for systems that accept only arrays.
          * @enum {string}
          */
-        WebhookFormat: "event" | "flat";
+        WebhookFormat: "event" | "flat" | "flat_array";
         /** @description Delivery status of one webhook URL. A new URL or a new format resets it. */
         WebhookHealth: {
             /**
@@ -6214,9 +6216,9 @@ export interface components {
             api_url_add_package?: string;
             /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. */
             api_url_update_package?: string;
-            /** @description What we send to `api_url_add_package`: `event`, the default, or `flat`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
+            /** @description What we send to `api_url_add_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             add_package_format?: components["schemas"]["WebhookFormat"];
-            /** @description What we send to `api_url_update_package`: `event`, the default, or `flat`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
+            /** @description What we send to `api_url_update_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             update_package_format?: components["schemas"]["WebhookFormat"];
             /** @description The token that we send to your URLs. Visible ASCII characters without spaces. */
             api_token?: string;
