@@ -29,7 +29,7 @@ export const QUOTAS = {
     "reason": "the service must not be misused to flood others"
   },
   "recovered_webhooks": {
-    "what": "Webhooks that `recover_since` queues",
+    "what": "Webhooks that `recover_since` and `redeliver_matching` send",
     "limit": 300000,
     "period": "day",
     "per": "courier",

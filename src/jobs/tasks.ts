@@ -11,12 +11,14 @@ import { observeJobs } from './observe-jobs.js';
 import { runBackgroundMigrations } from './background-migrations/run.js';
 import { deleteExpired } from './retention.js';
 import { deliver } from '../modules/webhooks/delivery/deliver.js';
+import { sendPending } from '../modules/webhooks/delivery/send-pending.js';
 import { requeue } from './requeue.js';
 
 /** Returns the function for each kind of job. */
 export function makeTasks(deps: TaskDeps): Tasks {
   return {
     deliver: observeJobs(deps, 'deliver', deliver),
+    sendPending: observeJobs(deps, 'sendPending', sendPending),
     sendManifestMail: observeJobs(deps, 'sendManifestMail', sendManifestMail),
     sendAccountMail: observeJobs(deps, 'sendAccountMail', (own, mail) =>
       sendAccountMail({ ...own, passwordResetUrl: own.config.passwordResetUrl }, mail),

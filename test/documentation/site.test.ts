@@ -149,7 +149,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     idempotency: [200],
     pagination: [200, 200, 200],
     files: [200, 200, 200],
-    webhooks: [200, 200, 200, 200, 200],
+    webhooks: [200, 200, 200, 200, 200, 200],
     'flat-packages': [200],
     sdks: [200],
   };

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { makeConnectionShares } from '../../src/platform/db/connections/connection-shares.js';
+import { isAway } from '../../src/platform/db/violations.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { expectSuccess } from '../support/assertions/scenario.js';
 import { rounds } from '../support/harness/effort.js';
@@ -68,16 +70,21 @@ async function connectionsOf({ owner }: Service): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-const announce = (key: string, userCode: string, headers: Record<string, string> = {}): Promise<Reply> =>
-  service.call('submitPrealert', {
+const announce = (
+  key: string,
+  userCode: string,
+  headers: Record<string, string> = {},
+  at = service,
+): Promise<Reply> =>
+  at.call('submitPrealert', {
     key,
     body: { UserCode: userCode, TrackingNumber: `SEAT-${(sent += 1)}`, Vendor: 'Shop' },
     headers,
   });
 
 /** The same with an Idempotency-Key: in a transaction of its own, which others do not share (decision 0066). */
-const announceAlone = (key: string, userCode: string): Promise<Reply> =>
-  announce(key, userCode, { 'idempotency-key': randomUUID() });
+const announceAlone = (key: string, userCode: string, at = service): Promise<Reply> =>
+  announce(key, userCode, { 'idempotency-key': randomUUID() }, at);
 
 const addCustomer = (as: string, courierId?: string, at = service): Promise<Reply> =>
   at.call('createCustomer', {
@@ -117,12 +124,12 @@ describe('slow queries', () => {
       expect(countOf(replies, 200) + countOf(replies, 201)).toBe(replies.length);
       expect(await countWaiting()).toBe(4);
     }
-    // After two seconds in the queue, requests are rejected as if the pool were exhausted.
+    // After two seconds in which none of the courier's transactions has ended, those in the queue are rejected.
     const refused: Reply[] = [];
     for (const reply of slow) void reply.then((each) => each.status === 503 && refused.push(each));
     await until(async () => refused.length === 36);
     for (const { body, headers } of refused)
-      expect([body['code'], headers.get('retry-after')]).toEqual(['unavailable', '2']);
+      expect([body['code'], headers.get('retry-after')]).toEqual(['overloaded', '2']);
     await unlock?.();
     const replies = await Promise.all(slow);
     expect([countOf(replies, 503), countOf(replies, 200) + countOf(replies, 201)]).toEqual([36, 4]);
@@ -168,6 +175,18 @@ async function waitForStatementTimeout(): Promise<void> {
   }
 }
 
+test('300 submissions at once, each with an Idempotency-Key, are all served', async () => {
+  // The courier may use one connection, so that the last request waits for long.
+  const own = await startService({ poolSize: 2 });
+  try {
+    const replies = await Promise.all(times(300, () => announceAlone(KEYS.IEX, 'IEX-1001', own)));
+    const codes = new Set(replies.map(({ status, body }) => `${status} ${String(body['code'] ?? '')}`));
+    expect(codes).toEqual(new Set(['201 ']));
+  } finally {
+    await own.stop();
+  }
+}, 60_000);
+
 describe('connection shares', () => {
   const system = (tenantId: string) => ({ kind: 'system' as const, tenantId });
   const key = (keyHash: string) => ({ kind: 'key' as const, tenantId: 't', keyHash });
@@ -198,7 +217,7 @@ describe('connection shares', () => {
   }
 
   test('a single tenant may use the whole pool', async () => {
-    const shares = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: POOL, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = times(POOL, () => shares.run(system('t'), work('t')));
@@ -209,7 +228,7 @@ describe('connection shares', () => {
   });
 
   test('waiting work is admitted round-robin by courier, however much of one courier waits', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [
@@ -224,8 +243,50 @@ describe('connection shares', () => {
     expect(order).toHaveLength(54);
   });
 
+  test('work that waits is not rejected while transactions of its key end, and is rejected two seconds after the last', async () => {
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
+    await shares.run(system('t'), () => Promise.resolve());
+    const { ends, work } = open();
+    const outcomes: string[] = [];
+    const running = times(8, () => shares.run(key('a'), work('a')));
+    for (const each of running)
+      each.then(
+        () => outcomes.push('served'),
+        (error: unknown) => outcomes.push(String((error as { code?: unknown }).code)),
+      );
+    // One at a time, each for less than two seconds, together longer.
+    for (let n = 0; n < 3; n += 1) {
+      await until(async () => ends[n] !== undefined);
+      await sleep(1_200);
+      ends[n]?.();
+    }
+    await until(async () => ends[3] !== undefined);
+    expect(outcomes).toEqual(['served', 'served', 'served']);
+    const stalledMs = performance.now();
+    await until(async () => outcomes.length === 7);
+    expect(performance.now() - stalledMs).toBeGreaterThan(1_500);
+    expect(outcomes.slice(3)).toEqual(Array<string>(4).fill('overloaded'));
+    ends[3]?.();
+    await running[3];
+    // Refused work has ended too, and the next one starts.
+    await shares.run(key('a'), () => Promise.resolve());
+  }, 20_000);
+
+  test('without a database, what waits is rejected after two seconds', async () => {
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
+    await shares.run(system('t'), () => Promise.resolve());
+    const startedMs = performance.now();
+    const away = async () => {
+      await sleep(900);
+      throw Object.assign(new Error('timeout exceeded when trying to connect'));
+    };
+    const results = await Promise.allSettled(times(20, () => shares.run(key('a'), away)));
+    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+  }, 20_000);
+
   test('staff do not wait behind a flood of logins', async () => {
-    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1) });
+    const shares = makeConnectionShares({ size: 2, countTenants: () => Promise.resolve(1), isAway });
     await shares.run(system('t'), () => Promise.resolve());
     const { order, ends, work } = open();
     const running = [

@@ -98,6 +98,7 @@ const increment = (counts: Map<string, number>, id: string, by: number) =>
 
 const tasksOf = ({ work }: Site): Tasks => ({
   deliver: noop,
+  sendPending: noop,
   sendAccountMail: noop,
   preparePasswordReset: noop,
   syncCustomers: noop,

@@ -1265,6 +1265,7 @@ describe('mass assignment', () => {
     'manageWarehouses delete': 'deletes the row',
     'manageCarriers delete': 'deletes the row',
     'manageWebhookDeliveries recover_since': 'returns no row ids',
+    'manageWebhookDeliveries redeliver_matching': 'returns no row ids',
     'manageCourierBills remove_adjustment': 'deletes the row',
     'manageCourierBills delete_draft': 'deletes the row',
   };

@@ -6,8 +6,10 @@ import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/e
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
 import { readNumber } from '../tracking-numbers/public.js';
+import { duplicateError, namingExisting } from './duplicates/existing.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
 import { lockPrealert } from './lock-prealert.js';
+import { ownerById, ownerOfKey, ownerOfPrealert } from './duplicates/owners.js';
 import * as queries from './queries.js';
 import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 
@@ -27,17 +29,19 @@ export async function submitPrealert(
   body: PrealertSubmission,
 ): Promise<string> {
   const submission = { ...toPrealert(newId(), body), requestId: ctx.requestId };
-  const outcome = await ctx.combinedPipeline(submissions, submission, (items) => [
-    lockAnnouncedParcels(
-      ctx.tenantId,
-      items.map(({ trackingKey }) => trackingKey),
-    ),
-    queries.insertPrealertsWithKey(ctx, items),
-  ]);
+  const outcome = await namingExisting(ctx, ownerOfKey(ctx), submission, () =>
+    ctx.combinedPipeline(submissions, submission, (items) => [
+      lockAnnouncedParcels(
+        ctx.tenantId,
+        items.map(({ trackingKey }) => trackingKey),
+      ),
+      queries.insertPrealertsWithKey(ctx, items),
+    ]),
+  );
   // The same error for an unknown user code and one of another courier: neither is a customer of this
   // courier.
   if (!outcome) throw unknownUserCode('UserCode');
-  if (!outcome.isCreated) throw new ApiError('duplicate_tracking_number');
+  if (!outcome.isCreated) throw await duplicateError(ctx, ownerOfKey(ctx), submission);
   return submission.id;
 }
 
@@ -66,16 +70,19 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
     description: body.description ?? null,
     reference: null,
   };
-  return ctx.preparedTransaction(async (tx) => {
+  await namingExisting(ctx, ownerById(ctx, courierId), prealert, () => storeNew(ctx, courierId, prealert));
+  return prealert.id;
+}
+
+const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrealert): Promise<void> =>
+  ctx.preparedTransaction(async (tx) => {
     await tx.defer(lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey));
-    const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, body.user_code));
+    const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, prealert.userCode));
     if (!courier) throw new ApiError('courier_not_found');
     if (!courier.hasCustomer) throw unknownUserCode('user_code');
     const [after] = await tx.query(queries.insertPrealert(ctx, courierId, prealert));
     await tx.audit({ action: 'prealert.created', entity: 'prealert', entityId: prealert.id, after });
-    return prealert.id;
   });
-}
 
 /**
  * Replaces the editable fields. Fields that the body omits are cleared.
@@ -88,12 +95,20 @@ export async function replacePrealert(
   const { prealert_id: id, user_code: userCode, vendor } = body;
   const tracking = readTracking(body.tracking_number, 'tracking_number');
   const fields = { userCode, ...tracking, vendor, description: body.description ?? null };
-  return ctx.preparedTransaction(async (tx) => {
-    const locked = await lockPrealert(ctx, tx, id, tracking.trackingKey);
+  return namingExisting(ctx, ownerOfPrealert(ctx, id), fields, () => storeReplacement(ctx, id, fields));
+}
+
+const storeReplacement = (
+  ctx: UserContext,
+  id: string,
+  fields: queries.PrealertFields,
+): Promise<PrealertRow> =>
+  ctx.preparedTransaction(async (tx) => {
+    const locked = await lockPrealert(ctx, tx, id, fields.trackingKey);
     const before = locked.columns;
-    const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, userCode));
+    const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
-    if (locked.trackingKey !== tracking.trackingKey) await storeFlagForCourier(ctx, tx, locked);
+    if (locked.trackingKey !== fields.trackingKey) await storeFlagForCourier(ctx, tx, locked);
     const [[after], [row]] = await tx.queryAll([
       queries.updatePrealert(ctx, id, fields),
       onePrealert(ctx, id),
@@ -102,7 +117,6 @@ export async function replacePrealert(
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;
   });
-}
 
 /**
  * Deletes a pre-alert permanently. The audit trail records its content, and a courier's flag stays stored for

@@ -11,7 +11,7 @@ export type Combiner<Item, Outcome> = {
    *
    * @param key items of different keys are never written together
    * @param write writes all of them if this request is the first that waits
-   * @throws ApiError unavailable when writing could not start in time, or what `write` throws
+   * @throws ApiError overloaded when writing could not start in time, or what `write` throws
    */
   run(key: string, item: Item, write: WriteItems<Item, Outcome>): Promise<Outcome>;
 };
@@ -21,7 +21,7 @@ const MAX_ITEMS = 50;
 const SLOW_MS = 20;
 /** The number of transactions per key at the same time: a courier's share of ten connections. */
 const MAX_RUNNING = 4;
-/** The same as for a connection. */
+/** The same as for a connection of a caller whose transactions do not end. */
 const MAX_WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -89,7 +89,7 @@ function rejectLate<Item, Outcome>(queue: Queue<Item, Outcome>): void {
   const rejected = queue.waiting.splice(0, inTime === -1 ? queue.waiting.length : inTime);
   stopTimerOfEmpty(queue);
   for (const { reject } of rejected)
-    reject(new ApiError('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
+    reject(new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
 }
 
 /** Never rejects. If the database refuses a row, each item is written again in a transaction of its own. */

@@ -102,9 +102,9 @@ export type RequestContext<Who extends Caller = Caller> = {
    *
    * @param item what this request writes
    * @param toStatements returns the statements for several items. The last one returns the outcomes, in any order.
-   * @returns the outcome of the item, or undefined if there is none
+   * @returns the outcome of the item, or undefined if there is none. Unless it is created, the request may still read.
    */
-  combinedPipeline<Item, Outcome extends { position: number }>(
+  combinedPipeline<Item, Outcome extends { position: number; isCreated: boolean }>(
     combiner: Combiner<Item, Outcome | undefined>,
     item: Item,
     toStatements: ToStatements<Item, Outcome>,
@@ -304,7 +304,7 @@ type CombinedItem<Item, Outcome> = {
  * Only requests with the same API key are combined: users of one tenant have different scopes. A request with an Idempotency-Key or
  * a sampled trace has a transaction of its own.
  */
-async function combinedPipelineOf<Item, Outcome extends { position: number }>(
+async function combinedPipelineOf<Item, Outcome extends { position: number; isCreated: boolean }>(
   parts: Parts<Caller>,
   session: Session,
   { combiner, item, toStatements }: CombinedItem<Item, Outcome>,
@@ -323,6 +323,8 @@ async function combinedPipelineOf<Item, Outcome extends { position: number }>(
   );
   // The transaction may have run in the session of another request of the key, which noted it for that request alone.
   session.noteAdmitted();
+  // The transaction wrote only for the other requests.
+  if (!outcome?.isCreated) state.hasWritten = false;
   return outcome;
 }
 

@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../generated/prisma/client.js';
 import { createPool, type PoolOptions } from './connections/pool.js';
 import { makeConnectionShares } from './connections/connection-shares.js';
+import { isAway } from './violations.js';
 import { watchHealth } from './health.js';
 import { openReplica, type ReplicaOptions } from './connections/replica.js';
 import type { Db } from './database.js';
@@ -21,7 +22,7 @@ export function openDb(options: DbOptions): Db & { close(): Promise<void> } {
   const adapter = modelSpans ? new TracedPrismaPg(pool, modelSpans) : new PrismaPg(pool);
   let prisma: PrismaClient | undefined;
   const { size, assumeRole } = options;
-  const shares = { size, countTenants: () => countTenants(pool) };
+  const shares = { size, countTenants: () => countTenants(pool), isAway };
   const replica =
     options.replica && openReplica({ ...shares, ...(assumeRole ? { assumeRole } : {}), ...options.replica });
   return {

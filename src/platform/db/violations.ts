@@ -58,6 +58,10 @@ export function meaningOfError(error: unknown): Meaning {
   return isAway ? 'unavailable' : 'defect';
 }
 
+/** Returns whether work failed because the database cannot be reached or stores nothing. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof ApiError ? error.code === 'unavailable' : meaningOfError(error) === 'unavailable';
+
 /** Returns the SQLSTATE of an error, or another code if it has none. */
 export const sqlStateOf = (error: unknown): string | undefined => readErrorDetails(error).code;
 

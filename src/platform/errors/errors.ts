@@ -21,6 +21,8 @@ export type ApiErrorDetail = {
   retryAfterSeconds?: number;
   /** The limit that is used up. */
   limit?: RateLimit;
+  /** The record that refuses a pre-alert as a duplicate. */
+  existing?: components['schemas']['ExistingPrealert'];
 };
 
 type Args = Record<string, string | number>;
@@ -64,6 +66,10 @@ function wordProblems(errors: FieldError[] = []): string {
 export const fieldError = (field: string, ...problem: FieldProblem): FieldError =>
   // The brand exists only for the compiler.
   ({ field, ...describeProblem(field, ...problem) }) as FieldError;
+
+/** The same entry with the record that refuses the value as a duplicate. */
+export const withExisting = (error: FieldError, existing: ApiErrorDetail['existing']): FieldError =>
+  existing ? { ...error, existing } : error;
 
 /** An entry of `errors` for one field in a row of a file. */
 export function rowError(row: number, field: string, ...problem: FieldProblem): FieldError {

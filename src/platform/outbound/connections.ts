@@ -3,6 +3,7 @@ import { Agent, Client, Pool as OriginPool, type Dispatcher } from 'undici';
 import type { AddressRateLimiter } from './address-rate-limit.js';
 import type { OpenSocket } from './connect.js';
 import { postponed } from './failures.js';
+import { skipContinue } from './interim-responses.js';
 
 /** A request, the signal that aborts it, and the callback for a request that is not sent because of the rate limit. */
 export type StoppableRequest = Dispatcher.DispatchOptions & {
@@ -54,6 +55,7 @@ function makeConnection(
 ): Client {
   let signal = AbortSignal.abort();
   let openSocket: Socket | undefined;
+  let expectResponse: () => void = () => undefined;
   const client = new Client(origin, {
     ...options,
     connect({ hostname, port, protocol }, done) {
@@ -62,6 +64,8 @@ function makeConnection(
       open(target, signal).then(
         (socket) => {
           openSocket = socket;
+          ({ expectResponse } = skipContinue(socket));
+          expectResponse();
           done(null, socket);
         },
         // Sockets, TLS and our own code only reject with errors.
@@ -80,6 +84,7 @@ function makeConnection(
       return true;
     }
     signal = request.signal;
+    expectResponse();
     return dispatch(request, handler);
   };
   return client;

@@ -1,3 +1,4 @@
+import { tenantRows, type FilterScope } from '../db/filters.js';
 import { sql, type Sql } from '../db/statements.js';
 import type { Traced } from '../tracing/span.js';
 
@@ -24,6 +25,20 @@ export const wakeDeliveryQueues = (ctx: Waker, queues: Sql): Sql =>
  */
 export const wakeDeliveryQueuesWhenDue = (ctx: Waker, queues: Sql): Sql =>
   addDeliveryJobs({ tenantId: ctx.tenantId }, queues, true);
+
+/**
+ * Makes the pending deliveries of a queue due now, whenever their next attempt was scheduled: the receiver works again, or the
+ * URL is a new one. Those that are being sent or settled at this moment are skipped, so that no two transactions wait for each other.
+ */
+export const makePendingDue = (scope: FilterScope<{ tenantId: string }>, queue: DeliveryQueue): Sql =>
+  sql`with waiting as (
+      select d.id from webhook_deliveries d
+      where ${tenantRows(scope, 'd')} and d.courier_id = ${queue.courierId}::uuid and d.endpoint = ${queue.endpoint}
+        and d.status = 'pending' and d.next_attempt_at > now() and (d.claimed_until is null or d.claimed_until < now())
+      for update skip locked
+    )
+    update webhook_deliveries d set next_attempt_at = now()
+    from waiting where ${tenantRows(scope, 'd')} and d.id = waiting.id`;
 
 type Waker = Traced & { tenantId: string };
 

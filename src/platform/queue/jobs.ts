@@ -6,6 +6,8 @@ import type { DeliveryQueue } from './delivery-queues.js';
 export type Jobs = {
   /** Sends the due deliveries of a delivery queue, see delivery-queues.ts. */
   deliver: DeliveryQueue;
+  /** Makes the pending deliveries of a delivery queue due, after its URL was changed. A job, because there may be many of them. */
+  sendPending: DeliveryQueue;
   sendManifestMail: { tenantId: string; mailId: string };
   sendAccountMail: { tenantId: string; mailId: string };
   /** Looks up the user of a password reset request, creates the token and queues the mail. */

@@ -4,6 +4,7 @@ import type { Jobs } from './jobs.js';
 /** The kinds of jobs that send something to couriers or fetch from them. They stay in the queue during a pause. */
 const OUTBOUND_KINDS: ReadonlySet<string> = new Set<keyof Jobs>([
   'deliver',
+  'sendPending',
   'sendManifestMail',
   'sendAccountMail',
   'syncCustomers',

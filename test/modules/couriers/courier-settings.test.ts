@@ -435,8 +435,13 @@ describe('the format of packages', () => {
     expect(restored.body['data']).toEqual(before);
   });
 
-  test.each(FORMATS)('%s accepts only its two values', async (name) => {
-    for (const value of ['', 'Flat', 'flat ', 'events', 1, null, ['flat']]) {
+  test.each(FORMATS)('%s can be an array of flat packages', async (name) => {
+    const changed = await updateIex({ [name]: 'flat_array' });
+    expect([changed.status, changed.body['data'][name]]).toEqual([200, 'flat_array']);
+  });
+
+  test.each(FORMATS)('%s accepts only its three values', async (name) => {
+    for (const value of ['', 'Flat', 'flat ', 'events', 'event_array', 1, null, ['flat']]) {
       const reply = await updateIex({ [name]: value });
       expect([value, reply.status, ...new Set(fieldsOf(reply))]).toEqual([value, 400, name]);
     }

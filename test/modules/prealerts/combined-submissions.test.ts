@@ -202,7 +202,7 @@ describe('the combiner', () => {
     const all = Array.from({ length: 200 }, (_, item) => combiner.run('key', item, write));
     const other = combiner.run('another key', 1, write);
     const settled = Promise.allSettled(all);
-    await expect(all[199]).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(all[199]).rejects.toMatchObject({ code: 'overloaded' });
     expect(running.map(({ items }) => items.length)).toEqual([1, 1, 50, 50, 50]);
     for (const { end } of running) end();
     expect(await other).toBe(1);

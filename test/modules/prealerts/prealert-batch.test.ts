@@ -32,6 +32,8 @@ function send(
   return service.call(path, { key: DEMO.apiKeys.IEX, body, headers: { ...NDJSON, ...headers }, ...call });
 }
 
+const CUT_LINE =
+  'The line is larger than 64 KiB. Shorten it. If you send a file with curl, use --data-binary: with -d, curl removes the line ends.';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Sends a body without Content-Length. Returns the status and the message. */
@@ -109,17 +111,16 @@ describe('lines', () => {
     for (const [index, [line, status]] of lines.entries()) {
       if (status === 'created') continue;
       const single = await service.call('submitPrealert', { key: DEMO.apiKeys.IEX, body: line });
-      const { code, message, errors } = single.body;
+      const { code, message, errors, existing } = single.body;
       // The limit of a body is that of a line, but it is called a body.
-      const tooLong =
-        'The line is larger than 64 KiB. Shorten it. If you send a file with curl, use --data-binary: with -d, curl removes the line ends.';
-      const words = code === 'body_too_large' ? tooLong : message;
+      const words = code === 'body_too_large' ? CUT_LINE : message;
       expect(resultsOf(reply)[index]).toEqual({
         line: index + 1,
         status,
         message: words,
         code,
         ...(errors ? { errors } : {}),
+        ...(existing ? { existing } : {}),
       });
     }
   });

@@ -102,6 +102,14 @@ const sendTest = (endpoint: string) =>
 const redeliver = (delivery_id: string) =>
   call('manageWebhookDeliveries', 'iex', { action: 'redeliver', delivery_id });
 
+const deliveredIds = async () =>
+  (
+    await service.owner.query<{ id: string }>(
+      `select id from webhook_deliveries where courier_id = $1 and status = 'delivered'`,
+      [IEX],
+    )
+  ).rows;
+
 describe('the flat package', () => {
   test('the contract lists the 38 fields of the region, and both of its examples are valid', () => {
     type Entry = { post: { requestBody: { content: { 'application/json': { example: object } } } } };
@@ -113,6 +121,33 @@ describe('the flat package', () => {
       expect(Object.keys(example).sort()).toEqual([...FLAT_FIELDS].sort());
     }
     expect(FLAT_FIELDS).toHaveLength(38);
+  });
+
+  test.each(['package', 'test'])('of a URL for arrays is the same object in an array (%s)', async (kind) => {
+    const receiver = await startReceiver((_request, response) => response.writeHead(409).end());
+    try {
+      const at = (format: 'flat' | 'flat_array') =>
+        setFormats({ add: `${receiver.url}/${format}`, addFormat: format });
+      const send = () => (kind === 'test' ? sendTest('add_package') : receive());
+      for (const format of ['flat', 'flat_array'] as const) {
+        await at(format);
+        await send();
+        await until(async () => receiver.at(`/${format}`).length === 1);
+      }
+      const [object, array] = ['/flat', '/flat_array'].map((path) => receiver.at(path)[0]);
+      if (!object || !array) throw new Error('No request arrived.');
+      expect(verified(webhookSecret('s'), array)).toEqual(JSON.parse(array.body));
+      const content: unknown = JSON.parse(array.body);
+      expect(content).toEqual([expect.any(Object)]);
+      const [flat] = content as object[];
+      expect(() => assertFlatPackage('flatPackageCreated', flat ?? {})).not.toThrow();
+      expect(Object.keys(flat ?? {})).toEqual(Object.keys(JSON.parse(object.body) as object));
+      expect(array.headers['x-api-key']).toBe(TOKEN);
+      // 409 means that the receiver has the package.
+      await until(async () => (await deliveredIds()).length === 2);
+    } finally {
+      await receiver.stop();
+    }
   });
 
   test('a received package has every field with its value, the token in three places, and the signature', async () => {

@@ -49,6 +49,7 @@ beforeAll(async () => {
     error: null,
     retry_after_s: null,
     synced_package_id: package_id,
+    is_test: false,
   }));
 }, 60_000);
 

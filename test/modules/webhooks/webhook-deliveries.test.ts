@@ -368,12 +368,12 @@ describe('recover_since', () => {
     const others = [await insertFor(HRB), await insertFor(TWO)];
     const reply = await recover('iex');
     expect(reply.body).toMatchObject({
-      message: '3 events were queued again.',
+      message: '3 events were queued again. 1 pending one is sent now.',
       data: {
         since: '2026-01-01 00:00:00',
         endpoints: {
-          add_package: { selected: 4, queued: 2, skipped: null },
-          update_package: { selected: 1, queued: 1, skipped: null },
+          add_package: { selected: 4, queued: 2, pending: 1, skipped: null },
+          update_package: { selected: 1, queued: 1, pending: 0, skipped: null },
         },
         has_more: false,
       },
@@ -420,7 +420,7 @@ describe('recover_since', () => {
     expect(queued.reduce((sum, each) => sum + each, 0)).toBe(30);
     expect(await queuedFor()).toEqual([...events].sort());
     expect((await recover('iex')).body['data'].endpoints.add_package).toEqual({
-      ...{ selected: 30, queued: 0, skipped: null },
+      ...{ selected: 30, queued: 0, pending: 0, skipped: null },
     });
   }, 60_000);
 
@@ -440,8 +440,8 @@ describe('recover_since', () => {
     });
     const missing = await withoutUrls(() => recover('iex'));
     expect(missing.body['data'].endpoints).toEqual({
-      add_package: { selected: 1, queued: 0, skipped: 'missing' },
-      update_package: { selected: 1, queued: 0, skipped: 'missing' },
+      add_package: { selected: 1, queued: 0, pending: 0, skipped: 'missing' },
+      update_package: { selected: 1, queued: 0, pending: 0, skipped: 'missing' },
     });
   });
 

@@ -219,6 +219,20 @@ describe('webhook content', () => {
   });
 });
 
+test('a receiver that sends 100 Continue without being asked gets each webhook once', async () => {
+  receiver.answer = (request, response) => {
+    response.writeContinue();
+    accept(request, response);
+  };
+  const packages = [await receive(), await receive(), await receive()];
+  for (const id of packages) await settled(id);
+  const deliveries = await Promise.all(packages.map(deliveryOf));
+  expect(deliveries).toEqual(
+    packages.map(() => expect.objectContaining({ status: 'delivered', attempt_count: 1 })),
+  );
+  expect(receiver.at(ADD)).toHaveLength(packages.length);
+});
+
 describe('failed deliveries', () => {
   test('are retried on schedule with the same id and a new time, and each attempt is logged', () =>
     expectSuccess(scenarios.get('sentAgain')));

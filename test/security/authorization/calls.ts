@@ -320,6 +320,9 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   recover_since: ({ courierId }) => ({
     body: { action: 'recover_since', since: '2026-01-01 00:00:00', courier_id: courierId },
   }),
+  redeliver_matching: ({ courierId }) => ({
+    body: { action: 'redeliver_matching', from: '2026-01-01 00:00:00', courier_id: courierId },
+  }),
   send_test: ({ courierId }) => ({
     body: { action: 'send_test', endpoint: 'add_package', courier_id: courierId },
   }),

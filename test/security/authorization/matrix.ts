@@ -275,6 +275,7 @@ export const MATRIX = {
   manageWebhookDeliveries: {
     'redeliver':                         ['200 200 404 404 400', S403,                  '200 404 404 404 400'],
     'recover_since':                     ['200 200 404 404 400', S403,                  ALL],
+    'redeliver_matching':                ['200 200 404 404 400', S403,                  ALL],
     'send_test':                         ['200 200 404 404 400', S403,                  ALL],
   },
   listEvents: {

@@ -185,6 +185,69 @@ describe('received responses', () => {
     expect(await send(url)).toMatchObject({ outcome: 'answered', status: 201 });
   });
 
+  describe('100 Continue that was not asked for', () => {
+    const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+    const FINAL = 'HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok';
+    const answered = { outcome: 'answered', status: 201, body: Buffer.from('ok'), isCut: false };
+
+    test.each([
+      ['once', CONTINUE],
+      ['many times', CONTINUE.repeat(50)],
+      ['with headers', 'HTTP/1.1 100 Continue\r\nserver: old\r\nx-y: 100\r\n\r\n'],
+      ['without a reason', 'HTTP/1.1 100 \r\n\r\n'],
+      ['after other interim responses', `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${CONTINUE}`],
+      ['before other interim responses', `${CONTINUE}HTTP/1.1 102 Processing\r\n\r\n`],
+      ['after an empty line', `\r\n${CONTINUE}`],
+    ])('is skipped: %s', async (_what, interim) => {
+      let requests = 0;
+      const { url } = await startWire((socket) => {
+        socket.on('data', () => {
+          requests += 1;
+          socket.write(interim + FINAL);
+        });
+      });
+      // The second request is on the same connection.
+      for (let round = 0; round < 2; round += 1)
+        expect(await send(url, { method: 'POST', body: '{}' })).toMatchObject(answered);
+      expect(requests).toBe(2);
+    });
+
+    test('is skipped wherever it is cut', async () => {
+      const bytes = CONTINUE + FINAL;
+      for (let at = 1; at < CONTINUE.length + 13; at += 1) {
+        const { url } = await startWire((socket) => {
+          socket.setNoDelay(true).once('data', () => {
+            socket.write(bytes.slice(0, at), () => setImmediate(() => socket.write(bytes.slice(at))));
+          });
+        });
+        expect([at, await send(url)]).toEqual([at, expect.objectContaining(answered)]);
+      }
+    });
+
+    test('is skipped on a connection that is closed after the response', async () => {
+      const last = 'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nok';
+      const { url } = await startWire(answering(CONTINUE + last));
+      expect(await send(url)).toMatchObject({ status: 200, body: Buffer.from('ok') });
+    });
+
+    test('alone is a connection that was closed before a response, and a body that looks like it is unchanged', async () => {
+      const alone = await startWire((socket) => {
+        socket.once('data', () => socket.end(CONTINUE));
+      });
+      expect(await send(alone.url)).toMatchObject({ outcome: 'unreachable' });
+      const body = `${CONTINUE}HTTP/1.1 100 Continue`;
+      const { url } = await startWire((socket) => {
+        socket.on('data', () => {
+          socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`, () =>
+            setImmediate(() => socket.write(body)),
+          );
+        });
+      });
+      for (let round = 0; round < 2; round += 1)
+        expect(await send(url)).toMatchObject({ status: 200, body: Buffer.from(body) });
+    });
+  });
+
   test.each([
     ['SSH-2.0-OpenSSH_9.6\r\n', 'the response is not HTTP'],
     ['220 mail.example.com ESMTP\r\n', 'the response is not HTTP'],

@@ -118,6 +118,21 @@ describe('TLS', () => {
     ]);
   });
 
+  test('skips a 100 Continue that was not asked for', async () => {
+    const port = await startTlsReceiver('localhost', (request, response) => {
+      response.writeContinue();
+      respondOk(request, response);
+    });
+    const tlsClient = makeClient(pem('localhost'));
+    for (let round = 0; round < 2; round += 1)
+      expect(
+        await send(`https://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }, tlsClient),
+      ).toMatchObject({
+        outcome: 'answered',
+        status: 200,
+      });
+  });
+
   test('verifies an IP address as an address', async () => {
     const port = await startTlsReceiver('localhost', respondOk);
     const reply = await send(`https://127.0.0.1:${port}/`, {}, makeClient(pem('localhost')));

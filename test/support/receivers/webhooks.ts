@@ -15,8 +15,8 @@ export type Endpoints = {
   /** Null for no token. */
   token?: string | null;
   secret?: string;
-  addFormat?: 'event' | 'flat';
-  updateFormat?: 'event' | 'flat';
+  addFormat?: 'event' | 'flat' | 'flat_array';
+  updateFormat?: 'event' | 'flat' | 'flat_array';
 };
 
 /** Sets a courier's URLs, token and signing secret like its settings do. */

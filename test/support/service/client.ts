@@ -114,7 +114,11 @@ export function isUnavailable(outcome: Outcome): outcome is Answer {
   if (typeof outcome === 'string' || outcome.status !== 503) return false;
   // Every error response is a JSON object. Otherwise the comparison fails.
   const { status, code } = JSON.parse(outcome.text) as { status: string; code: string };
-  return status === 'error' && code === 'unavailable' && Number(outcome.headers['retry-after']) > 0;
+  return (
+    status === 'error' &&
+    (code === 'unavailable' || code === 'overloaded') &&
+    Number(outcome.headers['retry-after']) > 0
+  );
 }
 
 /** Whether the response is that 503 from a replica that shuts down, which closes the connection. */

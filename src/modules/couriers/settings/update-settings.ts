@@ -3,6 +3,7 @@ import type { ContextTx, UserContext } from '../../../platform/context/request-c
 import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import { addJobs } from '../../../platform/queue/jobs.js';
 import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
 import { lockCourier } from '../shared/lock-courier.js';
@@ -123,8 +124,8 @@ async function saveFields(
 }
 
 /**
- * Handles changed webhook URLs and formats: deletes the health of the old ones, including pauses, and ensures
- * that there is a signing secret.
+ * Handles changed webhook URLs and formats: deletes the health of the old ones, including pauses, ensures that there is a
+ * signing secret, and sends what waits for a retry.
  */
 async function applyEndpointChanges(
   ctx: UserContext,
@@ -139,6 +140,9 @@ async function applyEndpointChanges(
   });
   if (changed.length === 0) return;
   await tx.models.webhookEndpoint.deleteMany({ where: { courierId, endpoint: { in: changed } } });
-  if (changed.some((name) => after[`api_url_${name}`] !== null))
-    await ensureWebhookSecret(ctx, tx, secrets, courierId);
+  const open = changed.filter((name) => after[`api_url_${name}`] !== null);
+  if (open.length === 0) return;
+  await ensureWebhookSecret(ctx, tx, secrets, courierId);
+  const queues = open.map((endpoint) => ({ tenantId: ctx.tenantId, courierId, endpoint }));
+  await tx.query(addJobs(ctx, 'sendPending', queues));
 }

@@ -1,8 +1,7 @@
-import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
-import { tenantRows } from '../../../platform/db/filters.js';
+import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
-import type { KeyCaller } from '../../../platform/identity/callers.js';
+import type { OwnerSelection } from '../duplicates/owners.js';
 import { COLUMNS, initialStatus, type NewPrealert } from '../queries.js';
 
 /** A pre-alert of a batch. `number` is its line or row. */
@@ -31,17 +30,6 @@ export const joinElements = (parts: string[]): Packed => ({ text: `[${parts.join
 const sent = ({ text }: Packed): Sql =>
   sql`select * from jsonb_to_recordset(${text}::jsonb) as line (number int, id uuid, user_code text, tracking_number text,
     tracking_key text, vendor text, description text, reference text)`;
-
-/** Selects the tenant and the id of the courier that a batch belongs to. */
-export type OwnerSelection = Sql;
-
-export const ownerOfKey = (ctx: RequestContext<KeyCaller>): OwnerSelection =>
-  sql`select c.tenant_id, c.id as courier_id from couriers c
-    where ${tenantRows(ctx, 'c')} and c.api_key_hash = ${ctx.caller.keyHash} and c.is_active`;
-
-export const ownerById = (ctx: UserContext, courierId: string): OwnerSelection =>
-  sql`select c.tenant_id, c.id as courier_id from couriers c
-    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 
 /** The pre-alerts of a batch whose user code is that of an active customer of the owner. */
 const announced = (owner: OwnerSelection, packed: Packed): Sql =>

@@ -20,7 +20,14 @@ function viewLine(result: LineResult): Batch['results'][number] {
   if (result.status === 'created')
     return { line, status, message: 'Pre-alert created.', prealert_id: result.prealertId };
   const { code, message, detail } = result.error;
-  return { line, status, message, code, ...(detail.errors ? { errors: detail.errors } : {}) };
+  return {
+    line,
+    status,
+    message,
+    code,
+    ...(detail.errors ? { errors: detail.errors } : {}),
+    ...(detail.existing ? { existing: detail.existing } : {}),
+  };
 }
 
 export const describeBatch = ({ created, duplicate, unknown_customer, invalid }: Batch): string =>

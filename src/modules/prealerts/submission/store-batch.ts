@@ -1,15 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BulkTx, RequestContext } from '../../../platform/context/request-context.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { lockAnnouncedParcels } from '../../../platform/db/locks.js';
 import {
   insertPrealerts,
   joinElements,
   packElements,
   type NumberedPrealert,
-  type OwnerSelection,
   type Packed,
   type Stored,
 } from './batch-queries.js';
+import { findExisting, viewExisting, type ExistingPrealert } from '../duplicates/existing.js';
+import type { OwnerSelection } from '../duplicates/owners.js';
 
 /** Pre-alerts to store, prepared before the transaction, because the transaction holds locks. */
 export type Batch = { owner: OwnerSelection; packed: Packed; trackingKeys: string[] };
@@ -28,6 +30,34 @@ export async function prepareBatch(owner: OwnerSelection, prealerts: NumberedPre
     packed: joinElements(parts),
     trackingKeys: prealerts.map(({ trackingKey }) => trackingKey),
   };
+}
+
+/** The existing pre-alerts of duplicates, by the line or row of the duplicate. */
+export type ExistingByNumber = Map<number, ExistingPrealert>;
+
+/**
+ * Reads the pre-alerts because of which some are duplicates. One may be an earlier line of the same batch, if that is stored.
+ *
+ * @param numbers the lines or rows of the duplicates
+ */
+export async function readExisting(
+  tx: Pick<PlainTx, 'query'>,
+  owner: OwnerSelection,
+  prealerts: NumberedPrealert[],
+  numbers: number[],
+): Promise<ExistingByNumber> {
+  if (numbers.length === 0) return new Map();
+  const wanted = new Set(numbers);
+  const refused = prealerts.filter(({ number }) => wanted.has(number));
+  const sent = [...new Set(refused.map(({ trackingNumber }) => trackingNumber))];
+  const rows = await tx.query(findExisting(owner, sent));
+  const byTracking = new Map(rows.map((row) => [row.trackingNumber, row]));
+  return new Map(
+    refused.flatMap((prealert): [number, ExistingPrealert][] => {
+      const row = byTracking.get(prealert.trackingNumber);
+      return row ? [[prealert.number, viewExisting(row, prealert)]] : [];
+    }),
+  );
 }
 
 /** Stores a batch in the transaction. Returns the pre-alerts of known customers. */

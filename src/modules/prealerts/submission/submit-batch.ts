@@ -1,12 +1,20 @@
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Line } from '../../../platform/contract/types.js';
-import { ApiError, atRow, fieldError, type FieldError } from '../../../platform/errors/errors.js';
+import {
+  ApiError,
+  atRow,
+  fieldError,
+  withExisting,
+  type FieldError,
+} from '../../../platform/errors/errors.js';
 import type { KeyCaller } from '../../../platform/identity/callers.js';
 import { newIds } from '../../../platform/values/ids.js';
+import type { ExistingPrealert } from '../duplicates/existing.js';
 import { toPrealert, unknownUserCode, type PrealertSubmission } from '../prealert.js';
-import { comparePrealerts, ownerOfKey, type NumberedPrealert, type Stored } from './batch-queries.js';
-import { prepareBatch, storeBatch, type Batch } from './store-batch.js';
+import { ownerOfKey } from '../duplicates/owners.js';
+import { comparePrealerts, type NumberedPrealert, type Stored } from './batch-queries.js';
+import { prepareBatch, readExisting, storeBatch, type Batch, type ExistingByNumber } from './store-batch.js';
 
 /** A line with the id of its pre-alert, or with the error that a single call would get. */
 export type LineResult =
@@ -36,7 +44,9 @@ export async function submitBatch(
   // Refused before any write, because rolled-back rows would still take space in the tables.
   if (isAtomic) assertAllCreated(merge(await compare(ctx, prealerts, batch), invalid));
   return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    const results = toResults(prealerts, await storeBatch(ctx, tx, batch, null));
+    const stored = await storeBatch(ctx, tx, batch, null);
+    const existing = await readExisting(tx, batch.owner, prealerts, duplicatesOf(stored));
+    const results = toResults(prealerts, stored, existing);
     // A concurrent request may have announced a number since the comparison.
     if (isAtomic) assertAllCreated(results);
     return merge(results, invalid);
@@ -75,25 +85,37 @@ async function compare(
   prealerts: NumberedPrealert[],
   { owner, packed }: Batch,
 ): Promise<LineResult[]> {
-  const [rows] = await ctx.read([comparePrealerts(owner, packed)]);
-  const stored = rows.map(({ number, isDuplicate, isRepeated }) => ({
-    number,
-    id: isDuplicate || isRepeated ? null : '',
-  }));
-  return toResults(prealerts, stored);
+  return ctx.snapshotTransaction(TIMEOUT_MS, async (tx) => {
+    const rows = await tx.query(comparePrealerts(owner, packed));
+    const stored = rows.map(({ number, isDuplicate, isRepeated }) => ({
+      number,
+      id: isDuplicate || isRepeated ? null : '',
+    }));
+    return toResults(prealerts, stored, await readExisting(tx, owner, prealerts, duplicatesOf(stored)));
+  });
 }
 
+const duplicatesOf = (stored: Stored[]): number[] =>
+  stored.flatMap(({ number, id }) => (id === null ? number : []));
+
 /** @param stored the pre-alerts of known customers */
-function toResults(prealerts: NumberedPrealert[], stored: Stored[]): LineResult[] {
+function toResults(
+  prealerts: NumberedPrealert[],
+  stored: Stored[],
+  existingByNumber: ExistingByNumber,
+): LineResult[] {
   const ids = new Map(stored.map(({ number, id }) => [number, id]));
   return prealerts.map(({ number }) => {
     const id = ids.get(number);
     // The same error for an unknown user code and one of another courier.
     if (id === undefined) return { number, status: 'unknown_customer', error: unknownUserCode('UserCode') };
-    if (id === null) return { number, status: 'duplicate', error: new ApiError('duplicate_tracking_number') };
+    if (id === null) return { number, status: 'duplicate', error: duplicateOf(existingByNumber.get(number)) };
     return { number, status: 'created', prealertId: id };
   });
 }
+
+const duplicateOf = (existing?: ExistingPrealert): ApiError =>
+  new ApiError('duplicate_tracking_number', existing ? { existing } : {});
 
 const merge = (results: LineResult[], invalid: LineResult[]): LineResult[] =>
   [...results, ...invalid].sort((a, b) => a.number - b.number);
@@ -115,7 +137,7 @@ function errorsOf({ code, detail }: ApiError): FieldError[] {
   if (detail.errors) return detail.errors;
   switch (code) {
     case 'duplicate_tracking_number':
-      return [fieldError('TrackingNumber', 'announced')];
+      return [withExisting(fieldError('TrackingNumber', 'announced'), detail.existing)];
     case 'invalid_encoding':
       return [fieldError('body', 'encoding')];
     case 'body_too_large':

@@ -1,11 +1,19 @@
 import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
+import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { makeInvalidCells } from '../../../platform/files/invalid-cells.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
-import { comparePrealerts, ownerById, type NumberedPrealert } from '../submission/batch-queries.js';
-import { prepareBatch, storeBatch, type Batch } from '../submission/store-batch.js';
+import { ownerById, type OwnerSelection } from '../duplicates/owners.js';
+import { comparePrealerts, type NumberedPrealert } from '../submission/batch-queries.js';
+import {
+  prepareBatch,
+  readExisting,
+  storeBatch,
+  type Batch,
+  type ExistingByNumber,
+} from '../submission/store-batch.js';
 import { courierExists } from './queries.js';
 import { readUpload, type Upload } from './upload-rows.js';
 
@@ -29,31 +37,49 @@ export async function uploadPrealerts(
     const upload = await readUpload(form.file.path);
     const prealerts = [...upload.prealerts.values()];
     const batch = await prepareBatch(ownerById(ctx, courierId), prealerts);
-    const compared = await compare(ctx, courierId, batch);
-    assertKnownCustomers(prealerts, compared);
-    const rows = form.dry_run ? compared : await store(ctx, prealerts, batch);
-    const duplicateRows = rows.flatMap(({ number, isDuplicate }) => (isDuplicate ? number : []));
-    return countRows(upload, duplicateRows, form.dry_run);
+    const compared = await compare(ctx, courierId, prealerts, batch);
+    assertKnownCustomers(prealerts, compared.rows);
+    const outcome = form.dry_run ? compared : await store(ctx, prealerts, batch);
+    return countRows(upload, outcome, form.dry_run);
   });
 }
 
 /** A row of a known customer. */
 type Row = { number: number; isDuplicate: boolean };
+type Outcome = { rows: Row[]; existing: ExistingByNumber };
+
+const duplicatesOf = (rows: Row[]): number[] =>
+  rows.flatMap(({ number, isDuplicate }) => (isDuplicate ? number : []));
+
+/** The existing pre-alerts of the duplicates that the response lists. */
+const existingOf = (
+  tx: Pick<PlainTx, 'query'>,
+  owner: OwnerSelection,
+  prealerts: NumberedPrealert[],
+  rows: Row[],
+) => readExisting(tx, owner, prealerts, duplicatesOf(rows).slice(0, MAX_LISTED_ROWS));
 
 /** Compared before any write, because rolled-back rows would still take space in the tables. */
-async function compare(ctx: UserContext, courierId: string, { owner, packed }: Batch): Promise<Row[]> {
+async function compare(
+  ctx: UserContext,
+  courierId: string,
+  prealerts: NumberedPrealert[],
+  { owner, packed }: Batch,
+): Promise<Outcome> {
   return ctx.snapshotTransaction(TIMEOUT_MS, async (tx) => {
     if ((await tx.query(courierExists(ctx, courierId))).length === 0) throw new ApiError('courier_not_found');
-    return tx.query(comparePrealerts(owner, packed));
+    const rows = await tx.query(comparePrealerts(owner, packed));
+    return { rows, existing: await existingOf(tx, owner, prealerts, rows) };
   });
 }
 
-function store(ctx: UserContext, prealerts: NumberedPrealert[], batch: Batch): Promise<Row[]> {
+function store(ctx: UserContext, prealerts: NumberedPrealert[], batch: Batch): Promise<Outcome> {
   return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
     const stored = await storeBatch(ctx, tx, batch, 'upload');
     // A customer may have been renamed or deactivated since the comparison.
     assertKnownCustomers(prealerts, stored);
-    return stored.map(({ number, id }) => ({ number, isDuplicate: id === null }));
+    const rows = stored.map(({ number, id }) => ({ number, isDuplicate: id === null }));
+    return { rows, existing: await existingOf(tx, batch.owner, prealerts, rows) };
   });
 }
 
@@ -68,9 +94,10 @@ function assertKnownCustomers(prealerts: NumberedPrealert[], known: { number: nu
 
 function countRows(
   { prealerts, repeatedRows, skipped, file, warnings }: Upload,
-  duplicateRows: number[],
+  { rows, existing }: Outcome,
   isDryRun: boolean,
 ): DataOf<'uploadPrealerts'> {
+  const duplicateRows = duplicatesOf(rows);
   const listed = [...duplicateRows, ...repeatedRows].sort((a, b) => a - b);
   return {
     processed: prealerts.size + repeatedRows.length,
@@ -79,6 +106,7 @@ function countRows(
     repeated: repeatedRows.length,
     skipped,
     duplicate_rows: listed.slice(0, MAX_LISTED_ROWS),
+    existing: [...existing].map(([row, found]) => ({ row, ...found })),
     dry_run: isDryRun,
     file,
     warnings,

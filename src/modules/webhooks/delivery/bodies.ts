@@ -33,7 +33,9 @@ export async function writeBodies(
     const row = isTest ? testRow(courierId, delivery.id, delivery.occurredAt) : packages.get(delivery.id);
     if (!row) return { delivery, body: null };
     const flat = viewFlatPackage(row, token ?? '');
-    return { delivery, body: { text: JSON.stringify(flat), userCode: flat.UserCode || undefined } };
+    // Some receivers accept only an array.
+    const content = format === 'flat_array' ? [flat] : flat;
+    return { delivery, body: { text: JSON.stringify(content), userCode: flat.UserCode || undefined } };
   });
 }
 

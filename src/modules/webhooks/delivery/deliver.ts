@@ -1,7 +1,7 @@
 import { BACKGROUND } from '../../../platform/audit/audit.js';
 import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
 import type { SystemCaller } from '../../../platform/identity/callers.js';
-import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
+import { makePendingDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { TaskDeps } from '../../../platform/queue/task-context.js';
 import { writeBodies, type Message } from './bodies.js';
 import {
@@ -197,12 +197,15 @@ async function settleThenClaim(
   const claiming = [selectTarget(ctx, queue), claimDue(ctx, queue, room)] as const;
   if (results.length === 0) return ctx.preparedPipeline(claiming);
   const synced = results.filter((result) => result.synced_package_id !== null);
+  const isTested = results.some((result) => result.is_test && result.outcome === 'delivered');
   const [, , , target, claimed] = await ctx.preparedPipeline([
     insertAttempts(ctx, queue, results),
     settleDeliveries(ctx, results),
     recordHealth(ctx, queue, results),
     ...claiming,
     ...(synced.length > 0 ? [settleSyncs(ctx, synced)] : []),
+    // The receiver works: what waits for a retry is sent now. This run or the next one claims it.
+    ...(isTested ? [makePendingDue(ctx, queue)] : []),
   ] as const);
   return [target, claimed];
 }

@@ -1,3 +1,4 @@
+import type { components } from '../../../../generated/contract.js';
 import type { OutboundReply } from '../../../platform/outbound/client.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { AttemptResult } from './settle-queries.js';
@@ -7,7 +8,7 @@ const MAX_STORED_CHARACTERS = 1_024;
 /** The URL that was called, and what it was sent. */
 export type Called = {
   endpoint: Endpoint;
-  format: 'event' | 'flat';
+  format: components['schemas']['WebhookFormat'];
   token: string | null;
 };
 
@@ -29,7 +30,7 @@ export function readOutcome(
     outcome: isAccepted(called, reply.status) ? 'delivered' : 'rejected',
     http_status: reply.status,
     response_start: startOf(reply.body, called.token),
-    error: called.format === 'flat' && reply.status === 404 ? describeNotFound(called, userCode) : null,
+    error: called.format !== 'event' && reply.status === 404 ? describeNotFound(called, userCode) : null,
   };
 }
 
@@ -38,7 +39,7 @@ export function readOutcome(
  * `webhook-id` to detect that, and may use 409 for a conflict that a retry solves.
  */
 const isAccepted = ({ format }: Called, status: number) =>
-  (status >= 200 && status <= 299) || (format === 'flat' && status === 409);
+  (status >= 200 && status <= 299) || (format !== 'event' && status === 409);
 
 /** Receivers of flat packages answer 404 for a customer that they do not know. */
 function describeNotFound({ endpoint }: Called, userCode: string | undefined): string {

@@ -71,7 +71,13 @@ export async function attempt(
   const { deliveryId: delivery_id, syncedPackageId: synced_package_id, origin } = delivery;
   const number = delivery.attemptCount + 1;
   const sentAt = sender.clock();
-  const attempted = { delivery_id, synced_package_id, number, started_at: sentAt.toISOString() };
+  const attempted = {
+    delivery_id,
+    synced_package_id,
+    is_test: origin === 'test',
+    number,
+    started_at: sentAt.toISOString(),
+  };
   if (!body) return { ...attempted, ...NOTHING_TO_SEND };
   const observed = observeAttempt(deps, sender.queue, delivery, { number, sentAt });
   const reply = await deps.outbound.send({

@@ -18,6 +18,7 @@ export type AttemptResult = {
   retry_after_s: number | null;
   /** See ClaimedRow. */
   synced_package_id: string | null;
+  is_test: boolean;
 };
 
 const resultsTable = (

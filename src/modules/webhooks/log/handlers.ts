@@ -4,6 +4,7 @@ import { byAction, type BodyOf, type ReplyOf } from '../../../platform/contract/
 import { readFeed } from '../events/feed.js';
 import { listDeliveries } from './deliveries.js';
 import { recoverSince } from './recover.js';
+import { redeliverMatchingDeliveries } from './redeliver-matching.js';
 import { redeliver, sendTest } from './resend.js';
 import { viewDeliveries, viewFeed, viewRecovery, viewResent } from './view.js';
 
@@ -31,5 +32,6 @@ function manage(ctx: UserContext, body: BodyOf<'manageWebhookDeliveries'>): Prom
       return viewResent(`A test was queued for ${test.endpoint}.`, test);
     },
     recover_since: async (input) => viewRecovery(await recoverSince(ctx, input)),
+    redeliver_matching: async (input) => viewRecovery(await redeliverMatchingDeliveries(ctx, input)),
   });
 }

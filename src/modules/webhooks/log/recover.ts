@@ -1,16 +1,16 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platform/db/quotas.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { targetCourierId } from '../events/target-courier.js';
+import { isDateTime } from './date-time.js';
 import { lockEndpoints } from './endpoints.js';
 import { recoverEvents, type Obstacle } from './resend-queries.js';
 
 type RecoverInput = Extract<BodyOf<'manageWebhookDeliveries'>, { action: 'recover_since' }>;
 
-export type Recovered = { selected: number; queued: number; skipped: Obstacle | null };
+export type Recovered = { selected: number; queued: number; pending: number; skipped: Obstacle | null };
 export type Recovery = { since: string; endpoints: Record<Endpoint, Recovered>; hasMore: boolean };
 
 // Source: the contract's limits.
@@ -18,7 +18,7 @@ const MAX_RECOVERED = 100_000;
 const RECOVERED = quotaOf('recovered_webhooks');
 
 /**
- * Sends the events missed since a time again, at most 100,000 and at most what is left of the courier's quota.
+ * Sends the events missed since a time again, and what is pending now instead of at its next attempt, at most 100,000 and at most what is left of the courier's quota.
  * @throws ApiError validation_failed, courier_not_found, quota_exceeded
  */
 export async function recoverSince(ctx: UserContext, input: RecoverInput): Promise<Recovery> {
@@ -33,18 +33,14 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
     const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost }));
     const of = (endpoint: Endpoint): Recovered => {
-      const { selected = 0, queued = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
-      return { selected, queued, skipped: obstacles.get(endpoint) ?? null };
+      const { selected = 0, queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
+      return { selected, queued, pending, skipped: obstacles.get(endpoint) ?? null };
     };
     const endpoints = { add_package: of('add_package'), update_package: of('update_package') };
     const after = { since, endpoints };
     await tx.audit({ action: 'webhook.recovered', entity: 'courier', entityId: courierId, after });
-    const queued = endpoints.add_package.queued + endpoints.update_package.queued;
-    await takeQuota(ctx, tx, RECOVERED, courierId, queued);
+    const sent = Object.values(endpoints).reduce((sum, { queued, pending }) => sum + queued + pending, 0);
+    await takeQuota(ctx, tx, RECOVERED, courierId, sent);
     return { since, endpoints, hasMore: rows[0]?.hasMore ?? false };
   });
 }
-
-/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
-const isDateTime = (text: string) =>
-  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));

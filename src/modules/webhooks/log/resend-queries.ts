@@ -78,12 +78,18 @@ export function insertTest(
     select tenant_id, ${id}::uuid, id, courier_id, ${endpoint}, ${traceparent ?? null}, 'test' from event`;
 }
 
-export type RecoveredRow = { endpoint: Endpoint; selected: number; queued: number; hasMore: boolean };
+export type RecoveredRow = {
+  endpoint: Endpoint;
+  selected: number;
+  queued: number;
+  pending: number;
+  hasMore: boolean;
+};
 
 /**
- * Inserts new deliveries, in order of the events, for each event since a time that goes to an open URL and
+ * Makes the pending deliveries of the events since a time to open URLs due, and inserts new deliveries, in order of the events, for each event since a time that goes to an open URL and
  * has no delivered or pending delivery, nor a recovery of the last hour: removing the URL fails all of them, and a loop would add a
- * row per event each time. Schedules the queues. Returns one row per URL.
+ * row per event each time. Both together are at most `atMost`. Schedules the queues. Returns one row per URL.
  * @param since `YYYY-MM-DD HH:MM:SS` in UTC
  */
 export function recoverEvents(
@@ -92,41 +98,63 @@ export function recoverEvents(
   since: string,
   { open, atMost }: { open: Endpoint[]; atMost: number },
 ): Sql<RecoveredRow> {
-  const queues = sql`select distinct ${courierId}::uuid as courier_id, endpoint from queued`;
+  const queues = sql`select ${courierId}::uuid as courier_id, endpoint from queued
+    union select ${courierId}::uuid, endpoint from hastened`;
+  const isWaiting = sql`d.status = 'pending' and d.next_attempt_at > now()
+    and (d.claimed_until is null or d.claimed_until < now())`;
   // Earlier deliveries are collected before the insertion; a lookup per row would scan the rows just
   // inserted. They are grouped, not joined: before the first analyze, a join of 100,000 with 100,000 rows was
   // a nested loop. No delivery is older than its event.
   return sql`
     with events_and_deliveries as (
       select e.id, e.sequence, ${JSON.stringify(ENDPOINTS)}::jsonb ->> e.type as endpoint, null::boolean as is_settled,
-        null::uuid as sync_job_id
+        null::uuid as sync_job_id, null::uuid as waiting_id
       from events e
       where ${ownRows(ctx, 'e')} and e.courier_id = ${courierId}::uuid and e.sequence > 0
         and e.occurred_at >= ${since}::timestamp at time zone 'UTC'
       union all
       select d.event_id, null, null,
-        d.status <> 'failed' or d.origin = 'recovery' and d.created_at > now() - interval '1 hour', d.sync_job_id
+        d.status <> 'failed' or d.origin = 'recovery' and d.created_at > now() - interval '1 hour', d.sync_job_id,
+        case when ${isWaiting} then d.id end
       from webhook_deliveries d
       where ${ownRows(ctx, 'd')} and d.courier_id = ${courierId}::uuid
         and d.created_at >= ${since}::timestamp at time zone 'UTC'
     ), selected as materialized (
       select id, max(sequence) as sequence, max(endpoint) as endpoint, bool_or(is_settled) as is_settled,
-        (array_agg(sync_job_id) filter (where sync_job_id is not null))[1] as sync_job_id
+        (array_agg(sync_job_id) filter (where sync_job_id is not null))[1] as sync_job_id,
+        array_agg(waiting_id) filter (where waiting_id is not null) as waiting_ids
       from events_and_deliveries group by id having max(sequence) > 0
+    ), waiting as materialized (
+      select unnest(waiting_ids) as id, sequence from selected
+      where endpoint = any(${open}::text[]) and waiting_ids is not null
+      order by sequence limit ${atMost}::int + 1
+    ), locked as materialized (
+      -- Those that are being settled are skipped: they have just been sent.
+      select d.id from webhook_deliveries d
+      where ${ownRows(ctx, 'd')} and d.id = any(array(select id from waiting order by sequence limit ${atMost}::int))
+        and ${isWaiting}
+      for update skip locked
+    ), hastened as (
+      update webhook_deliveries d set next_attempt_at = now()
+      from locked where ${ownRows(ctx, 'd')} and d.id = locked.id
+      returning d.endpoint
     ), missed as materialized (
       select id, sequence, endpoint, sync_job_id from selected
       where endpoint = any(${open}::text[]) and is_settled is not true
-      order by sequence limit ${atMost}::int + 1
+      order by sequence limit greatest(${atMost}::int - (select count(*) from waiting), 0) + 1
     ), queued as (
       insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, traceparent, origin, sync_job_id)
       select ${ctx.tenantId}::uuid, new_id(), m.id, ${courierId}::uuid, m.endpoint, ${ctx.traceparent ?? null},
         'recovery', m.sync_job_id
-      from (select * from missed order by sequence limit ${atMost}::int) m
+      from (
+        select * from missed order by sequence limit greatest(${atMost}::int - (select count(*) from waiting), 0)
+      ) m
       order by m.sequence
       returning endpoint
     ), scheduled as (${wakeDeliveryQueues(ctx, queues)})
     select u.endpoint, (select count(*)::int from selected s where s.endpoint = u.endpoint) as selected,
       (select count(*)::int from queued q where q.endpoint = u.endpoint) as queued,
-      (select count(*) from missed) > ${atMost}::int as "hasMore", scheduled.woken
+      (select count(*)::int from hastened h where h.endpoint = u.endpoint) as pending,
+      (select count(*) from waiting) + (select count(*) from missed) > ${atMost}::int as "hasMore", scheduled.woken
     from unnest(array['add_package', 'update_package']) as u (endpoint), scheduled`;
 }

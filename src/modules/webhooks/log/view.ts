@@ -72,14 +72,16 @@ const OBSTACLES = {
 
 export function viewRecovery({ since, endpoints, hasMore }: Recovery): Managed {
   const total = endpoints.add_package.queued + endpoints.update_package.queued;
+  const pending = endpoints.add_package.pending + endpoints.update_package.pending;
   const skipped = Object.entries(endpoints).flatMap(([name, { skipped: obstacle }]) =>
     obstacle ? [` ${name} ${OBSTACLES[obstacle]}.`] : [],
   );
   const sent = `${countOf(total, 'event was', 'events were')} queued again.`;
+  const hastened = pending > 0 ? ` ${countOf(pending, 'pending one is', 'pending ones are')} sent now.` : '';
   const rest = hasMore ? ' There are more events: repeat the request.' : '';
   return {
     statusCode: 200,
-    message: `${sent}${rest}${skipped.join('')}`,
+    message: `${sent}${hastened}${rest}${skipped.join('')}`,
     data: { since, endpoints, has_more: hasMore },
   };
 }

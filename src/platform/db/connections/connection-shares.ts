@@ -6,7 +6,7 @@ import { ApiError } from '../../errors/errors.js';
  * courier or tenant leave connections for the others. A transaction acquires its share before it takes a connection.
  */
 export type ConnectionShares = {
-  /** Runs the work within the caller's share. @throws ApiError unavailable when it could not start in time, as for an exhausted pool */
+  /** Runs the work within the caller's share. @throws ApiError overloaded when it could not start in time */
   run<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result>;
   /** Records the courier of an API key, so that all of a courier's callers count against the same share. */
   recordKeyOwner(keyHash: string, courierId: string): void;
@@ -23,12 +23,18 @@ export type ConnectionShareOptions = {
   size: number;
   /** Returns the number of tenants. A single tenant may use the whole pool. */
   countTenants: () => Promise<number>;
+  /** Whether work failed because the database could not be reached. */
+  isAway: (error: unknown) => boolean;
 };
 
 const COURIER_SHARE = 0.4;
 const TENANT_SHARE = 0.8;
-/** The same as the pool's own connection timeout. */
-const MAX_WAIT_MS = 2_000;
+/** Rejects what waits if none of the caller's transactions has ended for this time, as when all wait for a lock. */
+const STALLED_MS = 2_000;
+/** Together with a second transaction of the same request, the wait is within the 30 seconds that clients wait. */
+const MAX_WAIT_MS = 14_000;
+/** Bounds the memory of waiting requests. */
+const MAX_WAITING = 1_000;
 const RETRY_AFTER_SECONDS = 2;
 const RECOUNT_MS = 60_000;
 const MAX_KNOWN_KEYS = 10_000;
@@ -36,13 +42,19 @@ const MAX_KNOWN_KEYS = 10_000;
 /** `courier` is undefined for staff and for the service itself, which only have their tenant's limit. */
 type ShareRequest = { tenant: string; courier: string | undefined; isSystem: boolean };
 type Waiter = { request: ShareRequest; start(): void };
+/** What waits under one key, and when a transaction of the key last ended in a way that shows that the database works. */
+type Queue = { waiters: Waiter[]; progressAtMs: number };
 
-export function makeConnectionShares({ size, countTenants }: ConnectionShareOptions): ConnectionShares {
+export function makeConnectionShares({
+  size,
+  countTenants,
+  isAway,
+}: ConnectionShareOptions): ConnectionShares {
   const courierLimit = Math.max(1, Math.floor(size * COURIER_SHARE));
   const used = new Map<string, number>();
   // Keyed by courier, or by tenant for staff. The service itself has a queue of its own in each tenant, so that staff do not wait
   // behind a flood of logins. Insertion order is the order in which keys are served.
-  const queues = new Map<string, Waiter[]>();
+  const queues = new Map<string, Queue>();
   const keyOwners = new Map<string, string>();
   const tenants = cacheCount(countTenants);
   let totalInUse = 0;
@@ -86,17 +98,29 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
   /** Starts the next waiter within its limits. One connection became free, so at most one waiter starts. */
   function startNext(): void {
     for (const [key, queue] of queues) {
-      const [first] = queue;
+      const [first] = queue.waiters;
       if (!first || !isFree(first.request)) continue;
-      queue.shift();
+      queue.waiters.shift();
       queues.delete(key);
-      if (queue.length > 0) queues.set(key, queue);
+      if (queue.waiters.length > 0) queues.set(key, queue);
       first.start();
       return;
     }
   }
 
+  function remove(key: string, queue: Queue, waiter: Waiter): void {
+    queue.waiters = queue.waiters.filter((other) => other !== waiter);
+    if (queue.waiters.length === 0 && queues.get(key) === queue) queues.delete(key);
+  }
+
+  /** Waits while transactions of the key end. A fixed time would reject the last of many that are served one after the other. */
   function wait(request: ShareRequest, key: string): Promise<void> {
+    const queue = queues.get(key) ?? { waiters: [], progressAtMs: 0 };
+    if (queue.waiters.length >= MAX_WAITING) return Promise.reject(overloaded());
+    queues.set(key, queue);
+    const sinceMs = performance.now();
+    const remainingMs = () =>
+      Math.min(Math.max(sinceMs, queue.progressAtMs) + STALLED_MS, sinceMs + MAX_WAIT_MS) - performance.now();
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         request,
@@ -106,16 +130,23 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
           resolve();
         },
       };
-      const timer = setTimeout(() => {
-        const queue = queues.get(key)?.filter((other) => other !== waiter) ?? [];
-        if (queue.length > 0) queues.set(key, queue);
-        else queues.delete(key);
-        reject(new ApiError('unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS }));
-      }, MAX_WAIT_MS);
-      const queue = queues.get(key);
-      if (queue) queue.push(waiter);
-      else queues.set(key, [waiter]);
+      const rejectIfLate = (): void => {
+        const leftMs = remainingMs();
+        if (leftMs > 0) {
+          timer = setTimeout(rejectIfLate, leftMs);
+          return;
+        }
+        remove(key, queue, waiter);
+        reject(overloaded());
+      };
+      let timer = setTimeout(rejectIfLate, STALLED_MS);
+      queue.waiters.push(waiter);
     });
+  }
+
+  function noteProgress(key: string): void {
+    const queue = queues.get(key);
+    if (queue) queue.progressAtMs = performance.now();
   }
 
   return {
@@ -130,7 +161,13 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
         recordWait(0);
       }
       try {
-        return await work();
+        const result = await work();
+        noteProgress(key);
+        return result;
+      } catch (error) {
+        // A refused request is progress too. One that found no database is not: what waits then fails soon.
+        if (!isAway(error)) noteProgress(key);
+        throw error;
       } finally {
         adjustUsage(request, -1);
         startNext();
@@ -142,13 +179,15 @@ export function makeConnectionShares({ size, countTenants }: ConnectionShareOpti
       if (keyOwners.size >= MAX_KNOWN_KEYS) keyOwners.clear();
       keyOwners.set(keyHash, courierId);
     },
-    countWaiting: () => [...queues.values()].reduce((sum, waiters) => sum + waiters.length, 0),
+    countWaiting: () => [...queues.values()].reduce((sum, { waiters }) => sum + waiters.length, 0),
     countStarted: () => started,
     recordWaits(record) {
       recordWait = record;
     },
   };
 }
+
+const overloaded = () => new ApiError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
 
 /** Caches a number and refreshes it in the background. Until the first read it returns 2, the stricter assumption. */
 function cacheCount(read: () => Promise<number>): { current(): number } {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ApiError } from '../../errors/errors.js';
+import { ApiError, type FailureCode } from '../../errors/errors.js';
 import { makeConnectionShares, type ConnectionShares } from './connection-shares.js';
 import { createPool, type PoolOptions } from './pool.js';
 import { awaitReplay, isBehind, readReplayDelay, type WalPosition } from './replay.js';
@@ -37,13 +37,23 @@ export type ReplicaOptions = Pick<PoolOptions, 'url' | 'size' | 'assumeRole'> & 
   /** How long a call waits until the replica has replayed what was committed before it. */
   maxLagMs: number;
   countTenants: () => Promise<number>;
+  isAway: (error: unknown) => boolean;
   /** Called when the replica stops serving, with the reason, and when it serves again. */
   onChange(state: { isServing: boolean; reason?: unknown }): void;
 };
 
 const RETRY_MS = 1_000;
 
-export function openReplica({ maxLagMs, countTenants, onChange, ...connection }: ReplicaOptions): Replica {
+/** The codes with which the replica has served nothing, so that the primary does. */
+const UNSERVED = new Set<FailureCode>(['unavailable', 'overloaded']);
+
+export function openReplica({
+  maxLagMs,
+  countTenants,
+  isAway,
+  onChange,
+  ...connection
+}: ReplicaOptions): Replica {
   const onError = () => undefined;
   const pool = createPool({ ...connection, onError, acceptsReadOnly: true });
   const state = { isServing: true, avoidUntilMs: 0 };
@@ -63,7 +73,7 @@ export function openReplica({ maxLagMs, countTenants, onChange, ...connection }:
 
   return {
     pool,
-    connectionShares: makeConnectionShares({ size: connection.size, countTenants }),
+    connectionShares: makeConnectionShares({ size: connection.size, countTenants, isAway }),
     mayServe() {
       const now = performance.now();
       if (state.isServing) return true;
@@ -89,7 +99,7 @@ export function openReplica({ maxLagMs, countTenants, onChange, ...connection }:
         noteServed(replay.waitedMs);
         return { result };
       } catch (error) {
-        if (error instanceof ApiError && error.code !== 'unavailable') {
+        if (error instanceof ApiError && !UNSERVED.has(error.code)) {
           if (replay.isCurrent) noteServed(replay.waitedMs);
           throw error;
         }

@@ -1,4 +1,4 @@
-import type { ApiError, FailureCode, FieldError } from '../../errors/errors.js';
+import type { ApiError, ApiErrorDetail, FailureCode, FieldError } from '../../errors/errors.js';
 import type { Operation } from '../../contract/types.js';
 import { formatDateTime } from '../../values/time.js';
 
@@ -8,6 +8,7 @@ export type FailureBody = {
   code: FailureCode;
   doc_url: string;
   errors?: FieldError[];
+  existing?: ApiErrorDetail['existing'];
   request_id: string;
   timestamp: number;
 };
@@ -38,6 +39,7 @@ export function wrapFailure(
     // Relative, because a failure can come before there is a valid Host header (decision 0042).
     doc_url: `/docs/errors#${error.code}`,
     ...(error.detail.errors ? { errors: error.detail.errors } : {}),
+    ...(error.detail.existing ? { existing: error.detail.existing } : {}),
     request_id: requestId,
     timestamp: toSeconds(now),
   };

@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net';
+
+// Some old servers and proxies send `100 Continue` that nobody asked for, and RFC 9110 (15.2) requires a client to accept it. undici ends the
+// connection at a 100, although it skips every other 1xx, and has no option for it. So the status is changed to 102 before undici reads
+// it. See decision 0082.
+
+/** Position of the status in `HTTP/1.1 100 Continue`. */
+const STATUS_AT = 9;
+const STATUS_DIGITS = 3;
+const CR = 0x0d;
+const LF = 0x0a;
+const ZERO = 0x30;
+const TWO = 0x32;
+
+type ResponseStart = {
+  /** Call before each request on the connection. Bytes after the head of its final response are not examined. */
+  expectResponse(): void;
+};
+
+/** Makes undici skip `100 Continue` on this socket, as it skips other interim responses. */
+export function skipContinue(socket: Socket): ResponseStart {
+  const scanner = makeScanner();
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number): unknown => {
+    const chunk: unknown = read(size);
+    if (Buffer.isBuffer(chunk)) scanner.scan(chunk);
+    return chunk;
+  };
+  return scanner;
+}
+
+/** Reads status lines and the ends of interim responses, which can be cut into chunks at any byte. */
+function makeScanner(): ResponseStart & { scan(chunk: Buffer): void } {
+  let place: 'status' | 'interim' | 'final' = 'final';
+  let position = 0;
+  let status = 0;
+  let lineLength = 0;
+
+  function expectResponse(): void {
+    place = 'status';
+    position = 0;
+    status = 0;
+  }
+
+  function takeStatusByte(chunk: Buffer, index: number, byte: number): void {
+    // Empty lines before a response are ignored.
+    if (position === 0 && (byte === CR || byte === LF)) return;
+    if (position >= STATUS_AT) status = status * 10 + (byte - ZERO);
+    position += 1;
+    if (position < STATUS_AT + STATUS_DIGITS) return;
+    if (status === 100) chunk[index] = TWO;
+    place = status >= 100 && status < 200 ? 'interim' : 'final';
+    lineLength = position;
+  }
+
+  /** An empty line ends the interim response, and the next one begins. */
+  function takeInterimByte(byte: number): void {
+    if (byte === LF && lineLength === 0) expectResponse();
+    else if (byte === LF) lineLength = 0;
+    else if (byte !== CR) lineLength += 1;
+  }
+
+  return {
+    expectResponse,
+    scan(chunk) {
+      for (let index = 0; index < chunk.length && place !== 'final'; index += 1) {
+        const byte = chunk[index] ?? 0;
+        if (place === 'status') takeStatusByte(chunk, index, byte);
+        else takeInterimByte(byte);
+      }
+    },
+  };
+}
