@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { settings } from '../device/settings.js';
 import { messageOf, session } from '../session/session.js';
-import { printLabel } from '../staff/label.js';
-import { t, textOf } from '../texts/texts.js';
+import { printOrQueue } from '../station/labels.js';
+import { pounds, t, textOf } from '../texts/texts.js';
 import { outcome, show, showEarlier } from '../ui/outcome.js';
 import type { QueuedScan, ScanResult } from './scans.js';
 import { onSettled } from './store.js';
@@ -26,13 +26,14 @@ onSettled(({ scan, result }) => {
   if (!expected.delete(scan.scan_id)) return;
   showAnswer(scan, result);
   const packageId = result.parcel?.package_id;
-  if (scan.request.kind === 'receive' && result.outcome === 'done' && packageId) void printOrSay(packageId);
+  const isReceived = scan.request.kind === 'receive' && result.outcome === 'done';
+  if (isReceived && packageId && settings.value.labels !== 'off') void printOrSay(packageId);
 });
 
 /** Prints a label, or says why that is not possible. The parcel is received in any case. */
 export async function printOrSay(packageId: string): Promise<void> {
   try {
-    await printLabel(packageId);
+    await printOrQueue(packageId);
   } catch (error) {
     show('warn', t('word.noLabel'), messageOf(error));
   }
@@ -50,9 +51,13 @@ export function adviceOf({ reason, message, errors, parcel }: ScanResult): strin
 function showAnswer({ request }: QueuedScan, result: ScanResult): void {
   const { tone, word } = verdictOf(request.kind, result);
   const { parcel } = result;
-  const owner = [parcel?.house_number, parcel?.user_code, parcel?.courier_name].filter(Boolean).join(' · ');
+  const weight = request.kind === 'receive' && result.outcome === 'done' ? pounds(request.weight) : '';
+  const owner = [weight, parcel?.house_number, parcel?.user_code, parcel?.courier_name]
+    .filter(Boolean)
+    .join(' · ');
   const advice = textOf('advice', word, '') || adviceOf(result);
-  const detail = tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`;
+  const subject = [request.scan, weight].filter(Boolean).join(' · ');
+  const detail = tone === 'good' ? owner || request.scan : `${subject}: ${advice}`;
   // Good news of an earlier parcel does not cover what the person is doing with the next one.
   const shown = outcome.value?.subject ?? '';
   if (tone === 'good' && shown !== '' && shown !== request.scan)

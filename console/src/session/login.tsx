@@ -4,7 +4,8 @@ import { change, settings, type Language } from '../device/settings.js';
 import { t, textOf } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
-import { acceptGrant, loginClient, logOut, messageOf, session } from './session.js';
+import { leave } from '../station/leave.js';
+import { acceptGrant, loginClient, messageOf, session } from './session.js';
 
 export function LoginPage() {
   return (
@@ -38,7 +39,7 @@ export function ExpiredDialog() {
     <Dialog title={t('login.expired')}>
       <p>{t('login.expiredHint')}</p>
       <LoginForm username={session.value?.user.username ?? ''} />
-      <button type="button" class="quiet" onClick={logOut}>
+      <button type="button" class="quiet" onClick={leave}>
         {t('login.somebodyElse')}
       </button>
     </Dialog>

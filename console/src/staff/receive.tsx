@@ -1,150 +1,187 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
-import { addScan } from '../queue/add.js';
-import { expectAnswer, printOrSay } from '../queue/answers.js';
+import { printOrSay } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
-import type { Scan } from '../scanner/scanner.js';
-import { api, isOffline, messageOf } from '../session/session.js';
+import type { Reading } from '../scanner/scanner.js';
+import { loadWeightQuestion } from '../station/weight-question.js';
+import { doubtText, resolve, save, setShown, takeScan, takeWeight } from '../station/receiving.js';
+import { changeWork, clearParcel, isReceived, work, type Parcel, type Work } from '../station/work.js';
 import type { TextKey } from '../texts/en.js';
-import { t, textOf } from '../texts/texts.js';
+import { pounds, t, textOf } from '../texts/texts.js';
 import type { Tone } from '../ui/tone.js';
-import { useScans } from '../ui/keys.js';
+import { useReadings } from '../ui/keys.js';
 import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Field, Heading } from '../ui/parts.js';
-import { CustomerSearch, type Customer } from './customer-search.js';
-import { NO_MEASURES, readMeasures, type Measures } from './parcel.js';
-
-/** The parcel on the scale. Without a resolution, the service has not answered yet, or cannot be reached. */
-type Parcel = { scan: string; resolution?: ScanResolution; customer?: Customer };
-
-const RESOLVE_MS = 4_000;
+import { CustomerSearch } from './customer-search.js';
+import { convertedPounds, isCodeText, MEASURE_NAMES, readMeasures, type MeasureName } from './parcel.js';
 
 export function ReceivePage() {
-  const [parcel, setParcel] = useState<Parcel>();
-  const [measures, setMeasures] = useState(NO_MEASURES);
-  const [wrong, setWrong] = useState<(keyof Measures)[]>([]);
+  const current = work.value;
+  const { parcel, wrong, doubt } = current;
   const form = useRef<HTMLFormElement>(null);
-  const isReceived = (parcel?.resolution?.matches.packages.length ?? 0) > 0;
+  const fieldOf = (name: string) => form.current?.querySelector<HTMLInputElement>(`[name=${name}]`);
 
-  /** The scan of the parcel on the scale, for answers that arrive late. */
-  const opened = useRef<string | undefined>(undefined);
-  /** The scan that came before the weight of the parcel on the scale. Scanning it again at once is no repetition. */
-  const postponed = useRef<string | undefined>(undefined);
-
-  const open = async (scan: string) => {
-    opened.current = scan;
-    setParcel({ scan });
-    setMeasures(NO_MEASURES);
-    setWrong([]);
-    show('wait', t('word.reading'), scan, scan);
-    try {
-      const { data } = await api().packages.resolveScan({ scan }, { timeoutMs: RESOLVE_MS, maxRetries: 0 });
-      // The person may have gone on to the next parcel.
-      if (opened.current !== scan) return;
-      setParcel({ scan, resolution: data });
-      showOwner(scan, data);
-    } catch (error) {
-      if (opened.current !== scan) return;
-      if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
-      else show('bad', t('word.refused'), messageOf(error));
-    }
-  };
-  const close = () => {
-    opened.current = undefined;
-    setParcel(undefined);
-    setMeasures(NO_MEASURES);
-    setWrong([]);
-  };
-  const save = async (): Promise<boolean> => {
-    if (!parcel || isReceived) return true;
-    const read = readMeasures(measures);
-    if ('wrong' in read) {
-      setWrong(read.wrong);
-      show('warn', t('word.weighFirst'), t('receive.weighFirst', { scan: parcel.scan }));
-      form.current?.querySelector<HTMLInputElement>(`[name=${read.wrong[0]}]`)?.focus();
-      return false;
-    }
-    const { customer, scan } = parcel;
-    const owner = customer ? { user_code: customer.user_code, courier_id: customer.courier_id } : {};
-    try {
-      const queued = await addScan({ kind: 'receive', scan, ...read.measures, ...owner });
-      expectAnswer(queued.scan_id);
-      show('wait', t('word.saved'), scan, scan);
-    } catch (error) {
-      show('bad', t('word.notSaved'), messageOf(error));
-      return false;
-    }
-    close();
-    return true;
-  };
-  const onScan = async ({ text, isAgain }: Scan) => {
-    const isTwice = text === parcel?.scan || (isAgain && text !== postponed.current);
-    if (isTwice) {
-      show('wait', t('word.again'), text, text);
-      return;
-    }
-    const isFree = await save();
-    postponed.current = isFree ? undefined : text;
-    if (isFree) await open(text);
-  };
-
-  useScans((scan) => void onScan(scan));
-  useEffect(() => form.current?.querySelector<HTMLInputElement>('input')?.focus(), [parcel?.scan]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !parcel) return;
-    close();
-    clearOutcome();
-  };
+  useReadings((reading) => takeReading(reading, focusedMeasure()));
+  useEffect(() => showParcelAgain(), []);
+  useEffect(() => void loadWeightQuestion(), []);
+  useEffect(() => form.current?.querySelector<HTMLInputElement>('input')?.focus(), [parcel?.scan, parcel?.customer]);
+  useEffect(() => fieldOf(wrong[0] ?? 'weight')?.select(), [wrong, doubt]);
+  useEffect(() => {
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, []);
 
   return (
-    <div class="station" onKeyDown={onKeyDown}>
+    <div class="station">
       <Heading title={t('receive.title')} />
       <OutcomeBanner idle={t('receive.idle')} />
       <form
         ref={form}
         class="card stack"
+        data-takes-keys
         data-search={parcel ? undefined : true}
         onSubmit={(event) => {
           event.preventDefault();
-          if (parcel) void save();
+          submit();
         }}
       >
         {parcel ? (
           <>
             <ParcelOwner parcel={parcel} />
-            {isReceived ? (
-              <ReceivedParcel parcel={parcel} onClose={close} />
+            {isReceived(current) ? (
+              <ReceivedParcel parcel={parcel} onClose={cancel} />
             ) : (
-              <>
-                <MeasureFields measures={measures} wrong={wrong} onChange={setMeasures} />
-                {!parcel.customer && parcel.resolution && needsOwner(parcel.resolution) && (
-                  <CustomerSearch
-                    label={t('receive.customer')}
-                    onChoose={(customer) => setParcel({ ...parcel, customer })}
-                  />
-                )}
-                <div class="actions">
-                  <button type="submit" class="primary">
-                    {t('receive.save')} <kbd>Enter</kbd>
-                  </button>
-                  <button type="button" class="quiet" onClick={close}>
-                    {t('receive.drop')} <kbd>Esc</kbd>
-                  </button>
-                </div>
-              </>
+              <OpenParcel current={current} parcel={parcel} />
             )}
           </>
         ) : (
-          <NumberField onNumber={(text) => void onScan({ text, isAgain: false })} />
+          <NumberField onNumber={(text) => void takeScan({ text, isAgain: false }, showOwner)} />
         )}
       </form>
       <section class="section">
         <h2>{t('recent.title')}</h2>
-        <RecentScans kinds={['receive']} caption={t('recent.title')} />
+        <RecentScans kinds={['receive', 'hold']} caption={t('recent.title')} />
       </section>
     </div>
   );
+}
+
+/** Measures, the owner if nobody knows it, and what can be done with the parcel. */
+function OpenParcel({ current, parcel }: { current: Work; parcel: Parcel }) {
+  const { customer, resolution } = parcel;
+  return (
+    <>
+      <MeasureFields work={current} />
+      {current.doubt && <Doubt work={current} />}
+      {!customer && resolution && needsOwner(resolution) && (
+        <CustomerSearch
+          label={t('receive.customer')}
+          onChoose={(chosen) => changeWork({ parcel: { ...parcel, customer: chosen } })}
+        />
+      )}
+      <div class="actions">
+        {!current.doubt && (
+          <button type="submit" class="primary">
+            {t('receive.save')} <kbd>Enter</kbd>
+          </button>
+        )}
+        <button type="button" onClick={() => void save({ isHeld: true })}>
+          {t('receive.hold')}
+        </button>
+        {customer && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => changeWork({ parcel: { scan: parcel.scan, ...(resolution ? { resolution } : {}) } })}
+          >
+            {t('receive.otherCustomer')}
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={cancel}>
+          {t('receive.drop')} <kbd>Esc</kbd>
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** A weight that is not plausible is stored only when the person says that it is right. */
+function Doubt({ work: { doubt, measures } }: { work: Work }) {
+  const read = readMeasures(measures);
+  if (!doubt || 'wrong' in read) return null;
+  const { weight } = read.measures;
+  return (
+    <div class="question" role="alert" data-testid="doubt">
+      <p>{doubtText(doubt, weight)}</p>
+      <div class="actions">
+        <button type="button" onClick={() => void save({ isConfirmed: true })}>
+          {t('doubt.yes', { weight: pounds(weight) })} <kbd>Alt Y</kbd>
+        </button>
+        {doubt === 'barcode' && (
+          <button type="button" class="quiet" onClick={() => takeCode(measures.weight)}>
+            {t('doubt.isCode')}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What a scanner or a scale sent. */
+function takeReading(reading: Reading, field: MeasureName): void {
+  if (reading.kind === 'scan') void takeScan(reading.scan, showOwner);
+  else if (reading.kind === 'weight') takeWeight(reading.text, field, reading.isSubmitted);
+  else {
+    changeWork({ measures: { ...work.value.measures, weight: '' } });
+    show('bad', t('word.scanAgain'), t('receive.scanAgain'));
+  }
+}
+
+function focusedMeasure(): MeasureName {
+  const name = document.activeElement instanceof HTMLInputElement ? document.activeElement.name : '';
+  return MEASURE_NAMES.find((each) => each === name) ?? 'weight';
+}
+
+/** A code in the field of the weight came from a scanner that was too slow to be noticed. */
+function submit(): void {
+  const { parcel, measures } = work.value;
+  if (!parcel) return;
+  if (isCodeText(measures.weight)) takeCode(measures.weight);
+  else void save();
+}
+
+function takeCode(text: string): void {
+  changeWork({ measures: { ...work.value.measures, weight: '' }, doubt: undefined });
+  void takeScan({ text: text.trim(), isAgain: false }, showOwner);
+}
+
+/** Drops the parcel on the scale, and says that it was not stored. A received one is stored already. */
+function cancel(): void {
+  const { parcel } = work.value;
+  const isStored = isReceived(work.value);
+  clearParcel();
+  if (!parcel || isStored) clearOutcome();
+  else show('warn', t('word.cancelled'), t('receive.cancelled', { scan: parcel.scan }));
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (document.querySelector('dialog[open]') || !work.value.parcel) return;
+  if (event.key === 'Escape' && !event.defaultPrevented) cancel();
+  if (event.altKey && event.code === 'KeyY' && work.value.doubt) {
+    event.preventDefault();
+    void save({ isConfirmed: true });
+  }
+}
+
+/** The parcel waited while another page was open. */
+function showParcelAgain(): () => void {
+  setShown(() => true);
+  const { parcel, doubt } = work.value;
+  if (parcel && !doubt) {
+    if (parcel.resolution) showOwner(parcel.scan, parcel.resolution);
+    else void resolve(parcel.scan, showOwner);
+  }
+  return () => setShown(() => false);
 }
 
 const needsOwner = ({ matches, next }: ScanResolution) =>
@@ -161,6 +198,7 @@ export function NumberField({ onNumber }: { onNumber: (text: string) => void }) 
   };
   return (
     <Field
+      keys="code"
       label={t('receive.number')}
       hint={t('receive.numberHint')}
       value={text}
@@ -170,31 +208,29 @@ export function NumberField({ onNumber }: { onNumber: (text: string) => void }) 
   );
 }
 
-function MeasureFields({
-  measures,
-  wrong,
-  onChange,
-}: {
-  measures: Measures;
-  wrong: (keyof Measures)[];
-  onChange: (measures: Measures) => void;
-}) {
+function MeasureFields({ work: { measures, wrong } }: { work: Work }) {
+  const converted = convertedPounds(measures.weight);
   return (
     <div class="measures">
-      {(['weight', 'length', 'width', 'height'] as const).map((name) => (
+      {MEASURE_NAMES.map((name) => (
         <Field
           key={name}
           name={name}
+          keys="measure"
           label={t(`receive.${name}`)}
           value={measures[name]}
           inputMode="decimal"
-          error={wrong.includes(name) ? t(`receive.${name}Wrong`) : undefined}
-          onValue={(value) => onChange({ ...measures, [name]: value })}
+          hint={name === 'weight' && converted !== undefined ? `= ${pounds(converted)}` : undefined}
+          error={wrong.includes(name) ? wrongText(name, measures[name]) : undefined}
+          onValue={(value) => changeWork({ measures: { ...work.value.measures, [name]: value }, doubt: undefined })}
         />
       ))}
     </div>
   );
 }
+
+const wrongText = (name: MeasureName, text: string): string =>
+  t(name === 'weight' && /[.,]\d{4,}$/.test(text.trim()) ? 'receive.weightDecimals' : `receive.${name}Wrong`);
 
 /** Whose parcel it is, as far as that is known. */
 function ParcelOwner({ parcel: { scan, resolution, customer } }: { parcel: Parcel }) {

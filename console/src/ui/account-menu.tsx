@@ -4,7 +4,7 @@ import { change, settings, type LabelMode } from '../device/settings.js';
 import { countQueue } from '../queue/scans.js';
 import { queue } from '../queue/store.js';
 import { LanguageChoice } from '../session/login.js';
-import { logOut } from '../session/session.js';
+import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
 import { Choice, Dialog, Field } from './parts.js';
 
@@ -37,9 +37,15 @@ export function AccountMenu({ user, onHelp }: Props) {
                   onHelp();
                 }}
               >
-                {t('help.title')} <kbd>?</kbd>
+                {t('help.title')} <kbd>F1</kbd>
               </button>
-              <button type="button" onClick={logOut}>
+              <button
+                type="button"
+                onClick={() => {
+                  setIsOpen(false);
+                  leave();
+                }}
+              >
                 {t('menu.logout')}
               </button>
             </div>
@@ -59,7 +65,7 @@ function StationSettings() {
         hint={t('settings.stationHint')}
         value={station}
         maxLength={40}
-        onValue={(value) => change({ station: value })}
+        onValue={(value) => change({ station: value, isNamed: value.trim() !== '' })}
       />
       <Choice
         label={t('settings.labels')}
@@ -67,6 +73,8 @@ function StationSettings() {
         // The options are these values.
         onValue={(value) => change({ labels: value as LabelMode })}
         options={[
+          ['auto', t('settings.labelsAuto')],
+          ['queue', t('settings.labelsQueue')],
           ['pdf', t('settings.labelsPdf')],
           ['zpl', t('settings.labelsZpl')],
           ['off', t('settings.labelsOff')],

@@ -1,0 +1,66 @@
+// The parcel on the scale. It is kept here and in the storage of the tab, so that no page change, dialog, login or reload drops it.
+import { computed, effect, signal } from '@preact/signals';
+import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
+import type { QueuedScan } from '../queue/scans.js';
+import { session } from '../session/session.js';
+import type { Customer } from '../staff/customer-search.js';
+import { NO_MEASURES, type Doubt, type MeasureName, type Measures } from '../staff/parcel.js';
+
+/** Without a resolution, the service has not answered yet, or cannot be reached. */
+export type Parcel = { scan: string; resolution?: ScanResolution; customer?: Customer };
+
+export type Work = {
+  /** The user who works on it. Nobody else sees it. */
+  owner: string;
+  parcel?: Parcel;
+  measures: Measures;
+  wrong: MeasureName[];
+  /** The question about the weight that the person has not answered. */
+  doubt?: Doubt;
+  /** The scan that came before the weight. Scanning it again at once is no repetition. */
+  postponed?: string;
+  /** Scans that are being written to the queue. */
+  saving: QueuedScan[];
+};
+
+const NAME = 'crossdock-work';
+const NOTHING: Work = { owner: '', measures: NO_MEASURES, wrong: [], saving: [] };
+
+const stored = signal<Work>(read());
+
+/** The work of the user that is logged in. */
+export const work = computed(() => {
+  const owner = session.value?.user.id ?? '';
+  return stored.value.owner === owner ? stored.value : { ...NOTHING, owner };
+});
+
+/** Whether a parcel would be lost if the user went away. A received one is stored already. */
+export const hasParcelInWork = computed(() => work.value.parcel !== undefined && !isReceived(work.value));
+
+export const isReceived = ({ parcel }: Work): boolean =>
+  (parcel?.resolution?.matches.packages.length ?? 0) > 0;
+
+export function changeWork(changes: Partial<Work>): void {
+  stored.value = { ...work.value, ...changes };
+}
+
+/** Removes the parcel. What is being saved stays. */
+export function clearParcel(): void {
+  const { owner, saving } = work.value;
+  stored.value = { ...NOTHING, owner, saving };
+}
+
+effect(() => {
+  const { parcel, saving } = stored.value;
+  if (!parcel && saving.length === 0) sessionStorage.removeItem(NAME);
+  else sessionStorage.setItem(NAME, JSON.stringify(stored.value));
+});
+
+function read(): Work {
+  try {
+    // This page wrote it.
+    return { ...NOTHING, ...(JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as Partial<Work>) };
+  } catch {
+    return NOTHING;
+  }
+}
