@@ -6,7 +6,7 @@ import { BillsPage } from './courier/bills.js';
 import { ParcelsPage } from './courier/parcels.js';
 import { WebhooksPage } from './courier/webhooks.js';
 import { settings } from './device/settings.js';
-import { pagesOf, type PageId, type PageInfo } from './pages.js';
+import { PAGES, pagesOf, type PageId, type PageInfo } from './pages.js';
 import { QueueIndicator, QueuePanel } from './queue/panel.js';
 import { startSender } from './queue/sender.js';
 import { listenForKeys } from './scanner/listen.js';
@@ -71,7 +71,8 @@ export function App() {
 function Workplace({ session: current }: { session: Session }) {
   const pages = pagesOf(current.user.role);
   const wanted = route.value.page;
-  const page = wanted === '' ? pages[0] : pages.find(({ id }) => id === wanted);
+  // A page of another role was left open by somebody else.
+  const page = pages.find(({ id }) => id === wanted) ?? (isUnknown(wanted) ? undefined : pages[0]);
   const isHelpOpen = useSignal(false);
   const isCorrecting = useSignal(false);
   const isStaff = current.user.role !== 'courier';
@@ -134,6 +135,8 @@ function skipToContent(event: Event): void {
   event.preventDefault();
   document.getElementById('content')?.focus();
 }
+
+const isUnknown = (name: string) => name !== '' && !PAGES.some(({ id }) => id === name);
 
 function Page({ id }: { id: PageId | undefined }) {
   if (!id)

@@ -5,7 +5,7 @@ import { printOrQueue } from '../station/labels.js';
 import { pounds, t, textOf } from '../texts/texts.js';
 import { outcome, show, showEarlier } from '../ui/outcome.js';
 import type { QueuedScan, ScanResult } from './scans.js';
-import { onSettled } from './store.js';
+import { dismiss, onSettled, queue } from './store.js';
 import { verdictOf } from './verdict.js';
 
 export type Answered = { scan: QueuedScan; result: ScanResult };
@@ -22,6 +22,7 @@ export const expectAnswer = (scanId: string) => expected.add(scanId);
 
 onSettled(({ scan, result }) => {
   if (scan.owner !== session.value?.user.id) return;
+  if (scan.request.kind === 'unload' && result.outcome === 'done') void dismiss(loadsOf(scan, result));
   answered.value = [{ scan, result }, ...answered.value].slice(0, LONGEST);
   if (!expected.delete(scan.scan_id)) return;
   showAnswer(scan, result);
@@ -29,6 +30,18 @@ onSettled(({ scan, result }) => {
   const isReceived = scan.request.kind === 'receive' && result.outcome === 'done';
   if (isReceived && packageId && settings.value.labels !== 'off') void printOrSay(packageId);
 });
+
+/** The loads of a parcel that a person had to look after, until it was taken off again. */
+function loadsOf({ request }: QueuedScan, { parcel }: ScanResult): QueuedScan[] {
+  const manifestId = 'manifest_id' in request ? request.manifest_id : undefined;
+  return queue.value.filter(
+    ({ state, request: loaded, result }) =>
+      state === 'attention' &&
+      loaded.kind === 'load' &&
+      loaded.manifest_id === manifestId &&
+      (loaded.scan === request.scan || result?.parcel?.tracking_number === parcel?.tracking_number),
+  );
+}
 
 /** Prints a label, or says why that is not possible. The parcel is received in any case. */
 export async function printOrSay(packageId: string): Promise<void> {

@@ -210,7 +210,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   const id = useId();
   useEffect(() => {
     dialog.current?.showModal();
-    const first = dialog.current?.querySelector<HTMLElement>(FIRST);
+    const find = (selector: string) => dialog.current?.querySelector<HTMLElement>(selector);
+    const first = FIRST.map(find).find((found) => found);
     // A field that took the focus itself keeps it.
     if (!dialog.current?.querySelector(':focus:not([data-close])')) first?.focus();
   }, []);
@@ -236,4 +237,5 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-const FIRST = '.dialog-first, input:not([disabled]), select, textarea, [data-close]';
+/** Where the focus of a dialog begins: where it says so, in its first field, or on Close. */
+const FIRST = ['.dialog-first', 'input:not([disabled]), select, textarea', '[data-close]'];
