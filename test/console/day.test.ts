@@ -145,7 +145,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
         await page.getByRole('cell', { name: spoken(number) }).waitFor();
       }
       await noScrollSideways(window, width);
-      await confirmStep(page, 'Make ready', 'Make 2 packages ready');
+      await confirmStep(page, 'Make ready', 'Make ready (2)');
       await page.getByRole('link', { name: 'Load this flight' }).press('Enter');
 
       // The load: one parcel of the flight, one that is not on it.
@@ -169,7 +169,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
       await noScrollSideways(window, width);
 
       await page.getByRole('link', { name: 'Manifest', exact: true }).press('Enter');
-      await confirmStep(page, 'Ship', 'Ship 2 packages');
+      await confirmStep(page, 'Ship', 'Ship (2)');
       await page.getByRole('button', { name: 'Complete', exact: true }).waitFor();
       expect((await statusesOf([first, second, third])).sort()).toEqual(['received', 'shipped', 'shipped']);
       await openPage(page, 6, 'Today');

@@ -46,7 +46,7 @@ export function StepDialog({ detail, step, onClose, onDone }: Props) {
             {t('common.cancel')}
           </button>
           <button type="button" class="primary" disabled={!isArmed || move.isBusy} onClick={() => move.run()}>
-            {t(`manifests.do.${step}`, values)}
+            {t(`manifests.to.${step}`)} ({number(stats.total_count)})
           </button>
         </div>
       </div>

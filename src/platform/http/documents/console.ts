@@ -8,6 +8,8 @@ import { DOCUMENT_METHODS, makeDocument, toDocumentResponse } from './static-doc
 
 const BUILT = join(projectRoot, 'dist', 'console');
 const ASSETS = '/console/assets/';
+/** The service worker. Its own folder would limit it to addresses below /console/, without the page itself. */
+const WORKER = '/console/worker.js';
 
 const MEDIA_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -24,6 +26,7 @@ const POLICY = [
   "font-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
+  "worker-src 'self'",
   'frame-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
@@ -47,6 +50,7 @@ export async function registerConsole(app: FastifyInstance): Promise<string[]> {
       url,
       handler: async (request, reply) => {
         const response = await toDocumentResponse(document, request.headers, caching);
+        if (url === WORKER) void reply.header('service-worker-allowed', '/console');
         return sendHttpResponse(reply.header('content-security-policy', POLICY), response);
       },
     });
@@ -60,7 +64,8 @@ async function readDocuments(): Promise<Map<string, StaticDocument>> {
   const assets = await Promise.all(
     names.map(async (name) => [ASSETS + name, await readDocument(join(BUILT, 'assets', name))] as const),
   );
-  return new Map([['/console', page], ['/console/', page], ...assets]);
+  const worker = await readDocument(join(BUILT, 'worker.js'));
+  return new Map([['/console', page], ['/console/', page], [WORKER, worker], ...assets]);
 }
 
 async function readDocument(file: string): Promise<StaticDocument> {
