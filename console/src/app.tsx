@@ -119,8 +119,10 @@ function Workplace({ session: current }: { session: Session }) {
         </div>
       </header>
       {isStaff && <QueuePanel />}
-      {isStaff && <ForgottenLabels />}
-      {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
+      <div class="notices">
+        {isStaff && <ForgottenLabels />}
+        {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
+      </div>
       <main id="content" tabIndex={-1}>
         <Page id={page?.id} />
       </main>

@@ -1,7 +1,7 @@
 // Tells a scanner and a scale from a person by the time between keys, without the DOM, so that recorded timings can test it.
 // docs/decisions/0079 has the rules.
 import { isUnclear, readKeys, type Place } from './chain.js';
-import { isScaleText } from './scale.js';
+import { isScaleText, readWeight } from './scale.js';
 
 /** A scan without an end key is complete after this pause. Longer until the page knows whether the scanner sends an end key. */
 const PAUSE_MS = 300;
@@ -89,8 +89,12 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   let endKeyMs = -Infinity;
   let endsWithKey: boolean | undefined;
 
-  const pauseMs = () =>
-    endsWithKey === undefined ? PAUSE_UNKNOWN_MS : endsWithKey ? PAUSE_BEFORE_END_MS : PAUSE_MS;
+  const pauseMs = () => {
+    // A weight with its unit is complete.
+    if (chain.place === 'measure' && chain.from !== undefined && readWeight(chain.characters.join(''))?.unit)
+      return PAUSE_MS;
+    return endsWithKey === undefined ? PAUSE_UNKNOWN_MS : endsWithKey ? PAUSE_BEFORE_END_MS : PAUSE_MS;
+  };
 
   return {
     key(key) {
@@ -144,7 +148,7 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   /** The second of two end keys, or the end key of a scan that a pause has ended before. */
   function isEndOfLast(timeMs: number): boolean {
     return (
-      timeMs - endKeyMs <= SECOND_END_MS || (last.isByPause && timeMs - last.endMs <= PAUSE_BEFORE_END_MS)
+      (timeMs >= endKeyMs && timeMs - endKeyMs <= SECOND_END_MS) || (last.isByPause && timeMs - last.endMs <= PAUSE_BEFORE_END_MS)
     );
   }
 

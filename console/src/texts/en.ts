@@ -250,6 +250,7 @@ export const en = {
   'receive.notAnnounced': 'Nobody has announced it. Choose the customer, or receive it without an owner.',
   'receive.weighFirst': 'Enter the weight of {scan}, or press Esc to cancel it.',
   'customer.hint': 'A name or a user code. Arrow keys choose.',
+  'customer.matches': 'Customers found',
   'customer.none': 'No customer found. Check the spelling.',
   'load.title': 'Load',
   'load.choose': 'Choose a flight, or scan the manifest’s number',

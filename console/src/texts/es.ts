@@ -257,6 +257,7 @@ export const es: Texts = {
   'receive.notAnnounced': 'Nadie lo ha anunciado. Elija el cliente o recíbalo sin dueño.',
   'receive.weighFirst': 'Escriba el peso de {scan}, o pulse Esc para cancelarlo.',
   'customer.hint': 'Un nombre o un código. Las flechas eligen.',
+  'customer.matches': 'Clientes encontrados',
   'customer.none': 'No se encontró ningún cliente. Revise la ortografía.',
   'load.title': 'Cargar',
   'load.choose': 'Elija un vuelo o escanee el número del manifiesto',
