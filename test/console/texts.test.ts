@@ -49,7 +49,7 @@ describe('the texts', () => {
 });
 
 describe('a failure that the service tells the console', () => {
-  const SESSION = ['login', 'changePassword', 'manageTwoFactor', 'manageSessions'];
+  const SESSION = ['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'];
   // A wrong name has no operation, which the tests of the menu find.
   const used = [
     ...new Set([...PAGES.flatMap(({ operations: names }) => names), ...SESSION]),

@@ -1,5 +1,5 @@
 // Finds the keys of a device among those of a person, by the time between them.
-import { isScaleText } from './scale.js';
+import { isScaleText, readWeight } from './scale.js';
 
 /** What a field is for: numbers of parcels, measures of a parcel, or any other text. */
 export type Place = 'code' | 'measure' | 'text';
@@ -55,6 +55,7 @@ const HAS_DECIMALS = /^\d+[.,]\d+$/;
 
 /** Returns whether the digits that a field contained before a scan may be its first ones. A weight with decimals is none. */
 export function isUnclear({ place, before, quietMs }: Keys, from: number): boolean {
-  const typed = before.trim();
-  return place === 'measure' && from === 0 && quietMs < CLOSE_MS && typed !== '' && !HAS_DECIMALS.test(typed);
+  const typed = readWeight(before);
+  const isComplete = typed !== undefined && (typed.decimals > 0 || typed.unit !== undefined);
+  return place === 'measure' && from === 0 && quietMs < CLOSE_MS && before.trim() !== '' && !isComplete;
 }

@@ -25,7 +25,10 @@ export function ReceivePage() {
   useEffect(() => showParcelAgain(), []);
   useEffect(() => void loadWeightQuestion(), []);
   useEffect(() => form.current?.querySelector<HTMLInputElement>('input')?.focus(), [parcel?.scan, parcel?.customer]);
-  useEffect(() => fieldOf(wrong[0] ?? 'weight')?.select(), [wrong, doubt]);
+  // What a person has typed without an objection stays unselected, so that the next key does not replace it.
+  useEffect(() => {
+    if (wrong.length > 0 || doubt) fieldOf(wrong[0] ?? 'weight')?.select();
+  }, [wrong, doubt]);
   useEffect(() => {
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);

@@ -6,6 +6,7 @@ import { queue } from '../queue/store.js';
 import { LanguageChoice } from '../session/login.js';
 import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
+import { PasswordForm, SecondFactorForm } from '../session/first-login.js';
 import { Choice, Dialog, Field } from './parts.js';
 
 type Props = { user: LoggedInUser; onHelp: () => void };
@@ -13,6 +14,12 @@ type Props = { user: LoggedInUser; onHelp: () => void };
 /** The user, the settings of this device, help and logging out. */
 export function AccountMenu({ user, onHelp }: Props) {
   const [isOpen, setIsOpen] = useState(false);
+  const [form, setForm] = useState<'password' | 'factor'>();
+  const open = (wanted: 'password' | 'factor') => {
+    setIsOpen(false);
+    setForm(wanted);
+  };
+  const close = () => setForm(undefined);
   const { waiting } = countQueue(queue.value, user.id);
   return (
     <>
@@ -29,6 +36,16 @@ export function AccountMenu({ user, onHelp }: Props) {
             <LanguageChoice />
             {user.role !== 'courier' && <StationSettings />}
             {waiting > 0 && <p class="notice">{t('queue.logoutHint', { count: waiting })}</p>}
+            <div class="actions">
+              <button type="button" onClick={() => open('password')}>
+                {t('menu.password')}
+              </button>
+              {!user.two_factor_enabled && (
+                <button type="button" onClick={() => open('factor')}>
+                  {t('factor.title')}
+                </button>
+              )}
+            </div>
             <div class="actions">
               <button
                 type="button"
@@ -50,6 +67,16 @@ export function AccountMenu({ user, onHelp }: Props) {
               </button>
             </div>
           </div>
+        </Dialog>
+      )}
+      {form === 'password' && (
+        <Dialog title={t('menu.password')} onClose={close}>
+          <PasswordForm onDone={close} />
+        </Dialog>
+      )}
+      {form === 'factor' && (
+        <Dialog title={t('factor.title')} onClose={close}>
+          <SecondFactorForm onDone={close} />
         </Dialog>
       )}
     </>

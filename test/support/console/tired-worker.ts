@@ -81,16 +81,21 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     const before = await look();
     log.push(`scan ${code}`);
     // A weight that stands in the field is saved by the next scan.
-    noteSaved(before);
+    const isNoted = noteSaved(before);
     await pressTimed(page, keysOf(scanner, code));
     // The scanner without an end key needs a pause.
     await page.waitForTimeout(scanner.ends.length === 0 ? 700 : 40);
+    // The page has said that it took neither the weight nor the scan.
+    const isUnclear = (await page.locator('.outcome-word', { hasText: 'SCAN AGAIN' }).count()) > 0;
+    if (isUnclear && isNoted && before.code) weighed.delete(before.code);
   };
 
-  const noteSaved = ({ code, isReceived, isOnReceive, weight }: Seen) => {
+  const noteSaved = ({ code, isReceived, isOnReceive, weight }: Seen): boolean => {
     const pounds = Number(weight.replace(',', '.').replace(/ ?lb$/, ''));
     const isSaved = code !== null && !isReceived && isOnReceive && /^\d+[.,]?\d* ?(lb)?$/.test(weight.trim());
-    if (isSaved && pounds > 0 && pounds <= 150 && !weighed.has(code)) weighed.set(code, pounds);
+    if (!isSaved || pounds <= 0 || pounds > 150 || weighed.has(code)) return false;
+    weighed.set(code, pounds);
+    return true;
   };
 
   const weigh = async () => {
