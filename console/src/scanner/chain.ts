@@ -47,15 +47,28 @@ function firstKey({ characters, place }: Keys, starts: number[]): number {
   const headOf = (start: number) => characters.slice(0, start).join('');
   if (place === 'text') return starts.find((start) => start > LONGEST_HEAD) ?? 0;
   if (place === 'code' || isScaleText(characters.join(''))) return 0;
-  // A weight with decimals is complete, and no barcode begins like that.
-  return starts.find((start) => HAS_DECIMALS.test(headOf(start))) ?? 0;
+  // A weight with decimals is complete, and no barcode begins like that. A letter cannot belong to it.
+  const [weight = ''] = /^\d+[.,]\d+(?=[a-z])/i.exec(characters.join('')) ?? [];
+  return starts.find((start) => HAS_DECIMALS.test(headOf(start))) ?? weight.length;
 }
 
 const HAS_DECIMALS = /^\d+[.,]\d+$/;
 
-/** Returns whether the digits that a field contained before a scan may be its first ones. A weight with decimals is none. */
-export function isUnclear({ place, before, quietMs }: Keys, from: number): boolean {
+/** Returns whether the scanner made a pause among the first keys of a scan that stood alone. */
+export const isHesitant = ({ timesMs }: Keys): boolean =>
+  timesMs.slice(1, FAST_KEYS).some((timeMs, index) => timeMs - (timesMs[index] ?? timeMs) > FAST_MS);
+
+/**
+ * Returns whether nobody can tell where the weight of a person ends and the scan begins: the digits that a field contained before may be the
+ * first ones of the scan, or the last digit of the weight may be.
+ */
+export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): boolean {
+  const { place, before, quietMs, characters } = keys;
+  if (place !== 'measure') return false;
+  const head = characters.slice(0, from).join('');
+  if (from > 0) return hasHesitated && HAS_DECIMALS.test(head.slice(0, -1));
+  if (/^\d+[.,]\d/.test(characters.join(''))) return true;
   const typed = readWeight(before);
   const isComplete = typed !== undefined && (typed.decimals > 0 || typed.unit !== undefined);
-  return place === 'measure' && from === 0 && quietMs < CLOSE_MS && before.trim() !== '' && !isComplete;
+  return quietMs < CLOSE_MS && before.trim() !== '' && !isComplete;
 }

@@ -1,6 +1,6 @@
 // Tells a scanner and a scale from a person by the time between keys, without the DOM, so that recorded timings can test it.
 // docs/decisions/0079 has the rules.
-import { isUnclear, readKeys, type Place } from './chain.js';
+import { isHesitant, isUnclear, readKeys, type Place } from './chain.js';
 import { isScaleText, readWeight } from './scale.js';
 
 /** A scan without an end key is complete after this pause. Longer until the page knows whether the scanner sends an end key. */
@@ -88,6 +88,7 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   /** When an end key ended the latest burst. */
   let endKeyMs = -Infinity;
   let endsWithKey: boolean | undefined;
+  let hasHesitated = false;
 
   const pauseMs = () => {
     // A weight with its unit is complete.
@@ -183,7 +184,8 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   ): Reading {
     if (ended.place === 'measure' && isScaleText(text))
       return { kind: 'weight', text, isSubmitted: by === 'Enter' };
-    if (isUnclear(ended, from)) return { kind: 'unclear' };
+    if (isUnclear(ended, from, hasHesitated)) return { kind: 'unclear' };
+    if (from === 0) hasHesitated ||= isHesitant(ended);
     const isAgain = text === last.text && timeMs - last.endMs <= AGAIN_MS;
     last = { text, endMs: timeMs, isByPause: false };
     return { kind: 'scan', scan: { text, isAgain } };

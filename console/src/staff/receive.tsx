@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
+import { change, settings } from '../device/settings.js';
 import { printOrSay } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
 import type { Reading } from '../scanner/scanner.js';
@@ -61,11 +62,37 @@ export function ReceivePage() {
           <NumberField onNumber={(text) => void takeScan({ text, isAgain: false }, showOwner)} />
         )}
       </form>
+      {!settings.value.isNamed && <NameStation />}
       <section class="section">
         <h2>{t('recent.title')}</h2>
         <RecentScans kinds={['receive', 'hold']} caption={t('recent.title')} />
       </section>
     </div>
+  );
+}
+
+/** Every scan has the name of the station, so it is asked once on each device. */
+function NameStation() {
+  const [name, setName] = useState('');
+  return (
+    <form
+      class="notice pair"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim() !== '') change({ station: name.trim(), isNamed: true });
+      }}
+    >
+      <Field
+        label={t('settings.nameStation')}
+        hint={t('settings.stationHint')}
+        value={name}
+        maxLength={40}
+        onValue={setName}
+      />
+      <div class="actions">
+        <button type="submit">{t('settings.saveName')}</button>
+      </div>
+    </form>
   );
 }
 

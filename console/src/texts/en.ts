@@ -78,6 +78,8 @@ export const en = {
   'settings.language': 'Language',
   'settings.station': 'Station',
   'settings.stationHint': 'The name of this place, for example Dock 2. It is stored with each scan.',
+  'settings.nameStation': 'What is the name of this station?',
+  'settings.saveName': 'Save the name',
   'settings.labels': 'Label after receiving',
   'settings.labelsPdf': 'Print on this device (PDF)',
   'settings.labelsAuto': 'At the label printer of the station if it has one, otherwise on this device',

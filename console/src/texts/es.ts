@@ -82,6 +82,8 @@ export const es: Texts = {
   'settings.language': 'Idioma',
   'settings.station': 'Estación',
   'settings.stationHint': 'El nombre de este lugar, por ejemplo Muelle 2. Se guarda con cada escaneo.',
+  'settings.nameStation': '¿Cómo se llama esta estación?',
+  'settings.saveName': 'Guardar el nombre',
   'settings.labels': 'Etiqueta al recibir',
   'settings.labelsPdf': 'Imprimir en este dispositivo (PDF)',
   'settings.labelsAuto': 'En la impresora de la estación si tiene una; si no, en este dispositivo',

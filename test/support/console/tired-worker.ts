@@ -82,6 +82,8 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     log.push(`scan ${code}`);
     // A weight that stands in the field is saved by the next scan.
     const isNoted = noteSaved(before);
+    // A hand needs some time from the keys to the scanner.
+    if (random() < 0.7) await page.waitForTimeout(400);
     await pressTimed(page, keysOf(scanner, code));
     // The scanner without an end key needs a pause.
     await page.waitForTimeout(scanner.ends.length === 0 ? 700 : 40);
