@@ -49,7 +49,8 @@ function firstKey({ characters, place }: Keys, starts: number[]): number {
   if (place === 'code' || isScaleText(characters.join(''))) return 0;
   // A weight with decimals is complete, and no barcode begins like that. A letter cannot belong to it.
   const [weight = ''] = /^\d+[.,]\d+(?=[a-z])/i.exec(characters.join('')) ?? [];
-  return starts.find((start) => HAS_DECIMALS.test(headOf(start))) ?? weight.length;
+  const isBefore = (starts[0] ?? 0) > weight.length;
+  return starts.find((start) => HAS_DECIMALS.test(headOf(start))) ?? (isBefore ? weight.length : 0);
 }
 
 const HAS_DECIMALS = /^\d+[.,]\d+$/;

@@ -133,8 +133,9 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     return { action: 'undo', from };
   }
 
-  function endByKey({ timeMs, key }: Key): Decision {
-    if (chain.characters.length === 0 && isEndOfLast(timeMs)) {
+  function endByKey({ timeMs, key, place }: Key): Decision {
+    // In a field for a text, for example a password, it is the person's.
+    if (chain.characters.length === 0 && place !== 'text' && isEndOfLast(timeMs)) {
       last = { ...last, isByPause: false };
       endsWithKey = true;
       return { action: 'swallow' };

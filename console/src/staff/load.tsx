@@ -18,13 +18,13 @@ import { useScans } from '../ui/keys.js';
 import { useLoad } from '../ui/load.js';
 import { outcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Content, Empty, Heading, Table, Tag } from '../ui/parts.js';
-import { goTo, linkTo, route } from '../ui/router.js';
+import { goTo, isId, linkTo, route } from '../ui/router.js';
 import { NumberField } from './receive.js';
 import { Code } from '../ui/code.js';
 
 export function LoadPage() {
   const { argument } = route.value;
-  return argument ? <Loading key={argument} manifestId={argument} /> : <ReadyManifests />;
+  return argument && isId(argument) ? <Loading key={argument} manifestId={argument} /> : <ReadyManifests />;
 }
 
 function ReadyManifests() {

@@ -5,7 +5,7 @@ import { printOrSay } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
 import type { Reading } from '../scanner/scanner.js';
 import { loadWeightQuestion } from '../station/weight-question.js';
-import { doubtText, resolve, save, setShown, takeScan, takeWeight } from '../station/receiving.js';
+import { confirm, doubtText, resolve, save, setShown, takeScan, takeWeight } from '../station/receiving.js';
 import { changeWork, clearParcel, isReceived, work, type Parcel, type Work } from '../station/work.js';
 import type { TextKey } from '../texts/en.js';
 import { pounds, t, textOf } from '../texts/texts.js';
@@ -144,7 +144,7 @@ function Doubt({ work: { doubt, measures } }: { work: Work }) {
     <div class="question" role="alert" data-testid="doubt">
       <p>{doubtText(doubt, weight)}</p>
       <div class="actions">
-        <button type="button" onClick={() => void save({ isConfirmed: true })}>
+        <button type="button" onClick={() => void confirm()}>
           {t('doubt.yes', { weight: pounds(weight) })} <kbd>Alt Y</kbd>
         </button>
         {doubt === 'barcode' && (
@@ -199,7 +199,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented) cancel();
   if (event.altKey && event.code === 'KeyY' && work.value.doubt) {
     event.preventDefault();
-    void save({ isConfirmed: true });
+    void confirm();
   }
 }
 

@@ -61,6 +61,10 @@ function isWeightWithoutParcel(text: string): boolean {
 
 export const save = (options: SaveOptions = {}): Promise<boolean> => inTurn(() => saveNow(options));
 
+/** Stores the parcel whose weight was asked about as the person wanted it before the question. */
+export const confirm = (): Promise<boolean> =>
+  save({ isConfirmed: true, isHeld: work.value.isHeld ?? false });
+
 /** Puts the weight of a scale into its field, or into the field that the person has chosen. */
 export function takeWeight(text: string, field: MeasureName, isSubmitted: boolean): void {
   const { parcel, measures } = work.value;
@@ -116,7 +120,7 @@ async function saveNow({ isConfirmed = false, isHeld = false }: SaveOptions = {}
   }
   const doubt = doubtOf(measures, read.measures, settings.value.weightQuestionLb);
   if (doubt && !isConfirmed) {
-    changeWork({ doubt });
+    changeWork({ doubt, isHeld });
     show('warn', t('word.checkWeight'), doubtText(doubt, read.measures.weight));
     return false;
   }

@@ -57,6 +57,7 @@ export const en = {
   'failure.code_invalid': 'The code does not match. Log in again and enter a new code.',
   'failure.account_disabled': 'This account is switched off. Ask an administrator.',
   'failure.too_many_attempts': 'Too many attempts. Wait 15 minutes and try again.',
+  'failure.manifest_unknown': 'This manifest does not exist. Choose one from the list.',
   'failure.credentials_required': 'Enter the user name and the password.',
   'password.title': 'Choose a new password',
   'password.hint': 'Your password was for one login only.',

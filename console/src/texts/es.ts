@@ -59,6 +59,7 @@ export const es: Texts = {
   'failure.code_invalid': 'El código no coincide. Inicie sesión de nuevo con un código nuevo.',
   'failure.account_disabled': 'Esta cuenta está desactivada. Consulte a un administrador.',
   'failure.too_many_attempts': 'Demasiados intentos. Espere 15 minutos e inténtelo de nuevo.',
+  'failure.manifest_unknown': 'Este manifiesto no existe. Elija uno de la lista.',
   'failure.credentials_required': 'Escriba el usuario y la contraseña.',
   'password.title': 'Elija una contraseña nueva',
   'password.hint': 'Su contraseña era para un solo inicio de sesión.',

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** Whether a person opened the address in a browser. Programs that accept anything get the JSON of the contract. */
 function isForPeople({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
-  return isRead && !/^\/api(\/|$)/i.test(url) && (headers.accept ?? '').toLowerCase().includes('text/html');
+  return isRead && !/^\/api([/?]|$)/i.test(url) && (headers.accept ?? '').toLowerCase().includes('text/html');
 }
 
 /** The page loads the style of the documentation, and nothing from other hosts. */
