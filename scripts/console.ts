@@ -1,6 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
 import { projectRoot } from '../src/config/project-root.js';
 import { generateTypescript } from './sdk/typescript/build.js';
@@ -36,6 +38,14 @@ const files = ['.js', '.css', '.woff2'].map((ending) => assetOf(metafile, ending
 const [script = '', style = '', font = ''] = files;
 const html = page.replace('{{script}}', script).replace('{{style}}', style).replace('{{font}}', font);
 await writeFile(join(output, 'index.html'), html);
+
+// The best quality, because people on a telephone wait for these bytes.
+await Promise.all(
+  [script, style].map(async (path) => {
+    const file = join(output, 'assets', basename(path));
+    await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
+  }),
+);
 
 // The names of the files contain hashes of their content, so the page with these names identifies the build.
 await build({

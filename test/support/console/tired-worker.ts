@@ -87,9 +87,17 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     await pressTimed(page, keysOf(scanner, code));
     // The scanner without an end key needs a pause.
     await page.waitForTimeout(scanner.ends.length === 0 ? 700 : 40);
-    // The page has said that it took neither the weight nor the scan.
-    const isUnclear = (await page.locator('.outcome-word', { hasText: 'SCAN AGAIN' }).count()) > 0;
-    if (isUnclear && isNoted && before.code) weighed.delete(before.code);
+    if (isNoted && before.code) await forgetIfShown(before.code);
+  };
+
+  /** A parcel that is still on the scale was not stored, and the page shows it: a dialog took the key, or the weight was refused. */
+  const forgetIfShown = async (code: string) => {
+    for (let round = 0; round < 20; round += 1) {
+      if ((await look()).code !== code) return;
+      await page.waitForTimeout(15);
+    }
+    log.push(`${code} is still shown`);
+    weighed.delete(code);
   };
 
   const noteSaved = ({ code, isReceived, isOnReceive, weight }: Seen): boolean => {
@@ -131,9 +139,10 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
   const enter = async () => {
     const seen = await look();
     log.push('Enter');
-    if (!seen.hasDialog) noteSaved(seen);
+    const isNoted = !seen.hasDialog && noteSaved(seen);
     await pressTimed(page, [{ key: 'Enter', gapMs: PERSON_MS }]);
     await breathe();
+    if (isNoted && seen.code) await forgetIfShown(seen.code);
   };
   const openReceive = async () => {
     await press('Alt+1');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -60,7 +61,7 @@ export async function registerConsole(app: FastifyInstance): Promise<string[]> {
 
 async function readDocuments(): Promise<Map<string, StaticDocument>> {
   const page = await readDocument(join(BUILT, 'index.html'));
-  const names = await readdir(join(BUILT, 'assets'));
+  const names = (await readdir(join(BUILT, 'assets'))).filter((name) => !name.endsWith(COMPRESSED));
   const assets = await Promise.all(
     names.map(async (name) => [ASSETS + name, await readDocument(join(BUILT, 'assets', name))] as const),
   );
@@ -71,5 +72,13 @@ async function readDocuments(): Promise<Map<string, StaticDocument>> {
 async function readDocument(file: string): Promise<StaticDocument> {
   const mediaType = MEDIA_TYPES[extname(file)];
   if (mediaType === undefined) throw new Error(`The console has no media type for ${file}.`);
-  return makeDocument(mediaType, await readFile(file));
+  const isCompressed = existsSync(file + COMPRESSED);
+  return makeDocument(
+    mediaType,
+    await readFile(file),
+    isCompressed ? await readFile(file + COMPRESSED) : undefined,
+  );
 }
+
+/** The build compresses the scripts and styles with the best quality, which takes seconds. */
+const COMPRESSED = '.br';
