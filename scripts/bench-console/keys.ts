@@ -14,7 +14,10 @@ let lastMs = 0;
 
 /** Presses keys with their own times, because a busy machine would make a scanner as slow as a person. */
 const pressKeys = (page: Page, keys: string[], gapMs: number): Promise<void> =>
-  pressTimed(page, keys.map((key, index) => ({ key, gapMs: index === 0 ? 0 : gapMs })));
+  pressTimed(
+    page,
+    keys.map((key, index) => ({ key, gapMs: index === 0 ? 0 : gapMs })),
+  );
 
 /** Presses keys, each so long after the one before. */
 export async function pressTimed(page: Page, keys: { key: string; gapMs: number }[]): Promise<void> {
@@ -24,8 +27,7 @@ export async function pressTimed(page: Page, keys: { key: string; gapMs: number 
     timeMs += gapMs;
     const text = TEXTS[key] ?? key;
     // Only letters and digits have the code of their character: that of a full stop is the key Delete.
-    const windowsVirtualKeyCode =
-      CODES[key] ?? (/[a-z0-9]/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0);
+    const windowsVirtualKeyCode = CODES[key] ?? (/[a-z0-9]/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0);
     const event = { key, windowsVirtualKeyCode, timestamp: timeMs / 1000 };
     return [
       session.send('Input.dispatchKeyEvent', { type: 'keyDown', text, unmodifiedText: text, ...event }),

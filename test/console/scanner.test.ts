@@ -174,7 +174,9 @@ describe('every key of a scan counts', () => {
   }
 
   const CODES = ['8480000832431', '1Z999AA10123456784', '9400111899223344556677', 'TBA305412345678'];
-  const cases = RECORDED_SCANNERS.flatMap((recorded) => CODES.map((code) => [recorded.name, code, recorded] as const));
+  const cases = RECORDED_SCANNERS.flatMap((recorded) =>
+    CODES.map((code) => [recorded.name, code, recorded] as const),
+  );
 
   test.each(cases)('%s: %s, while a parcel waits for its weight', (_, code, recorded) => {
     const typed = send(recorded, code, { place: 'measure', fieldText: '' });

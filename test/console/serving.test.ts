@@ -94,14 +94,17 @@ describe('an address that a person opens', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([302, '/console']);
   });
 
-  test.each(['/console/x', '/docs/nope', '/nothing', '/apix'])('gets a page with links if it is %s', async (path) => {
-    const reply = await open(path);
-    expect(reply.status).toBe(404);
-    expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(reply.headers.get('content-security-policy')).not.toContain('unsafe');
-    expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await reply.text()).toContain('<a href="/console">');
-  });
+  test.each(['/console/x', '/docs/nope', '/nothing', '/apix'])(
+    'gets a page with links if it is %s',
+    async (path) => {
+      const reply = await open(path);
+      expect(reply.status).toBe(404);
+      expect(reply.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(reply.headers.get('content-security-policy')).not.toContain('unsafe');
+      expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await reply.text()).toContain('<a href="/console">');
+    },
+  );
 
   test.each([
     ['/api/Nothing.php', HTML],

@@ -128,7 +128,10 @@ describe('a parcel in work', () => {
     await page.getByLabel('User name').waitFor();
     // The scan is stored on the device. It is sent now or at the next login.
     await logIn(page, 'warehouse', DEMO.password);
-    await page.getByTestId('queue').filter({ hasText: /^Sent$/ }).waitFor();
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
     expect(await weightsOf('LEAVE00001')).toEqual([2.5]);
     await page.context().close();
   });
@@ -200,7 +203,10 @@ describe('a weight', () => {
   it('of a scale is a weight, and kg are converted', async () => {
     const page = await atWork();
     await open(page, 'SCALE00001');
-    await pressTimed(page, [...'5.5 kg', 'Enter'].map((key) => ({ key, gapMs: 4 })));
+    await pressTimed(
+      page,
+      [...'5.5 kg', 'Enter'].map((key) => ({ key, gapMs: 4 })),
+    );
     await expectWord(page, 'NO OWNER');
     expect(await weightsOf('SCALE00001')).toEqual([12.125]);
     await page.context().close();
@@ -209,10 +215,16 @@ describe('a weight', () => {
   it('is never a barcode, however slow the scanner is', async () => {
     const page = await atWork();
     await open(page, 'SLOW000001');
-    await pressTimed(page, [...'12345', 'Enter'].map((key) => ({ key, gapMs: 45 })));
+    await pressTimed(
+      page,
+      [...'12345', 'Enter'].map((key) => ({ key, gapMs: 45 })),
+    );
     await expectWord(page, 'WEIGH FIRST');
     await untilLastKey(page);
-    await pressTimed(page, [...'12345', 'Enter'].map((key) => ({ key, gapMs: 110 })));
+    await pressTimed(
+      page,
+      [...'12345', 'Enter'].map((key) => ({ key, gapMs: 110 })),
+    );
     await expectWord(page, 'CHECK WEIGHT');
     await page.getByRole('button', { name: 'No, it is a barcode' }).click();
     await expectWord(page, 'WEIGH FIRST');
@@ -240,7 +252,10 @@ describe('without a connection', () => {
     await page.reload();
     await page.getByRole('cell', { name: '4.50 lb' }).waitFor();
     await page.context().setOffline(false);
-    await page.getByTestId('queue').filter({ hasText: /^Sent$/ }).waitFor();
+    await page
+      .getByTestId('queue')
+      .filter({ hasText: /^Sent$/ })
+      .waitFor();
     await until(async () => (await weightsOf('OFFLINE001'))[0] === 4.5);
     expect(await weightsOf('OFFLINE001')).toEqual([4.5]);
     // The answers of the service are never in the cache.
@@ -271,7 +286,10 @@ describe('labels', () => {
     await context.setOffline(false);
     await page.getByText('Labels that were not printed: 1').click();
     const label = page.waitForRequest(/PackageLabel\.php/);
-    await page.getByTestId('labels').getByRole('button', { name: /^Print/ }).click();
+    await page
+      .getByTestId('labels')
+      .getByRole('button', { name: /^Print/ })
+      .click();
     expect((await label).url()).toContain('format=zpl');
     await page.getByTestId('labels').waitFor({ state: 'detached' });
     await context.close();
@@ -293,7 +311,9 @@ describe('labels', () => {
     });
     await service.call('claimLabelJobs', { as: 'warehouse', body: { station: 'Belt 7', max_jobs: 1 } });
     const { page, context } = await openConsole(browser, service.url, { width: 1280 });
-    await page.evaluate(`localStorage.setItem('crossdock-device', '{"station":"Belt 7","hasSound":false,"version":2}')`);
+    await page.evaluate(
+      `localStorage.setItem('crossdock-device', '{"station":"Belt 7","hasSound":false,"version":2}')`,
+    );
     await page.reload();
     await logIn(page, 'warehouse', DEMO.password);
     await page.locator('.workplace').waitFor();

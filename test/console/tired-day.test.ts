@@ -54,8 +54,16 @@ const lastPackage = async () => {
 };
 
 /** Compares what the person did with what is stored: nothing is lost, doubled, cut or weighed wrong. */
-async function check({ weighed, codes, log }: Worker, page: Page, start: string, seed: number): Promise<void> {
-  await page.getByTestId('queue').filter({ hasText: /^Sent$/ }).waitFor();
+async function check(
+  { weighed, codes, log }: Worker,
+  page: Page,
+  start: string,
+  seed: number,
+): Promise<void> {
+  await page
+    .getByTestId('queue')
+    .filter({ hasText: /^Sent$/ })
+    .waitFor();
   const attention = await page.getByTestId('attention').allTextContents();
   const stored = await storedSince(start);
   const shown = [...weighed.keys()].filter((code) => attention.some((text) => text.includes(code)));
@@ -80,7 +88,10 @@ runs(
   ),
   async () => {
     for (let first = 0; first < SEQUENCES; first += PER_WINDOW) {
-      const { page, context, faults } = await openConsole(browser, service.url, { width: 1280, isQuiet: true });
+      const { page, context, faults } = await openConsole(browser, service.url, {
+        width: 1280,
+        isQuiet: true,
+      });
       // One of the scanners adds these characters. For the others they change nothing.
       await context.addInitScript(AFFIXES);
       await page.reload();

@@ -94,7 +94,12 @@ export function DeleteDialog({ detail, onClose }: { detail: ManifestDetail; onCl
             {t('common.cancel')}
           </button>
           {isEmpty && (
-            <button type="button" class="danger" disabled={!isArmed || remove.isBusy} onClick={() => remove.run()}>
+            <button
+              type="button"
+              class="danger"
+              disabled={!isArmed || remove.isBusy}
+              onClick={() => remove.run()}
+            >
               {t('manifests.delete')}
             </button>
           )}

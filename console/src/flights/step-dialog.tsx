@@ -80,7 +80,11 @@ function Load({ manifestId }: { manifestId: string }) {
             {(['expected', 'loaded', 'missing', 'extra'] as const).map((name) => (
               <div
                 key={name}
-                class={name !== 'expected' && name !== 'loaded' && counts[name] > 0 ? 'figure figure-bad' : 'figure'}
+                class={
+                  name !== 'expected' && name !== 'loaded' && counts[name] > 0
+                    ? 'figure figure-bad'
+                    : 'figure'
+                }
               >
                 <dt>{t(`load.${name}`)}</dt>
                 <dd data-testid={`ask-${name}`}>{number(counts[name])}</dd>
@@ -91,7 +95,9 @@ function Load({ manifestId }: { manifestId: string }) {
             <p class="problem">
               {t('manifests.missing', { count: counts.missing })}{' '}
               <span class="mono">
-                {parcels.map(({ house_number, tracking_number }) => house_number ?? tracking_number).join(', ')}
+                {parcels
+                  .map(({ house_number, tracking_number }) => house_number ?? tracking_number)
+                  .join(', ')}
                 {counts.missing > parcels.length && ', …'}
               </span>
             </p>

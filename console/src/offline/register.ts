@@ -1,7 +1,10 @@
 const WORKER = '/console/worker.js';
 
 type Policies = {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string };
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(url: string): string },
+  ): { createScriptURL(url: string): string };
 };
 
 /** Keeps the page for times without a connection. Only pages with HTTPS can; all others need the service for a reload. */

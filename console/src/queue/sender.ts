@@ -106,7 +106,8 @@ function nextChange(stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let isFirst = true;
     const stop = effect(() => {
-      const isSendable = queue.value.length + corrections.value.length + recent.value.length > 0 && !isExpired.value;
+      const isSendable =
+        queue.value.length + corrections.value.length + recent.value.length > 0 && !isExpired.value;
       if (isFirst) isFirst = false;
       else if (isSendable) finish();
     });

@@ -100,8 +100,7 @@ const READERS: Record<StoreName, (db: IDBPDatabase<Schema>) => Promise<unknown>>
   scans: async (db) => (queue.value = await db.getAll('scans')),
   corrections: async (db) => (corrections.value = await db.getAll('corrections')),
   labels: async (db) => (unprinted.value = await db.getAll('labels')),
-  recent: async (db) =>
-    (recent.value = (await db.getAll('recent')).sort((a, b) => (a.at < b.at ? 1 : -1))),
+  recent: async (db) => (recent.value = (await db.getAll('recent')).sort((a, b) => (a.at < b.at ? 1 : -1))),
 };
 
 /** Resolves when the scans are on the disk: all of them, or none. */
@@ -200,7 +199,9 @@ export async function noteCorrected({ scan_id, measures }: Correction): Promise<
 }
 
 export async function removeLabels(labels: Pick<UnprintedLabel, 'package_id'>[]): Promise<void> {
-  await write(['labels'], (stores) => Promise.all(labels.map(({ package_id }) => stores.labels.delete(package_id))));
+  await write(['labels'], (stores) =>
+    Promise.all(labels.map(({ package_id }) => stores.labels.delete(package_id))),
+  );
   channel.postMessage('changed');
 }
 

@@ -43,7 +43,8 @@ export function listenForKeys(listener: Listener, settingsOf: () => ScannerSetti
   function apply(decision: Decision, event: KeyboardEvent, field: TextField | undefined): void {
     if (decision.begins) snapshots = [];
     if (decision.action === 'pass') {
-      if (isTyped(event) || isSeparator(event)) snapshots.push(field && { field, value: field.value, start: startOf(field) });
+      if (isTyped(event) || isSeparator(event))
+        snapshots.push(field && { field, value: field.value, start: startOf(field) });
     } else {
       event.preventDefault();
       event.stopImmediatePropagation();

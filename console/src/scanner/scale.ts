@@ -13,7 +13,10 @@ const UNITS: Record<string, number> = {
 
 /** Stable, net or gross: what scales write before the weight, for example `ST,GS,+  12.35kg` or `N 12.35 lb`. */
 const MARKS = String.raw`(?:(?:ST|US|GS|NT|G|N|W|S S|S)[\s,:]+)*`;
-const WEIGHT = new RegExp(String.raw`^${MARKS}[+]?\s*(\d{1,8})(?:([.,])(\d{1,4}))?\s*(lbs?|kgs?|oz|g|#)?$`, 'i');
+const WEIGHT = new RegExp(
+  String.raw`^${MARKS}[+]?\s*(\d{1,8})(?:([.,])(\d{1,4}))?\s*(lbs?|kgs?|oz|g|#)?$`,
+  'i',
+);
 
 export type ReadWeight = {
   /** In lb, at most 3 decimals. */

@@ -150,7 +150,8 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   /** The second of two end keys, or the end key of a scan that a pause has ended before. */
   function isEndOfLast(timeMs: number): boolean {
     return (
-      (timeMs >= endKeyMs && timeMs - endKeyMs <= SECOND_END_MS) || (last.isByPause && timeMs - last.endMs <= PAUSE_BEFORE_END_MS)
+      (timeMs >= endKeyMs && timeMs - endKeyMs <= SECOND_END_MS) ||
+      (last.isByPause && timeMs - last.endMs <= PAUSE_BEFORE_END_MS)
     );
   }
 
@@ -171,7 +172,8 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
     if (from !== undefined || by !== 'pause') reset();
     if (from === undefined) return undefined;
     const text = withoutAffixes(ended.characters.slice(from).join(''), settingsOf());
-    const action = ended.from === undefined ? ({ action: 'undo', from } as const) : ({ action: 'swallow' } as const);
+    const action =
+      ended.from === undefined ? ({ action: 'undo', from } as const) : ({ action: 'swallow' } as const);
     if (text === '') return action;
     return { ...action, reading: readingOf(ended, from, text, by, timeMs) };
   }
@@ -194,7 +196,17 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
 }
 
 /** Keys with which a person changes what is in a field. */
-const EDITING = new Set(['Backspace', 'Delete', 'Escape', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);
+const EDITING = new Set([
+  'Backspace',
+  'Delete',
+  'Escape',
+  'ArrowLeft',
+  'ArrowRight',
+  'ArrowUp',
+  'ArrowDown',
+  'Home',
+  'End',
+]);
 
 const isEnd = (character: string) => character === '\n';
 

@@ -67,7 +67,13 @@ export function CustomerSearch({ label, onChoose }: Props) {
       />
       <Progress isOn={found.isLoading} />
       <Problem text={found.error} />
-      <ul class="matches" id={`${id}-list`} role="listbox" aria-label={t('customer.matches')} hidden={matches.length === 0}>
+      <ul
+        class="matches"
+        id={`${id}-list`}
+        role="listbox"
+        aria-label={t('customer.matches')}
+        hidden={matches.length === 0}
+      >
         {matches.map((match, index) => (
           <li
             key={match.courier_customer_id}

@@ -111,7 +111,10 @@ function Loading({ manifestId }: { manifestId: string }) {
   );
   /** What the last scan did. The same code with another intention is no repetition. */
   const lastKind = useRef<'load' | 'unload'>('load');
-  const mark = async ({ text, isAgain }: Scan, kind: 'load' | 'unload' = unloading.isOn ? 'unload' : 'load') => {
+  const mark = async (
+    { text, isAgain }: Scan,
+    kind: 'load' | 'unload' = unloading.isOn ? 'unload' : 'load',
+  ) => {
     if (isAgain && kind === lastKind.current) {
       show('wait', t('word.again'), text, text);
       return;
@@ -154,7 +157,11 @@ function Loading({ manifestId }: { manifestId: string }) {
       <div class="card stack" data-search data-takes-keys>
         <NumberField onNumber={(text) => void mark({ text, isAgain: false })} />
         <div class="actions">
-          <button type="button" aria-pressed={unloading.isOn} onClick={unloading.isOn ? unloading.end : unloading.begin}>
+          <button
+            type="button"
+            aria-pressed={unloading.isOn}
+            onClick={unloading.isOn ? unloading.end : unloading.begin}
+          >
             {t('load.takeOff')}
           </button>
         </div>

@@ -25,7 +25,10 @@ export function ReceivePage() {
   useReadings((reading) => takeReading(reading, focusedMeasure()));
   useEffect(() => showParcelAgain(), []);
   useEffect(() => void loadWeightQuestion(), []);
-  useEffect(() => form.current?.querySelector<HTMLInputElement>('input')?.focus(), [parcel?.scan, parcel?.customer]);
+  useEffect(
+    () => form.current?.querySelector<HTMLInputElement>('input')?.focus(),
+    [parcel?.scan, parcel?.customer],
+  );
   // What a person has typed without an objection stays unselected, so that the next key does not replace it.
   useEffect(() => {
     if (wrong.length > 0 || doubt) fieldOf(wrong[0] ?? 'weight')?.select();
@@ -122,7 +125,9 @@ function OpenParcel({ current, parcel }: { current: Work; parcel: Parcel }) {
           <button
             type="button"
             class="quiet"
-            onClick={() => changeWork({ parcel: { scan: parcel.scan, ...(resolution ? { resolution } : {}) } })}
+            onClick={() =>
+              changeWork({ parcel: { scan: parcel.scan, ...(resolution ? { resolution } : {}) } })
+            }
           >
             {t('receive.otherCustomer')}
           </button>
@@ -252,7 +257,9 @@ function MeasureFields({ work: { measures, wrong } }: { work: Work }) {
           inputMode="decimal"
           hint={name === 'weight' && converted !== undefined ? `= ${pounds(converted)}` : undefined}
           error={wrong.includes(name) ? wrongText(name, measures[name]) : undefined}
-          onValue={(value) => changeWork({ measures: { ...work.value.measures, [name]: value }, doubt: undefined })}
+          onValue={(value) =>
+            changeWork({ measures: { ...work.value.measures, [name]: value }, doubt: undefined })
+          }
         />
       ))}
     </div>

@@ -5,7 +5,14 @@ import { correctScan } from '../queue/correct.js';
 import type { QueuedScan } from '../queue/scans.js';
 import { corrections, queue, recent } from '../queue/store.js';
 import { session } from '../session/session.js';
-import { doubtOf, MEASURE_NAMES, readMeasures, type Doubt, type MeasureName, type Measures } from '../staff/parcel.js';
+import {
+  doubtOf,
+  MEASURE_NAMES,
+  readMeasures,
+  type Doubt,
+  type MeasureName,
+  type Measures,
+} from '../staff/parcel.js';
 import { pounds, t } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { show } from '../ui/outcome.js';
@@ -31,9 +38,15 @@ function CorrectForm({ last: { scan, request }, onClose }: { last: Received; onC
   const [doubt, setDoubt] = useState<Doubt>();
   const correct = useAction(async (isConfirmed: boolean) => {
     const read = readMeasures(measures);
-    if ('wrong' in read) return setWrong(read.wrong);
+    if ('wrong' in read) {
+      setWrong(read.wrong);
+      return;
+    }
     const found = doubtOf(measures, read.measures, settings.value.weightQuestionLb);
-    if (found && !isConfirmed) return setDoubt(found);
+    if (found && !isConfirmed) {
+      setDoubt(found);
+      return;
+    }
     await correctScan({ scan_id: scan.scan_id, owner: scan.owner, scan: request.scan }, read.measures);
     show('good', t('word.corrected'), `${request.scan} · ${pounds(read.measures.weight)}`);
     onClose();

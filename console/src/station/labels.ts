@@ -55,7 +55,11 @@ const printIds = new Map<string, string>();
 async function queueLabel(packageId: string): Promise<void> {
   const printId = printIds.get(packageId) ?? newScanId();
   printIds.set(packageId, printId);
-  await api().packages.createLabelJobs({ print_id: printId, station: stationName(), package_ids: [packageId] });
+  await api().packages.createLabelJobs({
+    print_id: printId,
+    station: stationName(),
+    package_ids: [packageId],
+  });
   printIds.delete(packageId);
   window.setTimeout(() => void refreshJobs().catch(() => undefined), LATE_MS);
 }
@@ -87,7 +91,9 @@ export async function refreshJobs(): Promise<void> {
   const isServed = decisive !== undefined && decisive.status !== 'waiting' && decisive.status !== 'expired';
   lastSeen = { station, atMs: Date.now(), isServed };
   const printedAgain = new Set(data.flatMap(({ reprint_of }) => reprint_of ?? []));
-  openJobs.value = data.filter((job) => isNotPrinted(job, before) && !printedAgain.has(job.job_id) && !hidden.has(job.job_id));
+  openJobs.value = data.filter(
+    (job) => isNotPrinted(job, before) && !printedAgain.has(job.job_id) && !hidden.has(job.job_id),
+  );
 }
 
 const isNotPrinted = ({ status, created_at, requested_by }: LabelJob, before: number): boolean =>

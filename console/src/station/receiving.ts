@@ -8,13 +8,7 @@ import { enqueue } from '../queue/store.js';
 import type { Scan } from '../scanner/scanner.js';
 import { readWeight } from '../scanner/scale.js';
 import { api, isOffline, messageOf } from '../session/session.js';
-import {
-  doubtOf,
-  readMeasures,
-  type Doubt,
-  type MeasureName,
-  type ReadMeasures,
-} from '../staff/parcel.js';
+import { doubtOf, readMeasures, type Doubt, type MeasureName, type ReadMeasures } from '../staff/parcel.js';
 import { number, pounds, t } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
 import { changeWork, clearParcel, isReceived, work, type Parcel, type Work } from './work.js';

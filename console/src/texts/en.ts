@@ -48,8 +48,10 @@ export const en = {
   'login.expiredHint': 'Your session has ended. Everything on the screen and all waiting scans are kept.',
   'login.somebodyElse': 'I am somebody else',
   'forgotten.title': 'Forgot the password?',
-  'forgotten.request': 'You get an e-mail with a code, if your account has an e-mail address. Otherwise ask an administrator.',
-  'forgotten.reset': 'Enter the code of the e-mail and a new password. The code works once, within 30 minutes.',
+  'forgotten.request':
+    'You get an e-mail with a code, if your account has an e-mail address. Otherwise ask an administrator.',
+  'forgotten.reset':
+    'Enter the code of the e-mail and a new password. The code works once, within 30 minutes.',
   'forgotten.done': 'The password is changed. Close this and log in with it.',
   'forgotten.code': 'Code of the e-mail',
   'forgotten.send': 'Send the e-mail',
@@ -70,7 +72,8 @@ export const en = {
   'password.save': 'Save the password',
   'factor.title': 'Set up the second factor',
   'factor.passwordHint': 'Your role needs a second factor. Confirm your password to begin.',
-  'factor.ownHint': 'A code of an app on your telephone protects your account. Confirm your password to begin.',
+  'factor.ownHint':
+    'A code of an app on your telephone protects your account. Confirm your password to begin.',
   'factor.codeHint': 'Scan the picture with an authenticator app, then enter the six digits that it shows.',
   'factor.codesHint': 'Store these backup codes. Each replaces the app once. They are shown only now.',
   'factor.qr': 'QR code for the authenticator app',
@@ -185,7 +188,8 @@ export const en = {
   'reason.manifest_not_ready': 'The manifest is not ready for loading. Choose another one.',
   'reason.not_loaded': 'The parcel was not loaded for this manifest.',
   'reason.clock_ahead': 'The clock of this device is more than a day ahead. Set it, then scan again.',
-  'reason.too_old': 'The scan is older than 90 days, or the clock of this device is behind. Check the date of the device, then scan again.',
+  'reason.too_old':
+    'The scan is older than 90 days, or the clock of this device is behind. Check the date of the device, then scan again.',
   'reason.invalid_transition': 'The status of the parcel does not allow this. Find shows its history.',
   'reason.id_reused': 'The device used the number of this scan before. Scan the parcel again.',
   'reason.invalid': 'The service cannot take this scan: {fields}.',
@@ -236,7 +240,8 @@ export const en = {
   'receive.waiting': '{scan} waits for its weight.',
   'receive.back': 'Back to the parcel',
   'receive.scanFirst': 'The scale says {weight}, but no parcel waits for a weight.',
-  'receive.scanAgain': 'The weight and the scan arrived at the same moment. Enter the weight, then scan again.',
+  'receive.scanAgain':
+    'The weight and the scan arrived at the same moment. Enter the weight, then scan again.',
   'doubt.barcode': 'Does the parcel weigh {weight}? A weight so long may be a barcode.',
   'doubt.heavy': 'Does the parcel weigh {weight}? That is more than {limit} lb.',
   'doubt.dense': '{weight} is much for a parcel of this size. Check the weight and the size.',
@@ -257,7 +262,8 @@ export const en = {
   'receive.noOwner': 'Nobody has announced it',
   'receive.ownerLater': 'Shown when the service has answered',
   'receive.offline': 'No connection. Weigh the parcel. It is received when the connection is back.',
-  'receive.review': 'More than one person may own it. Weigh it and receive it, then lay it on the shelf for disputes.',
+  'receive.review':
+    'More than one person may own it. Weigh it and receive it, then lay it on the shelf for disputes.',
   'receive.unknown': 'No carrier uses such a number. Check that you scanned the carrier’s barcode.',
   'receive.notAnnounced': 'Nobody has announced it. Choose the customer, or receive it without an owner.',
   'receive.weighFirst': 'Enter the weight of {scan}, or press Esc to cancel it.',
@@ -327,8 +333,10 @@ export const en = {
   'manifests.to.shipped': 'Ship',
   'manifests.to.completed': 'Complete',
   'manifests.ask.ready': 'Packages: {count}, {weight}. The couriers get a mail.',
-  'manifests.ask.shipped': 'Packages: {count}, {weight}. They become shipped, and the couriers get a mail. This cannot be taken back.',
-  'manifests.ask.completed': 'Packages: {count}, {weight}. They become delivered, and the couriers get a mail. This cannot be taken back.',
+  'manifests.ask.shipped':
+    'Packages: {count}, {weight}. They become shipped, and the couriers get a mail. This cannot be taken back.',
+  'manifests.ask.completed':
+    'Packages: {count}, {weight}. They become delivered, and the couriers get a mail. This cannot be taken back.',
   'manifests.missing': 'Not loaded: {count}. They would be shipped all the same:',
   'manifests.extra': 'On board but not on this manifest: {count}. Take them off, or add them.',
   'manifests.emptyStep': 'Scan received packages onto it. An empty manifest cannot be made ready.',

@@ -50,8 +50,10 @@ export const es: Texts = {
     'Su sesión ha terminado. Se conserva todo lo que está en pantalla y los escaneos en espera.',
   'login.somebodyElse': 'Soy otra persona',
   'forgotten.title': '¿Olvidó la contraseña?',
-  'forgotten.request': 'Recibirá un correo con un código si su cuenta tiene una dirección. Si no, consulte a un administrador.',
-  'forgotten.reset': 'Escriba el código del correo y una contraseña nueva. El código sirve una vez, durante 30 minutos.',
+  'forgotten.request':
+    'Recibirá un correo con un código si su cuenta tiene una dirección. Si no, consulte a un administrador.',
+  'forgotten.reset':
+    'Escriba el código del correo y una contraseña nueva. El código sirve una vez, durante 30 minutos.',
   'forgotten.done': 'La contraseña está cambiada. Cierre esto e inicie sesión con ella.',
   'forgotten.code': 'Código del correo',
   'forgotten.send': 'Enviar el correo',
@@ -72,7 +74,8 @@ export const es: Texts = {
   'password.save': 'Guardar la contraseña',
   'factor.title': 'Configure el segundo factor',
   'factor.passwordHint': 'Su rol necesita un segundo factor. Confirme su contraseña para empezar.',
-  'factor.ownHint': 'Un código de una app en su teléfono protege su cuenta. Confirme su contraseña para empezar.',
+  'factor.ownHint':
+    'Un código de una app en su teléfono protege su cuenta. Confirme su contraseña para empezar.',
   'factor.codeHint':
     'Escanee la imagen con una aplicación de autenticación y escriba los seis dígitos que muestra.',
   'factor.codesHint':
@@ -191,7 +194,8 @@ export const es: Texts = {
   'reason.manifest_not_ready': 'El manifiesto no está listo para cargar. Elija otro.',
   'reason.not_loaded': 'El paquete no estaba cargado en este manifiesto.',
   'reason.clock_ahead': 'El reloj de este dispositivo adelanta más de un día. Ajústelo y escanee de nuevo.',
-  'reason.too_old': 'El escaneo tiene más de 90 días, o el reloj de este dispositivo está atrasado. Revise la fecha del dispositivo y escanee de nuevo.',
+  'reason.too_old':
+    'El escaneo tiene más de 90 días, o el reloj de este dispositivo está atrasado. Revise la fecha del dispositivo y escanee de nuevo.',
   'reason.invalid_transition': 'El estado del paquete no lo permite. Buscar muestra su historial.',
   'reason.id_reused': 'El dispositivo ya usó el número de este escaneo. Escanee el paquete otra vez.',
   'reason.invalid': 'El servicio no puede aceptar este escaneo: {fields}.',
@@ -263,7 +267,8 @@ export const es: Texts = {
   'receive.noOwner': 'Nadie lo ha anunciado',
   'receive.ownerLater': 'Se muestra cuando responda el servicio',
   'receive.offline': 'Sin conexión. Pese el paquete. Se recibirá cuando vuelva la conexión.',
-  'receive.review': 'Puede tener más de un dueño. Péselo y recíbalo; después póngalo en el estante de disputas.',
+  'receive.review':
+    'Puede tener más de un dueño. Péselo y recíbalo; después póngalo en el estante de disputas.',
   'receive.unknown':
     'Ningún transportista usa ese número. Compruebe que escaneó el código del transportista.',
   'receive.notAnnounced': 'Nadie lo ha anunciado. Elija el cliente o recíbalo sin dueño.',
@@ -335,8 +340,10 @@ export const es: Texts = {
   'manifests.to.shipped': 'Enviar',
   'manifests.to.completed': 'Completar',
   'manifests.ask.ready': 'Paquetes: {count}, {weight}. Los couriers reciben un correo.',
-  'manifests.ask.shipped': 'Paquetes: {count}, {weight}. Pasan a enviados y los couriers reciben un correo. No se puede deshacer.',
-  'manifests.ask.completed': 'Paquetes: {count}, {weight}. Pasan a entregados y los couriers reciben un correo. No se puede deshacer.',
+  'manifests.ask.shipped':
+    'Paquetes: {count}, {weight}. Pasan a enviados y los couriers reciben un correo. No se puede deshacer.',
+  'manifests.ask.completed':
+    'Paquetes: {count}, {weight}. Pasan a entregados y los couriers reciben un correo. No se puede deshacer.',
   'manifests.missing': 'Sin cargar: {count}. Se enviarían de todos modos:',
   'manifests.extra': 'A bordo pero no en este manifiesto: {count}. Bájelos o añádalos.',
   'manifests.emptyStep': 'Escanee paquetes recibidos. Un manifiesto vacío no se puede marcar como listo.',

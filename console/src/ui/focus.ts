@@ -4,9 +4,7 @@
 /** Returns the field that takes the keys if no other field has the focus: the weight of a parcel that waits, or the page's number. */
 export function fieldForKeys(): HTMLInputElement | undefined {
   if (document.querySelector('dialog[open]')) return undefined;
-  return (
-    document.querySelector<HTMLInputElement>('[data-takes-keys] input:not([disabled])') ?? undefined
-  );
+  return document.querySelector<HTMLInputElement>('[data-takes-keys] input:not([disabled])') ?? undefined;
 }
 
 /** Watches the page. Returns a function that stops it. */
@@ -29,8 +27,7 @@ export function keepFocus(): () => void {
       fieldForKeys()?.focus();
   };
   const onFocus = ({ target }: FocusEvent) => {
-    if (target instanceof HTMLElement && !target.closest('dialog') && target !== document.body)
-      used = target;
+    if (target instanceof HTMLElement && !target.closest('dialog') && target !== document.body) used = target;
   };
   document.addEventListener('click', onClick);
   document.addEventListener('focusin', onFocus);

@@ -44,7 +44,8 @@ export function validateResponses(app: FastifyInstance, { validator, onReply }: 
     const { statusCode: status } = reply;
     const header = (name: string) => reply.getHeader(name)?.toString();
     // The contract describes no pages for people, and the operations return none.
-    const isPage = operationId === '' && (status < 400 || mediaTypeOf(header('content-type')) === 'text/html');
+    const isPage =
+      operationId === '' && (status < 400 || mediaTypeOf(header('content-type')) === 'text/html');
     if (isPage) return payload;
     const text = textOf(payload, reply.getHeader('content-encoding'));
     const headerNames = Object.keys(reply.getHeaders());

@@ -32,16 +32,26 @@ export const RECORDED_SCANNERS: RecordedScanner[] = [
   make('USB with the delay of 30 ms for old computers', [], [30, 31, 29, 30]),
   make('USB, slow, 45 ms per key', [], [45, 44, 46, 45], [{ key: 'Enter', gapMs: 45 }]),
   make('USB that ends with Tab', [], [5, 4, 6, 5], [{ key: 'Tab', gapMs: 5 }]),
-  make('USB that ends with CR and LF', [], [6, 6, 5, 7], [
-    { key: 'Enter', gapMs: 6 },
-    { key: 'Enter', gapMs: 6 },
-  ]),
+  make(
+    'USB that ends with CR and LF',
+    [],
+    [6, 6, 5, 7],
+    [
+      { key: 'Enter', gapMs: 6 },
+      { key: 'Enter', gapMs: 6 },
+    ],
+  ),
   make('USB without an end key', [], [4, 4, 5, 4], []),
   make('USB with a prefix and a suffix', [], [7, 8, 7, 6], ENTER, { prefix: '~', suffix: '#!' }),
   make('Bluetooth that wakes up after the first key', [40], [12, 18, 9, 31]),
   make('Bluetooth that wakes up after the second key', [14, 120], [11, 27, 16, 15]),
   make('Bluetooth that wakes up after the third key', [12, 18, 200], [14, 11, 22, 16]),
-  make('Bluetooth with several pauses', [60, 14, 150], [13, 27, 88, 16, 104, 15], [{ key: 'Enter', gapMs: 90 }]),
+  make(
+    'Bluetooth with several pauses',
+    [60, 14, 150],
+    [13, 27, 88, 16, 104, 15],
+    [{ key: 'Enter', gapMs: 90 }],
+  ),
   make('telephone, eight keys at once', [], [0, 0, 0, 0, 0, 0, 0, 130], [{ key: 'Enter', gapMs: 130 }]),
   make('telephone, three keys at once', [], [0, 1, 55], [{ key: 'Enter', gapMs: 60 }]),
 ];
@@ -49,7 +59,10 @@ export const RECORDED_SCANNERS: RecordedScanner[] = [
 export type RecordedKey = { key: string; gapMs: number };
 
 /** The keys with which a scanner sends a code, each with the time since the key before. */
-export function keysOf({ first, rest, ends, prefix = '', suffix = '' }: RecordedScanner, code: string): RecordedKey[] {
+export function keysOf(
+  { first, rest, ends, prefix = '', suffix = '' }: RecordedScanner,
+  code: string,
+): RecordedKey[] {
   const keys = [...prefix, ...code, ...suffix].map((key, index) => ({ key, gapMs: gapBefore(index) }));
   return [...keys, ...ends];
 

@@ -15,7 +15,13 @@ export function randomOf(seed: number): () => number {
 }
 
 /** What a person at the station can see of the parcel in work. */
-type Seen = { code: string | null; isReceived: boolean; isOnReceive: boolean; hasDialog: boolean; weight: string };
+type Seen = {
+  code: string | null;
+  isReceived: boolean;
+  isOnReceive: boolean;
+  hasDialog: boolean;
+  weight: string;
+};
 
 const LOOK = `(() => {
   const { parcel } = JSON.parse(sessionStorage.getItem('crossdock-work') ?? '{}');
@@ -42,7 +48,12 @@ export type Worker = {
   finish(): Promise<void>;
 };
 
-type Options = { page: Page; seed: number; password: string; onOffline: (isOffline: boolean) => Promise<void> };
+type Options = {
+  page: Page;
+  seed: number;
+  password: string;
+  onOffline: (isOffline: boolean) => Promise<void>;
+};
 
 /** A tired person at a station, with any of the recorded scanners. */
 export function makeWorker({ page, seed, password, onOffline }: Options): Worker {
@@ -120,7 +131,11 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     const way = pick(['typed', 'clicked', 'scale', 'in two parts']);
     log.push(`weigh ${code} ${text} (${way})`);
     if (way === 'clicked') await page.mouse.click(640, 780);
-    if (way === 'scale') await pressTimed(page, [...`${text} lb`].map((key) => ({ key, gapMs: 4 })));
+    if (way === 'scale')
+      await pressTimed(
+        page,
+        [...`${text} lb`].map((key) => ({ key, gapMs: 4 })),
+      );
     else if (way === 'in two parts') {
       await typeSlowly(text.slice(0, 1));
       await pick([changePage, reload, help, clickAround])();
@@ -133,7 +148,8 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
 
   /** A scale without an end key needs a pause. */
   const untilWeightIsShown = async () => {
-    for (let round = 0; round < 100 && (await look()).weight === ''; round += 1) await page.waitForTimeout(20);
+    for (let round = 0; round < 100 && (await look()).weight === ''; round += 1)
+      await page.waitForTimeout(20);
   };
 
   const enter = async () => {
@@ -222,7 +238,13 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     log.push('choose a customer');
     await field.fill('Campbell');
     const option = page.getByRole('option').first();
-    if (!(await option.waitFor({ timeout: 2_000 }).then(() => true, () => false))) return;
+    if (
+      !(await option.waitFor({ timeout: 2_000 }).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return;
     await press('ArrowDown');
     await press('Enter');
     await breathe();
@@ -232,7 +254,17 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     ...Array<() => Promise<void>>(5).fill(weigh),
     ...Array<() => Promise<void>>(4).fill(scanCode),
     ...Array<() => Promise<void>>(2).fill(changePage),
-    ...[enter, reload, help, clickAround, toggleNetwork, endSession, tryToLogOut, blindDigits, chooseCustomer],
+    ...[
+      enter,
+      reload,
+      help,
+      clickAround,
+      toggleNetwork,
+      endSession,
+      tryToLogOut,
+      blindDigits,
+      chooseCustomer,
+    ],
   ];
 
   return {
