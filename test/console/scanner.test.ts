@@ -244,6 +244,21 @@ describe('every key of a scan counts', () => {
     expect(decisions.flatMap(scansIn)).toEqual([{ text: '1Z999', isAgain: false }]);
   });
 
+  test.each([
+    ['after a reload', Infinity, 'unclear'],
+    ['half a second after the digit before', 500, 'unclear'],
+    ['after a longer pause, in which the scanner has woken up', 1_000, 'scan'],
+  ])('a digit behind a weight that stands in the field, right before a scan, %s', (_, quietMs, kind) => {
+    const scanner = createScanner(() => PLAIN);
+    if (quietMs !== Infinity)
+      scanner.key({ key: '4', timeMs: 5_000 - quietMs, place: 'measure', fieldText: '' });
+    const keys = [...'7', ...'1Z999', 'Enter'].map((key, index) => {
+      const timeMs = 5_000 + (index === 0 ? 0 : 100 + index * 4);
+      return scanner.key({ key, timeMs, place: 'measure', fieldText: '4' });
+    });
+    expect(keys.flatMap(({ reading }) => reading?.kind ?? [])).toEqual([kind]);
+  });
+
   test('digits right before a scan belong to neither the weight nor the scan, so the person repeats both', () => {
     const scanner = createScanner(() => PLAIN);
     scanner.key({ key: '1', timeMs: 1_000, place: 'measure', fieldText: '' });

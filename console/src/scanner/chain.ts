@@ -16,6 +16,8 @@ const LONGER_GAPS = 1 / 6;
 const LONGEST_HEAD = 6;
 /** A number that was typed so shortly before a scan may be a part of it. */
 const CLOSE_MS = 450;
+/** A person who types a weight makes no longer pause between two keys. */
+const TYPING_MS = 700;
 
 type Keys = { characters: string[]; timesMs: number[]; place: Place; before: string; quietMs: number };
 
@@ -71,5 +73,14 @@ export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): bool
   if (/^\d+[.,]\d/.test(characters.join(''))) return true;
   const typed = readWeight(before);
   const isComplete = typed !== undefined && (typed.decimals > 0 || typed.unit !== undefined);
-  return quietMs < CLOSE_MS && before.trim() !== '' && !isComplete;
+  if (before.trim() === '') return false;
+  return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && isMidWeight(quietMs));
 }
+
+/** Digits that a person may have typed right before the fast keys, to end the weight that stands in the field. */
+const hasSlowHead = ({ characters: [first = ''], timesMs }: Keys): boolean =>
+  /[\d.,]/.test(first) &&
+  timesMs.slice(1, FAST_KEYS).some((timeMs, index) => timeMs - (timesMs[index] ?? timeMs) > STEADY_MS);
+
+/** After a reload nobody knows when the last key was pressed. */
+const isMidWeight = (quietMs: number): boolean => quietMs < TYPING_MS || quietMs === Infinity;
