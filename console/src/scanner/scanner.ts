@@ -88,7 +88,8 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   /** When an end key ended the latest burst. */
   let endKeyMs = -Infinity;
   let endsWithKey: boolean | undefined;
-  let hasHesitated = false;
+  /** Undefined until the first scan: then a digit right before a scan may be its first one. */
+  let hasHesitated: boolean | undefined;
 
   const pauseMs = () => {
     // A weight with its unit is complete.
@@ -187,8 +188,8 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   ): Reading {
     if (ended.place === 'measure' && isScaleText(text))
       return { kind: 'weight', text, isSubmitted: by === 'Enter' };
-    if (isUnclear(ended, from, hasHesitated)) return { kind: 'unclear' };
-    if (from === 0) hasHesitated ||= isHesitant(ended);
+    if (isUnclear(ended, from, hasHesitated ?? true)) return { kind: 'unclear' };
+    if (from === 0) hasHesitated = (hasHesitated ?? false) || isHesitant(ended);
     const isAgain = text === last.text && timeMs - last.endMs <= AGAIN_MS;
     last = { text, endMs: timeMs, isByPause: false };
     return { kind: 'scan', scan: { text, isAgain } };
