@@ -284,7 +284,8 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
       await logInAgain();
       await openReceive();
       // A weight that was typed and not confirmed belongs to a parcel that is still shown.
-      if ((await look()).code) await press('Escape');
+      // The first Escape may close a list of customers.
+      for (let round = 0; round < 5 && (await look()).code; round += 1) await press('Escape');
     },
   };
 }
