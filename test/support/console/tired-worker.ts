@@ -286,6 +286,12 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
       // A weight that was typed and not confirmed belongs to a parcel that is still shown.
       // The first Escape may close a list of customers.
       for (let round = 0; round < 5 && (await look()).code; round += 1) await press('Escape');
+      // A scan that is sent now may meet a session that has ended.
+      const queue = page.getByTestId('queue');
+      for (let round = 0; round < 200 && (await queue.textContent())?.trim() !== 'Sent'; round += 1) {
+        await logInAgain();
+        await page.waitForTimeout(50);
+      }
     },
   };
 }
