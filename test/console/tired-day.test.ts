@@ -60,10 +60,12 @@ async function check(
   start: string,
   seed: number,
 ): Promise<void> {
-  await page
-    .getByTestId('queue')
-    .filter({ hasText: /^Sent$/ })
-    .waitFor();
+  const sent = page.getByTestId('queue').filter({ hasText: /^Sent$/ });
+  // After failures the sender waits for up to 30 seconds.
+  await sent.waitFor({ timeout: 60_000 }).catch(async (error: unknown) => {
+    const shown = await page.locator('.notices, dialog[open], [data-testid=queue]').allTextContents();
+    throw new Error(`Sequence ${seed}: ${log.join('; ')}. Not sent: ${shown.join(' | ')}`, { cause: error });
+  });
   const attention = await page.getByTestId('attention').allTextContents();
   const stored = await storedSince(start);
   const shown = [...weighed.keys()].filter((code) => attention.some((text) => text.includes(code)));
