@@ -6411,6 +6411,8 @@ export interface components {
             is_primary: boolean;
             /** @description Whether a manifest of this warehouse can become `shipped` only when it is loaded completely. A manifest can have a setting of its own. */
             loading_gate: boolean;
+            /** @description Weight in lb above which a station asks the person before it stores a parcel. The service itself accepts any weight. */
+            weight_question_lb: number;
             created_at: components["schemas"]["UtcDateTime"];
         };
         CreateWarehouseAction: {
@@ -6433,6 +6435,8 @@ export interface components {
             email?: string;
             /** @description Turns the loading gate on or off, see `ManifestLoading.php`. A new warehouse has it off. */
             loading_gate?: boolean;
+            /** @description Weight in lb above which a station asks the person before it stores a parcel. A new warehouse has 150. */
+            weight_question_lb?: number;
         };
         /** @description Any of the fields. Omitted fields do not change. A blank text clears its field, except `name`, which must not be blank. */
         UpdateWarehouseAction: {
@@ -6460,6 +6464,8 @@ export interface components {
             email?: string;
             /** @description Turns the loading gate on or off, see `ManifestLoading.php`. A new warehouse has it off. */
             loading_gate?: boolean;
+            /** @description Weight in lb above which a station asks the person before it stores a parcel. A new warehouse has 150. */
+            weight_question_lb?: number;
         };
         MakePrimaryWarehouseAction: {
             /**
@@ -14778,6 +14784,7 @@ export interface operations {
                      *           "email": "dock@miami-gateway.example",
                      *           "is_primary": true,
                      *           "loading_gate": false,
+                     *           "weight_question_lb": 150,
                      *           "created_at": "2025-09-27 12:00:00"
                      *         },
                      *         {
@@ -14790,6 +14797,7 @@ export interface operations {
                      *           "email": "medley@miami-gateway.example",
                      *           "is_primary": false,
                      *           "loading_gate": false,
+                     *           "weight_question_lb": 150,
                      *           "created_at": "2025-09-27 12:00:00"
                      *         }
                      *       ],
