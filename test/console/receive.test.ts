@@ -30,6 +30,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   window = await openConsole(browser, service.url, { width: 1280, isQuiet: true });
   await logIn(window.page, 'warehouse', DEMO.password);
+  await window.page.locator('.workplace').waitFor();
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -136,7 +137,7 @@ const storedWeights = async () => {
 const TWO_CODES = 'TWO1-XY\u001dZIP00961';
 
 runs(
-  'What is no parcel to receive is not received: by Enter, by a scale, by the next scan, or when the user leaves',
+  'What is no parcel to receive is not received: by Enter, by a scale, by the next scan, or by a page change',
   async () => {
     const { page } = window;
     const { body } = await service.call('createManifest', { as: 'warehouse', body: {} });
@@ -151,6 +152,7 @@ runs(
     ];
     for (const [text, word] of kinds) {
       await page.getByLabel('Number', { exact: true }).fill(text);
+      await untilLastKey(page);
       await page.keyboard.press('Enter');
       await expectWord(page, word);
       await untilLastKey(page);

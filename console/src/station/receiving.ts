@@ -11,7 +11,15 @@ import { api, isOffline, messageOf } from '../session/session.js';
 import { doubtOf, readMeasures, type Doubt, type MeasureName, type ReadMeasures } from '../staff/parcel.js';
 import { number, pounds, t } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
-import { canBeReceived, changeWork, clearParcel, work, type Parcel, type Work } from './work.js';
+import {
+  canBeReceived,
+  changeWork,
+  clearParcel,
+  hasParcelInWork,
+  work,
+  type Parcel,
+  type Work,
+} from './work.js';
 
 const RESOLVE_MS = 4_000;
 
@@ -39,7 +47,7 @@ export const takeScan = (scan: Scan, showOwner: ShowOwner): Promise<void> =>
       show('wait', t('word.again'), text, text);
       return;
     }
-    if (!parcel && isWeightWithoutParcel(text)) {
+    if (!hasParcelInWork.value && isWeightWithoutParcel(text)) {
       show('warn', t('word.scanFirst'), t('receive.scanFirst', { weight: text }));
       return;
     }
@@ -47,7 +55,7 @@ export const takeScan = (scan: Scan, showOwner: ShowOwner): Promise<void> =>
     else changeWork({ postponed: text });
   });
 
-/** A scale sends its weight although nothing was scanned. */
+/** A scale sends its weight although no parcel waits for one. */
 function isWeightWithoutParcel(text: string): boolean {
   const read = readWeight(text);
   return read !== undefined && (read.decimals > 0 || read.unit !== undefined);

@@ -56,7 +56,6 @@ export function Field({
     autocomplete: 'off' as const,
     spellcheck: false,
     ...input,
-    ...combobox,
     'data-keys': keys,
     value,
     'aria-invalid': error ? true : undefined,
@@ -72,7 +71,7 @@ export function Field({
       ) : type === 'date' ? (
         <input {...attributes} type="date" />
       ) : (
-        <input {...attributes} type="text" />
+        <input {...attributes} {...combobox} type="text" />
       )}
       {note && (
         <span id={`${id}-note`} class={error ? 'field-error' : 'field-hint'}>
