@@ -6,13 +6,18 @@ import { BillsPage } from './courier/bills.js';
 import { ParcelsPage } from './courier/parcels.js';
 import { WebhooksPage } from './courier/webhooks.js';
 import { settings } from './device/settings.js';
-import { pagesOf, type PageId, type PageInfo } from './pages.js';
+import { PAGES, pagesOf, type PageId, type PageInfo } from './pages.js';
 import { QueueIndicator, QueuePanel } from './queue/panel.js';
 import { startSender } from './queue/sender.js';
-import { listenForScans } from './scanner/listen.js';
+import { listenForKeys } from './scanner/listen.js';
 import { PasswordPage, SecondFactorPage } from './session/first-login.js';
 import { ExpiredDialog, LoginPage } from './session/login.js';
 import { isExpired, session, type Session } from './session/session.js';
+import { CorrectDialog } from './station/correct-last.js';
+import { LeaveDialog } from './station/leave.js';
+import { ForgottenLabels } from './station/label-list.js';
+import { saveInterrupted } from './station/receiving.js';
+import { hasParcelInWork, work } from './station/work.js';
 import { FindPage, scanToFind } from './staff/find.js';
 import { FlaggedPage } from './staff/flagged.js';
 import { LoadPage } from './staff/load.js';
@@ -22,7 +27,8 @@ import { TodayPage } from './staff/today.js';
 import { t } from './texts/texts.js';
 import { HelpDialog } from './ui/help.js';
 import { Icon } from './ui/icons.js';
-import { giveScan } from './ui/keys.js';
+import { fieldForKeys, keepFocus } from './ui/focus.js';
+import { giveReading } from './ui/keys.js';
 import { Empty } from './ui/parts.js';
 import { clearOutcome } from './ui/outcome.js';
 import { goTo, linkTo, route } from './ui/router.js';
@@ -56,6 +62,7 @@ export function App() {
         <Workplace key={user.id} session={current} />
       )}
       {isExpired.value && <ExpiredDialog />}
+      <LeaveDialog />
     </>
   );
 }
@@ -63,20 +70,32 @@ export function App() {
 /** The menu and one page. */
 function Workplace({ session: current }: { session: Session }) {
   const pages = pagesOf(current.user.role);
-  const page = pages.find(({ id }) => id === route.value.page) ?? pages[0];
+  const wanted = route.value.page;
+  // A page of another role was left open by somebody else.
+  const page = pages.find(({ id }) => id === wanted) ?? (isUnknown(wanted) ? undefined : pages[0]);
   const isHelpOpen = useSignal(false);
+  const isCorrecting = useSignal(false);
   const isStaff = current.user.role !== 'courier';
 
   useEffect(() => (isStaff ? startSender(current) : undefined), []);
+  useEffect(() => void saveInterrupted().catch(() => undefined), []);
+  useEffect(keepFocus, []);
   // Before the page is painted, so that no scan falls between.
-  useLayoutEffect(() => listenForKeys(pages, isStaff, () => (isHelpOpen.value = !isHelpOpen.value)), []);
-  useEffect(() => {
+  useLayoutEffect(
+    () =>
+      listen(pages, isStaff, {
+        F1: () => (isHelpOpen.value = !isHelpOpen.value),
+        F2: () => (isCorrecting.value = isStaff),
+      }),
+    [],
+  );
+  // Before the effects of the page, which may show a result at once.
+  useLayoutEffect(() => {
     clearOutcome();
-    if (page) document.title = `${t(page.title)} · Crossdock`;
+    document.title = `${page ? t(page.title) : t('page.unknown')} · Crossdock`;
   }, [page?.id, settings.value.language]);
 
-  if (!page) return <Empty title={t('menu.noPages')} />;
-  const View = VIEWS[page.id];
+  if (pages.length === 0) return <Empty title={t('menu.noPages')} />;
   return (
     <div class="workplace">
       <a class="skip" href="#content" onClick={skipToContent}>
@@ -88,7 +107,7 @@ function Workplace({ session: current }: { session: Session }) {
         </a>
         <nav class="menu" aria-label={t('menu.pages')}>
           {pages.map(({ id, title }) => (
-            <a key={id} href={linkTo(id)} aria-current={id === page.id ? 'page' : undefined}>
+            <a key={id} href={linkTo(id)} aria-current={id === page?.id ? 'page' : undefined}>
               <Icon name={id} />
               <span>{t(title)}</span>
             </a>
@@ -100,9 +119,14 @@ function Workplace({ session: current }: { session: Session }) {
         </div>
       </header>
       {isStaff && <QueuePanel />}
+      <div class="notices">
+        {isStaff && <ForgottenLabels />}
+        {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
+      </div>
       <main id="content" tabIndex={-1}>
-        <View key={page.id} />
+        <Page id={page?.id} />
       </main>
+      {isCorrecting.value && <CorrectDialog onClose={() => (isCorrecting.value = false)} />}
       {isHelpOpen.value && <HelpDialog pages={pages} onClose={() => (isHelpOpen.value = false)} />}
     </div>
   );
@@ -114,36 +138,55 @@ function skipToContent(event: Event): void {
   document.getElementById('content')?.focus();
 }
 
-function listenForKeys(pages: PageInfo[], isStaff: boolean, toggleHelp: () => void): () => void {
-  const openPage = (digit: string) => {
+const isUnknown = (name: string) => name !== '' && !PAGES.some(({ id }) => id === name);
+
+function Page({ id }: { id: PageId | undefined }) {
+  if (!id)
+    return (
+      <Empty title={t('page.unknown')}>
+        <a href={linkTo('')}>{t('page.first')}</a>
+      </Empty>
+    );
+  const View = VIEWS[id];
+  return <View key={id} />;
+}
+
+/** A parcel that waits for its weight while another page is open. */
+const WaitingParcel = () => (
+  <p class="notice" data-testid="waiting-parcel">
+    {t('receive.waiting', { scan: work.value.parcel?.scan ?? '' })}{' '}
+    <a href={linkTo('receive')}>{t('receive.back')}</a>
+  </p>
+);
+
+/** The shortcuts need Alt or are function keys, so that neither a person nor a scanner presses them by accident (WCAG 2.1.4). */
+function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string, () => void>): () => void {
+  const onShortcut = (event: KeyboardEvent) => {
+    const [, digit] = event.altKey ? (/^Digit([1-9])$/.exec(event.code) ?? []) : [];
     const page = pages[Number(digit) - 1];
-    if (page) goTo(page.id);
-  };
-  const onAltDigit = (event: KeyboardEvent) => {
-    if (!event.altKey || !/^Digit[1-9]$/.test(event.code)) return;
+    const run =
+      functionKeys[event.key] ??
+      (event.altKey && event.code === 'KeyS' ? focusSearch : page && (() => goTo(page.id)));
+    if (!run) return;
     event.preventDefault();
-    openPage(event.code.slice('Digit'.length));
+    run();
   };
-  window.addEventListener('keydown', onAltDigit);
-  const stop = listenForScans(
+  window.addEventListener('keydown', onShortcut);
+  const stop = listenForKeys(
     {
-      onScan: (scan) => {
-        if (!giveScan(scan) && isStaff) scanToFind(scan);
+      onReading: (reading) => {
+        if (!giveReading(reading) && isStaff && reading.kind === 'scan') scanToFind(reading.scan);
       },
-      onKey: (key) => {
-        if (key === '?') toggleHelp();
-        else if (key === '/') focusSearch();
-        else if (/^[1-9]$/.test(key)) openPage(key);
-      },
+      fieldForKeys,
     },
     () => settings.value,
   );
   return () => {
-    window.removeEventListener('keydown', onAltDigit);
+    window.removeEventListener('keydown', onShortcut);
     stop();
   };
 }
 
 function focusSearch(): void {
-  document.querySelector<HTMLInputElement>('[data-search] input')?.focus();
+  document.querySelector<HTMLInputElement>('[data-search] input')?.select();
 }

@@ -28,8 +28,8 @@ const COURIER = ['courier'] as const;
 // oxfmt-ignore
 /** The menu, in its order. The service enforces the permissions. */
 export const PAGES: PageInfo[] = [
-  { id: 'receive', title: 'receive.title', roles: STAFF, operations: ['resolveScan', 'sendScans', 'getPackageLabel', 'searchCustomers'] },
-  { id: 'load', title: 'load.title', roles: STAFF, operations: ['listManifests', 'getManifestLoading', 'sendScans'] },
+  { id: 'receive', title: 'receive.title', roles: STAFF, operations: ['resolveScan', 'sendScans', 'updatePackage', 'listWarehouses', 'getPackageLabel', 'createLabelJobs', 'listLabelJobs', 'reprintLabelJob', 'searchCustomers'] },
+  { id: 'load', title: 'load.title', roles: STAFF, operations: ['listManifests', 'getManifestLoading', 'manageManifest', 'sendScans'] },
   { id: 'find', title: 'find.title', roles: STAFF, operations: ['resolveScan', 'listPackages', 'listPackageEvents', 'getPackageLabel'] },
   { id: 'manifests', title: 'manifests.title', roles: STAFF, operations: ['listManifests', 'getManifest', 'createManifest', 'manageManifest', 'listPackages'] },
   { id: 'flagged', title: 'flagged.title', roles: STAFF, operations: ['listPrealerts', 'reviewPrealert'] },

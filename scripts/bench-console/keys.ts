@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-const PERSON_MS = 90;
+export const PERSON_MS = 90;
 const SCANNER_MS = 5;
 
 /** Types as a person does. */
@@ -13,22 +13,35 @@ export const scan = (page: Page, code: string) => pressKeys(page, [...code, 'Ent
 let lastMs = 0;
 
 /** Presses keys with their own times, because a busy machine would make a scanner as slow as a person. */
-async function pressKeys(page: Page, keys: string[], gapMs: number): Promise<void> {
+const pressKeys = (page: Page, keys: string[], gapMs: number): Promise<void> =>
+  pressTimed(
+    page,
+    keys.map((key, index) => ({ key, gapMs: index === 0 ? 0 : gapMs })),
+  );
+
+/** Presses keys, each so long after the one before. */
+export async function pressTimed(page: Page, keys: { key: string; gapMs: number }[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const startMs = Math.max(Date.now(), lastMs + PERSON_MS);
-  lastMs = startMs + (keys.length - 1) * gapMs;
-  const sent = keys.flatMap((key, index) => {
-    const timestamp = (startMs + index * gapMs) / 1000;
-    const text = key === 'Enter' ? '\r' : key;
+  let timeMs = Math.max(Date.now(), lastMs + PERSON_MS);
+  const sent = keys.flatMap(({ key, gapMs }) => {
+    timeMs += gapMs;
+    const text = TEXTS[key] ?? key;
     // Only letters and digits have the code of their character: that of a full stop is the key Delete.
-    const windowsVirtualKeyCode =
-      key === 'Enter' ? 13 : /[a-z0-9]/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0;
-    const event = { key, windowsVirtualKeyCode, timestamp };
+    const windowsVirtualKeyCode = CODES[key] ?? (/[a-z0-9]/i.test(key) ? key.toUpperCase().charCodeAt(0) : 0);
+    const event = { key, windowsVirtualKeyCode, timestamp: timeMs / 1000 };
     return [
       session.send('Input.dispatchKeyEvent', { type: 'keyDown', text, unmodifiedText: text, ...event }),
       session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event }),
     ];
   });
+  lastMs = timeMs;
   await Promise.all(sent);
   await session.detach();
 }
+
+/** Waits until the clock has reached the time of the last key, before keys with the time of the clock are pressed. */
+export const untilLastKey = (page: Page): Promise<void> =>
+  page.waitForTimeout(Math.max(0, lastMs + 2 * PERSON_MS - Date.now()));
+
+const TEXTS: Record<string, string> = { Enter: '\r', Tab: '' };
+const CODES: Record<string, number> = { Enter: 13, Tab: 9 };

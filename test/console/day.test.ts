@@ -56,6 +56,14 @@ const openPage = async (page: Page, digit: number, heading: string) => {
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();
 };
 
+/** Takes a step of a manifest, whose dialog names what it does. */
+const confirmStep = async (page: Page, step: string, confirmation: string) => {
+  await page.getByRole('button', { name: step, exact: true }).press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: confirmation, disabled: false }).press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+};
+
 /** The numbers of pre-alerts that nobody has received. */
 async function announcedNumbers(from: number, count: number): Promise<string[]> {
   const { body } = await service.call('listPrealerts', {
@@ -137,7 +145,7 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
         await page.getByRole('cell', { name: spoken(number) }).waitFor();
       }
       await noScrollSideways(window, width);
-      await page.getByRole('button', { name: 'Make ready' }).press('Enter');
+      await confirmStep(page, 'Make ready', 'Make ready (2)');
       await page.getByRole('link', { name: 'Load this flight' }).press('Enter');
 
       // The load: one parcel of the flight, one that is not on it.
@@ -148,19 +156,20 @@ describe('a day at the warehouse, with a scanner and a keyboard only', () => {
       await expectWord(page, 'NOT ON FLIGHT');
       await page.getByTestId('attention').getByText(third).first().waitFor();
       await page.getByTestId('count-extra').filter({ hasText: '1' }).waitFor();
-      await page.getByRole('checkbox', { name: 'Take parcels off' }).press('Space');
+      // Taking off ends after one parcel, and nobody must look after that parcel any more.
+      await page.getByRole('button', { name: 'Take parcels off' }).press('Enter');
+      await page.getByTestId('unloading').waitFor();
       await scan(page, third);
       await expectWord(page, 'TAKEN OFF');
-      await page.getByRole('checkbox', { name: 'Take parcels off' }).press('Space');
+      await page.getByTestId('unloading').waitFor({ state: 'detached' });
+      await page.getByTestId('attention').waitFor({ state: 'detached' });
       await scan(page, second);
       await expectWord(page, 'LOADED');
       await page.getByText('Complete. Everything is on').waitFor();
-      await page.getByRole('button', { name: `Dismiss ${third}` }).press('Enter');
-      await page.getByTestId('attention').waitFor({ state: 'detached' });
       await noScrollSideways(window, width);
 
       await page.getByRole('link', { name: 'Manifest', exact: true }).press('Enter');
-      await page.getByRole('button', { name: 'Ship', exact: true }).press('Enter');
+      await confirmStep(page, 'Ship', 'Ship (2)');
       await page.getByRole('button', { name: 'Complete', exact: true }).waitFor();
       expect((await statusesOf([first, second, third])).sort()).toEqual(['received', 'shipped', 'shipped']);
       await openPage(page, 6, 'Today');

@@ -7,7 +7,10 @@ import {
   logIn,
   openConsole,
   outcomeOf,
+  pressTimed,
   scan,
+  type,
+  untilLastKey,
   type Window,
 } from '../support/console/browser.js';
 import { startService, type Service } from '../support/service/service.js';
@@ -27,6 +30,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   window = await openConsole(browser, service.url, { width: 1280, isQuiet: true });
   await logIn(window.page, 'warehouse', DEMO.password);
+  await window.page.locator('.workplace').waitFor();
 }, LIMIT_MS);
 
 afterAll(async () => {
@@ -51,12 +55,15 @@ const receive = async (number: string, fields: object = {}) =>
     })
   ).body['data'];
 
+const expectWord = (page: Page, word: string) =>
+  outcomeOf(page)
+    .filter({ hasText: new RegExp(`^${word}$`) })
+    .waitFor({ timeout: 10_000 });
+
 /** Scans on a page, and waits for the big word. Returns the text of the page. */
 async function scanOn(page: Page, text: string, word: string): Promise<string> {
   await scan(page, text);
-  await outcomeOf(page)
-    .filter({ hasText: new RegExp(`^${word}$`) })
-    .waitFor({ timeout: 10_000 });
+  await expectWord(page, word);
   return page.locator('main').innerText();
 }
 
@@ -114,6 +121,97 @@ runs(
     expect(await hasWeight(page)).toBe(true);
     await page.keyboard.press('Escape');
     expect(window.faults).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+const storedWeights = async () => {
+  const { rows } = await service.owner.query<{ tracking_number: string; weight: number }>(
+    'select tracking_number, weight_lb::float as weight from packages where tenant_id = $1 order by tracking_number',
+    [DEMO.tenants.demo],
+  );
+  return Object.fromEntries(rows.map(({ tracking_number, weight }) => [tracking_number, weight]));
+};
+
+/** Two codes that no record decides between. */
+const TWO_CODES = 'TWO1-XY\u001dZIP00961';
+
+runs(
+  'What is no parcel to receive is not received: by Enter, by a scale, by the next scan, or by a page change',
+  async () => {
+    const { page } = window;
+    const { body } = await service.call('createManifest', { as: 'warehouse', body: {} });
+    const { house_number: house } = await receive(newNumber());
+    const before = await storedWeights();
+    const received: Record<string, number> = {};
+    const kinds: [text: string, word: string][] = [
+      [body['data'].manifest_number, 'NOT A PARCEL'],
+      ['IEX-1001', 'NOT A PARCEL'],
+      [TWO_CODES, 'ONE CODE'],
+      [house, 'ALREADY RECEIVED'],
+    ];
+    for (const [text, word] of kinds) {
+      await page.getByLabel('Number', { exact: true }).fill(text);
+      await untilLastKey(page);
+      await page.keyboard.press('Enter');
+      await expectWord(page, word);
+      await untilLastKey(page);
+      await page.keyboard.press('Enter');
+      await pressTimed(
+        page,
+        [...'5.5 lb', 'Enter'].map((key) => ({ key, gapMs: 4 })),
+      );
+      await expectWord(page, 'SCAN FIRST');
+      await untilLastKey(page);
+      await page.keyboard.press('Alt+6');
+      await page.getByRole('heading', { level: 1, name: 'Today' }).waitFor();
+      expect(await page.getByTestId('waiting-parcel').count()).toBe(0);
+      await page.keyboard.press('Alt+1');
+      await expectWord(page, word);
+      expect(await hasWeight(page)).toBe(false);
+      const next = newNumber();
+      await scanOn(page, next, 'UNKNOWN');
+      await type(page, '2.5');
+      await page.keyboard.press('Enter');
+      await expectWord(page, 'NO OWNER');
+      received[next] = 2.5;
+    }
+    expect(await storedWeights()).toEqual({ ...before, ...received });
+    expect(window.faults).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+runs(
+  'A weight that was typed before the service says that the scan is a manifest receives nothing',
+  async () => {
+    const { page } = window;
+    const { body } = await service.call('createManifest', { as: 'warehouse', body: {} });
+    const before = await storedWeights();
+    let answer = () => undefined as void;
+    const isTyped = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(
+      '**/api/ResolveScan.php',
+      async (route) => {
+        await isTyped;
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await scan(page, body['data'].manifest_number);
+    await page.getByLabel('Weight (lb)').waitFor();
+    await type(page, '2.5');
+    answer();
+    await expectWord(page, 'NOT A PARCEL');
+    await untilLastKey(page);
+    await page.keyboard.press('Enter');
+    const next = newNumber();
+    await scanOn(page, next, 'UNKNOWN');
+    expect(await page.getByLabel('Weight (lb)').inputValue()).toBe('');
+    await type(page, '3.5');
+    await page.keyboard.press('Enter');
+    await expectWord(page, 'NO OWNER');
+    expect(await storedWeights()).toEqual({ ...before, [next]: 3.5 });
   },
   LIMIT_MS,
 );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createScanner, type Decision, type Scan } from '../../console/src/scanner/scanner.js';
+import { createScanner, type Decision, type Reading, type Scan } from '../../console/src/scanner/scanner.js';
+import { keysOf, RECORDED_SCANNERS, type RecordedScanner } from '../support/console/recorded-scanners.js';
 import { rounds } from '../support/harness/effort.js';
 
 const PLAIN = { prefix: '', suffix: '' };
@@ -20,10 +21,12 @@ function press(
     timeMs += gapsMs[index] ?? 0;
     return scanner.key({ key, timeMs });
   });
-  const scans = decisions.flatMap(({ scan }) => (scan ? [scan] : []));
   const last = scanner.pause(timeMs + scanner.pauseMs());
-  return { decisions, scans: last ? [...scans, last] : scans, endMs: timeMs };
+  return { decisions, scans: [...decisions, last].flatMap(scansIn), endMs: timeMs };
 }
+
+const scansIn = (decision: Decision | undefined): Scan[] =>
+  decision?.reading?.kind === 'scan' ? [decision.reading.scan] : [];
 
 const textsOf = ({ scans }: Typed) => scans.map(({ text }) => text);
 const actionsOf = ({ decisions }: Typed) => decisions.map(({ action }) => action);
@@ -55,7 +58,7 @@ describe('a scanner', () => {
     [...'0100'].forEach((key, index) => scanner.key({ key, timeMs: index * 4 }));
     scanner.key({ key: ']', timeMs: 16, hasControl: true });
     scanner.key({ key: '7', timeMs: 20 });
-    expect(scanner.pause(20 + scanner.pauseMs())?.text).toBe('0100\u001d7');
+    expect(scansIn(scanner.pause(20 + scanner.pauseMs()))[0]?.text).toBe('0100\u001d7');
   });
 
   test('may send Shift between the characters', () => {
@@ -97,19 +100,20 @@ describe('a code that is sent again', () => {
   test('without a pause between them gives two scans, even if the timer is late', () => {
     const scanner = createScanner(() => PLAIN);
     const scans = [...'ABCDE', ...'VWXYZ'].flatMap((key, index) => {
-      const { scan } = scanner.key({ key, timeMs: index * 4 + (index < 5 ? 0 : 500) });
-      return scan ? [scan.text] : [];
+      const decision = scanner.key({ key, timeMs: index * 4 + (index < 5 ? 0 : 700) });
+      return scansIn(decision).map(({ text }) => text);
     });
-    expect([...scans, scanner.pause(1_200)?.text]).toEqual(['ABCDE', 'VWXYZ']);
+    const last = scansIn(scanner.pause(1_500)).map(({ text }) => text);
+    expect([...scans, ...last]).toEqual(['ABCDE', 'VWXYZ']);
   });
 });
 
-test('a scanner that ends its scans with a key may hesitate for up to a second', () => {
+test('a scanner that ends its scans with a key may hesitate for more than a second', () => {
   const scanner = createScanner(() => PLAIN);
   press([...'ABCDE', 'Enter'], USB, PLAIN, scanner);
   for (const [index, key] of [...'1Z99'].entries()) scanner.key({ key, timeMs: 2_000 + index * 4 });
-  expect(scanner.pause(2_012 + 600)).toBeUndefined();
-  const rest = press([...'9AA1', 'Enter'], USB, PLAIN, scanner, 2_712);
+  expect(scanner.pause(2_012 + 1_200)).toBeUndefined();
+  const rest = press([...'9AA1', 'Enter'], USB, PLAIN, scanner, 3_312);
   expect(rest.scans.map(({ text }) => text)).toEqual(['1Z999AA1']);
 });
 
@@ -130,7 +134,7 @@ describe('a person', () => {
   });
 
   test('is never taken for a scanner without three fast gaps in a row', () => {
-    const slow = fc.integer({ min: 36, max: 400 });
+    const slow = fc.integer({ min: 61, max: 400 });
     const roll = fc.tuple(slow, fc.integer({ min: 0, max: 35 }), fc.integer({ min: 0, max: 35 }));
     const gaps = fc.array(
       fc.oneof(
@@ -150,5 +154,118 @@ describe('a person', () => {
       }),
       { numRuns: rounds(300, 20_000) },
     );
+  });
+});
+
+describe('every key of a scan counts', () => {
+  type Before = { fieldText?: string; place: 'code' | 'measure' | 'text' };
+
+  /** Sends a code as the scanner did, after a long pause, into a field for codes or for a weight. */
+  function send(recorded: RecordedScanner, code: string, before: Before): Reading[] {
+    const { prefix = '', suffix = '' } = recorded;
+    const scanner = createScanner(() => ({ prefix, suffix }));
+    let timeMs = 10_000;
+    const readings = keysOf(recorded, code).flatMap(({ key, gapMs }) => {
+      timeMs += gapMs;
+      return scanner.key({ key, timeMs, ...before }).reading ?? [];
+    });
+    const last = scanner.pause(timeMs + scanner.pauseMs())?.reading;
+    return last ? [...readings, last] : readings;
+  }
+
+  const CODES = ['8480000832431', '1Z999AA10123456784', '9400111899223344556677', 'TBA305412345678'];
+  const cases = RECORDED_SCANNERS.flatMap((recorded) =>
+    CODES.map((code) => [recorded.name, code, recorded] as const),
+  );
+
+  test.each(cases)('%s: %s, while a parcel waits for its weight', (_, code, recorded) => {
+    const typed = send(recorded, code, { place: 'measure', fieldText: '' });
+    expect(typed).toEqual([{ kind: 'scan', scan: { text: code, isAgain: false } }]);
+  });
+
+  test.each(cases)('%s: %s, into the empty field for a number', (_, code, recorded) => {
+    const typed = send(recorded, code, { place: 'code', fieldText: '' });
+    expect(typed).toEqual([{ kind: 'scan', scan: { text: code, isAgain: false } }]);
+  });
+
+  test('whichever pause of up to 400 ms is among the first keys of the field for a number', () => {
+    const pauses = fc.array(fc.integer({ min: 2, max: 400 }), { minLength: 4, maxLength: 4 });
+    fc.assert(
+      fc.property(pauses, (first) => {
+        const recorded: RecordedScanner = { name: '', first, rest: [9], ends: [{ key: 'Enter', gapMs: 9 }] };
+        expect(send(recorded, '8480000832431', { place: 'code', fieldText: '' })).toEqual([
+          { kind: 'scan', scan: { text: '8480000832431', isAgain: false } },
+        ]);
+      }),
+      { numRuns: rounds(300, 10_000) },
+    );
+  });
+
+  test.each([
+    ['12345', 45],
+    ['12345', 5],
+    ['00961', 58],
+    ['1234567', 30],
+  ])('%s with %i ms between the keys is a barcode, never a weight', (code, gapMs) => {
+    const recorded: RecordedScanner = { name: '', first: [], rest: [gapMs], ends: [{ key: 'Enter', gapMs }] };
+    expect(send(recorded, code, { place: 'measure', fieldText: '' })).toEqual([
+      { kind: 'scan', scan: { text: code, isAgain: false } },
+    ]);
+  });
+
+  test.each([
+    '12.35',
+    '12,35',
+    '12.35 lb',
+    '12.35lb',
+    '5.5 kg',
+    '5,5kg',
+    '+  12.35 lb',
+    'ST,GS,+  12.35kg',
+    '00012.35',
+    '120 lb',
+  ])('%s from a scale is a weight', (text) => {
+    const recorded: RecordedScanner = { name: '', first: [], rest: [4], ends: [{ key: 'Enter', gapMs: 4 }] };
+    expect(send(recorded, text, { place: 'measure', fieldText: '' })).toEqual([
+      { kind: 'weight', text, isSubmitted: true },
+    ]);
+  });
+
+  test('a weight with decimals that a person has just typed stays, and the scan behind it is whole', () => {
+    const scanner = createScanner(() => PLAIN);
+    const typed = [...'1,5'].map((key, index) =>
+      scanner.key({ key, timeMs: 1_000 + index * 90, place: 'measure', fieldText: '1,5'.slice(0, index) }),
+    );
+    expect(typed.map(({ action }) => action)).toEqual(['pass', 'pass', 'pass']);
+    const decisions = [...'1Z999', 'Enter'].map((key, index) =>
+      scanner.key({ key, timeMs: 1_270 + index * 4, place: 'measure', fieldText: '1,5' }),
+    );
+    expect(decisions.find(({ action }) => action === 'undo')?.from).toBe(3);
+    expect(decisions.flatMap(scansIn)).toEqual([{ text: '1Z999', isAgain: false }]);
+  });
+
+  test.each([
+    ['after a reload', Infinity, 'unclear'],
+    ['half a second after the digit before', 500, 'unclear'],
+    ['after a longer pause, in which the scanner has woken up', 1_000, 'scan'],
+  ])('a digit behind a weight that stands in the field, right before a scan, %s', (_, quietMs, kind) => {
+    const scanner = createScanner(() => PLAIN);
+    if (quietMs !== Infinity)
+      scanner.key({ key: '4', timeMs: 5_000 - quietMs, place: 'measure', fieldText: '' });
+    const keys = [...'7', ...'1Z999', 'Enter'].map((key, index) => {
+      const timeMs = 5_000 + (index === 0 ? 0 : 100 + index * 4);
+      return scanner.key({ key, timeMs, place: 'measure', fieldText: '4' });
+    });
+    expect(keys.flatMap(({ reading }) => reading?.kind ?? [])).toEqual([kind]);
+  });
+
+  test('digits right before a scan belong to neither the weight nor the scan, so the person repeats both', () => {
+    const scanner = createScanner(() => PLAIN);
+    scanner.key({ key: '1', timeMs: 1_000, place: 'measure', fieldText: '' });
+    scanner.key({ key: '2', timeMs: 1_300, place: 'measure', fieldText: '1' });
+    const decisions = [...'1Z999', 'Enter'].map((key, index) =>
+      scanner.key({ key, timeMs: 1_420 + index * 4, place: 'measure', fieldText: '12' }),
+    );
+    expect(decisions.flatMap(({ reading }) => reading ?? [])).toEqual([{ kind: 'unclear' }]);
   });
 });

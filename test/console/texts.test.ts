@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { PAGES } from '../../console/src/pages.js';
-import { readMeasures } from '../../console/src/staff/parcel.js';
+import { doubtOf, isCodeText, readMeasures } from '../../console/src/staff/parcel.js';
 import { countDay } from '../../console/src/staff/day.js';
 import { en } from '../../console/src/texts/en.js';
 import { es } from '../../console/src/texts/es.js';
@@ -49,7 +49,7 @@ describe('the texts', () => {
 });
 
 describe('a failure that the service tells the console', () => {
-  const SESSION = ['login', 'changePassword', 'manageTwoFactor', 'manageSessions'];
+  const SESSION = ['login', 'changePassword', 'manageTwoFactor', 'manageSessions', 'resetPassword'];
   // A wrong name has no operation, which the tests of the menu find.
   const used = [
     ...new Set([...PAGES.flatMap(({ operations: names }) => names), ...SESSION]),
@@ -113,6 +113,48 @@ describe('the measures of a parcel', () => {
     expect(readMeasures({ weight: '1', length: 'x', width: '', height: '0.005' })).toEqual({
       wrong: ['length', 'height'],
     });
+  });
+});
+
+describe('a weight that is not plausible', () => {
+  const doubt = (weight: string, [length, width, height]: string[] = ['', '', ''], limitLb = 150) => {
+    const typed = { weight, length: length ?? '', width: width ?? '', height: height ?? '' };
+    const read = readMeasures(typed);
+    return 'measures' in read ? doubtOf(typed, read.measures, limitLb) : read.wrong;
+  };
+
+  test.each([
+    ['150', undefined],
+    ['150.001', 'heavy'],
+    ['325', 'heavy'],
+    ['70 kg', 'heavy'],
+    ['12345', 'barcode'],
+    ['00012', 'barcode'],
+    ['1234 lb', 'heavy'],
+  ])('is asked about by its value: %s', (weight, expected) => expect(doubt(weight)).toBe(expected));
+
+  test.each([
+    ['20', ['12', '12', '12'], undefined],
+    ['120', ['6', '6', '6'], 'dense'],
+    ['0.1', ['24', '24', '24'], 'light'],
+    ['0.1', ['24', '24', ''], undefined],
+  ])('is asked about by the size of the parcel: %s lb in %j', (weight, size, expected) =>
+    expect(doubt(weight, size)).toBe(expected),
+  );
+
+  test('may be allowed by the warehouse, but digits without a unit may still be a barcode', () => {
+    expect([doubt('325', undefined, 5_000), doubt('4000', undefined, 5_000)]).toEqual([undefined, 'barcode']);
+  });
+
+  test('is no weight at all if it has the letters and digits of a code', () => {
+    expect(['1Z999AA10123', 'TBA3054123', '12.5 lb', '12KG', 'abc', '325'].map(isCodeText)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 

@@ -63,6 +63,7 @@ describe('list of warehouses', () => {
       ...{ country: 'United States', phone: '+1 305 555 0180', email: 'dock@miami-gateway.example' },
       is_primary: true,
       loading_gate: false,
+      weight_question_lb: 150,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
     });
     const pages = await Promise.all([1, 2, 3].map((page) => list({ page, limit: 2 })));
@@ -82,6 +83,7 @@ describe('list of warehouses', () => {
 describe('warehouses', () => {
   const WHOLE = {
     loading_gate: false,
+    weight_question_lb: 200,
     ...{ name: 'Kingston Annex', address: '14 Port Royal Street', city: 'Kingston', country: 'Jamaica' },
     ...{ phone: '+1 876 555 0170', email: 'annex@miami-gateway.example' },
   };

@@ -83,14 +83,17 @@ type CardProps = {
 
 function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps) {
   const [isChanging, setIsChanging] = useState(false);
+  const test = useTest(onTested);
   const send = useAction(async () => {
     const courierId = session.value?.user.courier_id;
-    await api().webhooks.manageDeliveries({
+    const { data } = await api().webhooks.manageDeliveries({
       action: 'send_test',
       endpoint,
       ...(courierId ? { courier_id: courierId } : {}),
     });
     onTested();
+    if ('delivery_id' in data) await test.follow(data.delivery_id);
+    onChanged();
   });
   const isWell = health.state === 'active';
   return (
@@ -106,6 +109,7 @@ function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps)
         <p class="muted">{t('webhooks.lastSuccess', { at: dateTime(health.last_success_at) })}</p>
       )}
       <Problem text={send.error} />
+      {test.result && <TestResult delivery={test.result} />}
       <div class="actions">
         <button type="button" onClick={() => setIsChanging(true)}>
           {t(url ? 'webhooks.change' : 'webhooks.set')}
@@ -129,6 +133,39 @@ function EndpointCard({ endpoint, url, health, onTested, onChanged }: CardProps)
         />
       )}
     </li>
+  );
+}
+
+const FOLLOW_MS = 1_000;
+const FOLLOWED = 30;
+
+/** Follows a test until it was attempted, so that the person sees its result without a click. */
+function useTest(onChange: () => void) {
+  const [result, setResult] = useState<WebhookDelivery>();
+  return {
+    result,
+    async follow(deliveryId: string): Promise<void> {
+      setResult(undefined);
+      for (let round = 0; round < FOLLOWED; round += 1) {
+        await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
+        const { data } = await api().webhooks.listDeliveries({ limit: PER_PAGE });
+        const found = data.find(({ delivery_id }) => delivery_id === deliveryId);
+        if (!found || found.attempts.length === 0) continue;
+        setResult(found);
+        onChange();
+        return;
+      }
+    },
+  };
+}
+
+function TestResult({ delivery: { status, attempts } }: { delivery: WebhookDelivery }) {
+  const last = attempts.at(-1);
+  const answer = [last?.http_status, last?.error].filter(Boolean).join(': ');
+  return (
+    <p class={status === 'delivered' ? 'success' : 'problem'} role="status" data-testid="test-result">
+      {status === 'delivered' ? t('webhooks.testGood') : t('webhooks.testBad', { reason: answer || '–' })}
+    </p>
   );
 }
 
@@ -198,14 +235,12 @@ function Deliveries({ rows, onSent }: { rows: WebhookDelivery[]; onSent: () => v
           },
           {
             title: t('webhooks.answer'),
-            isNumber: true,
-            isExtra: true,
-            cell: ({ last_http_status }) => last_http_status ?? '',
+            cell: ({ last_http_status, attempts }) =>
+              [last_http_status, attempts.at(-1)?.error].filter(Boolean).join(' '),
           },
           { title: t('webhooks.at'), cell: ({ created_at }) => dateTime(created_at) },
           {
             title: t('manifests.change'),
-            isExtra: true,
             cell: ({ delivery_id, status }) =>
               status === 'failed' && (
                 <button

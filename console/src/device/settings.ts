@@ -1,7 +1,8 @@
 import { effect, signal } from '@preact/signals';
 
 export type Language = 'en' | 'es';
-export type LabelMode = 'off' | 'pdf' | 'zpl';
+/** `auto`: at the printer of the station if a print bridge serves it, otherwise here. */
+export type LabelMode = 'auto' | 'queue' | 'pdf' | 'zpl' | 'off';
 
 /** What this device remembers. Nothing in it is secret. */
 export type DeviceSettings = {
@@ -11,6 +12,12 @@ export type DeviceSettings = {
   labels: LabelMode;
   prefix: string;
   suffix: string;
+  /** The largest weight that nobody is asked about, as the service said last. */
+  weightQuestionLb: number;
+  /** Whether a person has named the station. */
+  isNamed: boolean;
+  /** Versions before 2 stored `pdf` for everybody who had chosen nothing. */
+  version: number;
 };
 
 const NAME = 'crossdock-device';
@@ -19,9 +26,12 @@ const DEFAULTS: DeviceSettings = {
   language: navigator.language.startsWith('es') ? 'es' : 'en',
   station: navigator.language.startsWith('es') ? 'Estación 1' : 'Station 1',
   hasSound: true,
-  labels: 'pdf',
+  labels: 'auto',
   prefix: '',
   suffix: '',
+  weightQuestionLb: 150,
+  isNamed: false,
+  version: 2,
 };
 
 export const settings = signal<DeviceSettings>(read());
@@ -37,7 +47,11 @@ export function change(changes: Partial<DeviceSettings>): void {
 function read(): DeviceSettings {
   try {
     // This page wrote it. Missing fields have their defaults.
-    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<DeviceSettings>) };
+    const stored = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<DeviceSettings>;
+    const isOld = stored.version === undefined;
+    const labels = isOld && stored.labels === 'pdf' ? 'auto' : (stored.labels ?? DEFAULTS.labels);
+    const isNamed = stored.isNamed ?? (stored.station !== undefined && stored.station !== DEFAULTS.station);
+    return { ...DEFAULTS, ...stored, labels, isNamed, version: DEFAULTS.version };
   } catch {
     return DEFAULTS;
   }

@@ -11,12 +11,12 @@ export type NewScan = StationScan extends infer Kind
     : never
   : never;
 
-/** Stores a scan of the user that is logged in. It is sent as soon as the service can be reached. */
-export async function addScan(scan: NewScan): Promise<QueuedScan> {
+/** Returns a scan of the user that is logged in, with the id under which the service executes it at most once. */
+export function makeScan(scan: NewScan, moment = new Date()): QueuedScan {
   const user = session.value?.user;
   if (!user) throw new Error('Nobody is logged in.');
-  const made = { scan_id: newScanId(), scanned_at: stampOf(new Date()) };
-  const queued: QueuedScan = {
+  const made = { scan_id: newScanId(), scanned_at: stampOf(moment) };
+  return {
     scan_id: made.scan_id,
     owner: user.id,
     ownerName: user.full_name,
@@ -24,6 +24,11 @@ export async function addScan(scan: NewScan): Promise<QueuedScan> {
     request: { ...scan, ...made, scan: storable(scan.scan) },
     state: 'waiting',
   };
+}
+
+/** Stores a scan of the user that is logged in. It is sent as soon as the service can be reached. */
+export async function addScan(scan: NewScan): Promise<QueuedScan> {
+  const queued = makeScan(scan);
   await enqueue(queued);
   return queued;
 }

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { settings } from '../device/settings.js';
 import { messageOf, session } from '../session/session.js';
-import { printLabel } from '../staff/label.js';
-import { t, textOf } from '../texts/texts.js';
+import { printOrQueue } from '../station/labels.js';
+import { pounds, t, textOf } from '../texts/texts.js';
 import { outcome, show, showEarlier } from '../ui/outcome.js';
 import type { QueuedScan, ScanResult } from './scans.js';
-import { onSettled } from './store.js';
+import { dismiss, onSettled, queue } from './store.js';
 import { verdictOf } from './verdict.js';
 
 export type Answered = { scan: QueuedScan; result: ScanResult };
@@ -25,17 +25,31 @@ export const listenForAnswers = (): (() => void) => onSettled(showSettled);
 
 function showSettled({ scan, result }: Answered): void {
   if (scan.owner !== session.value?.user.id) return;
+  if (scan.request.kind === 'unload' && result.outcome === 'done') void dismiss(loadsOf(scan, result));
   answered.value = [{ scan, result }, ...answered.value].slice(0, LONGEST);
   if (!expected.delete(scan.scan_id)) return;
   showAnswer(scan, result);
   const packageId = result.parcel?.package_id;
-  if (scan.request.kind === 'receive' && result.outcome === 'done' && packageId) void printOrSay(packageId);
+  const isReceived = scan.request.kind === 'receive' && result.outcome === 'done';
+  if (isReceived && packageId && settings.value.labels !== 'off') void printOrSay(packageId);
+}
+
+/** The loads of a parcel that a person had to look after, until it was taken off again. */
+function loadsOf({ request }: QueuedScan, { parcel }: ScanResult): QueuedScan[] {
+  const manifestId = 'manifest_id' in request ? request.manifest_id : undefined;
+  return queue.value.filter(
+    ({ state, request: loaded, result }) =>
+      state === 'attention' &&
+      loaded.kind === 'load' &&
+      loaded.manifest_id === manifestId &&
+      (loaded.scan === request.scan || result?.parcel?.tracking_number === parcel?.tracking_number),
+  );
 }
 
 /** Prints a label, or says why that is not possible. The parcel is received in any case. */
 export async function printOrSay(packageId: string): Promise<void> {
   try {
-    await printLabel(packageId);
+    await printOrQueue(packageId);
   } catch (error) {
     show('warn', t('word.noLabel'), messageOf(error));
   }
@@ -53,9 +67,13 @@ export function adviceOf({ reason, message, errors, parcel }: ScanResult): strin
 function showAnswer({ request }: QueuedScan, result: ScanResult): void {
   const { tone, word } = verdictOf(request.kind, result);
   const { parcel } = result;
-  const owner = [parcel?.house_number, parcel?.user_code, parcel?.courier_name].filter(Boolean).join(' · ');
+  const weight = request.kind === 'receive' && result.outcome === 'done' ? pounds(request.weight) : '';
+  const owner = [weight, parcel?.house_number, parcel?.user_code, parcel?.courier_name]
+    .filter(Boolean)
+    .join(' · ');
   const advice = textOf('advice', word, '') || adviceOf(result);
-  const detail = tone === 'good' ? owner || request.scan : `${request.scan}: ${advice}`;
+  const subject = [request.scan, weight].filter(Boolean).join(' · ');
+  const detail = tone === 'good' ? owner || request.scan : `${subject}: ${advice}`;
   // Good news of an earlier parcel does not cover what the person is doing with the next one.
   const shown = outcome.value?.subject ?? '';
   if (tone === 'good' && shown !== '' && shown !== request.scan)

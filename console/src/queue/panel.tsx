@@ -1,11 +1,19 @@
 import { useState } from 'preact/hooks';
 import { session } from '../session/session.js';
-import { t } from '../texts/texts.js';
+import { pounds, t } from '../texts/texts.js';
 import { Dialog, Table, Tag } from '../ui/parts.js';
 import { adviceOf } from './answers.js';
 import { countQueue, type QueuedScan } from './scans.js';
 import { sendError } from './sender.js';
-import { dismiss, isQueueRead, queue, sendAgain, storageError } from './store.js';
+import {
+  corrections,
+  dismiss,
+  isQueueRead,
+  queue,
+  removeCorrection,
+  sendAgain,
+  storageError,
+} from './store.js';
 import { verdictOf } from './verdict.js';
 import { Code } from '../ui/code.js';
 
@@ -62,6 +70,9 @@ export function QueuePanel() {
   const attention = ownScans().filter(({ state }) => state === 'attention');
   const { waiting, ofOthers, others } = countQueue(queue.value, session.value?.user.id ?? '');
   const error = sendError.value;
+  const failed = corrections.value.filter(
+    ({ owner, failure }) => owner === session.value?.user.id && failure !== undefined,
+  );
   return (
     <div class="notices">
       {storageError.value && (
@@ -79,6 +90,18 @@ export function QueuePanel() {
       {ofOthers > 0 && (
         <p class="notice">{t('queue.others', { count: ofOthers, names: others.join(', ') })}</p>
       )}
+      {failed.map((correction) => (
+        <p key={correction.scan_id} class="problem" role="alert">
+          {t('correct.failed', {
+            scan: correction.scan,
+            weight: pounds(correction.measures.weight),
+            reason: correction.failure ?? '',
+          })}{' '}
+          <button type="button" class="quiet" onClick={() => void removeCorrection(correction)}>
+            {t('queue.dismiss')}
+          </button>
+        </p>
+      ))}
       {attention.length > 0 && (
         <section class="attention" aria-label={t('queue.attention')} data-testid="attention">
           <div class="heading">

@@ -1,20 +1,26 @@
 import { session } from '../session/session.js';
-import { dateTime, t, time, momentOf } from '../texts/texts.js';
+import { dateTime, pounds, t, time, momentOf } from '../texts/texts.js';
 import { Empty, Table, Tag } from '../ui/parts.js';
 import type { QueuedScan, ScanResult, StationScan } from './scans.js';
 import { answered, printOrSay } from './answers.js';
-import { queue } from './store.js';
+import { corrections, queue, recent } from './store.js';
 import { verdictOf } from './verdict.js';
 import { Code } from '../ui/code.js';
 
-/** The scans of some kinds: those that wait, then the latest answers. */
+const LONGEST = 30;
+
+/** The scans of some kinds: those that wait, then the latest answers, the newest first. */
 export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; caption: string }) {
   const owner = session.value?.user.id;
   const isShown = (scan: QueuedScan) => scan.owner === owner && kinds.includes(scan.request.kind);
-  const waiting = queue.value.filter((scan) => scan.state === 'waiting' && isShown(scan));
+  const waiting = queue.value
+    .filter((scan) => scan.state === 'waiting' && isShown(scan))
+    .sort((a, b) => (a.request.scanned_at < b.request.scanned_at ? 1 : -1));
+  const known = new Set(answered.value.map(({ scan }) => scan.scan_id));
+  const answers = [...answered.value, ...recent.value.filter(({ scan }) => !known.has(scan.scan_id))];
   const rows = [
     ...waiting.map((scan): { scan: QueuedScan; result?: ScanResult } => ({ scan })),
-    ...answered.value.filter(({ scan }) => isShown(scan)),
+    ...answers.filter(({ scan }) => isShown(scan)).slice(0, LONGEST),
   ];
   if (rows.length === 0) return <Empty title={t('recent.empty')}>{t('recent.emptyHint')}</Empty>;
   return (
@@ -25,6 +31,15 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
       columns={[
         { title: t('recent.result'), cell: ({ scan, result }) => <ResultTag scan={scan} result={result} /> },
         { title: t('common.number'), cell: ({ scan }) => <Code text={scan.request.scan} /> },
+        ...(kinds.includes('receive')
+          ? [
+              {
+                title: t('common.weight'),
+                isNumber: true,
+                cell: ({ scan }: { scan: QueuedScan }) => weightOf(scan),
+              },
+            ]
+          : []),
         { title: t('common.house'), cell: ({ result }) => <HouseNumber result={result} /> },
         {
           title: t('common.owner'),
@@ -43,6 +58,19 @@ export function RecentScans({ kinds, caption }: { kinds: StationScan['kind'][]; 
     />
   );
 }
+
+/** The weight as it was corrected, if it was. */
+function weightOf({ scan_id, request }: QueuedScan): string {
+  if (request.kind !== 'receive') return '';
+  const correction = corrections.value.find((each) => each.scan_id === scan_id);
+  const corrected = correction?.measures ?? recent.value.flatMap(measuresIn(scan_id))[0];
+  return pounds(corrected?.weight ?? request.weight);
+}
+
+const measuresIn =
+  (scanId: string) =>
+  ({ scan: { scan_id, request } }: { scan: QueuedScan }) =>
+    scan_id === scanId && request.kind === 'receive' ? [request] : [];
 
 function ResultTag({ scan, result }: { scan: QueuedScan; result?: ScanResult | undefined }) {
   if (!result) return <Tag>{t('queue.waits')}</Tag>;

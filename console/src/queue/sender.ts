@@ -2,9 +2,11 @@ import { effect, signal } from '@preact/signals';
 import { ApiError, ConnectionError } from '../../../sdk/typescript/src/index.js';
 import { isExpired, messageOf, type Session } from '../session/session.js';
 import { t } from '../texts/texts.js';
+import { labelOf } from '../station/labels.js';
 import { Batches, pairResults } from './batches.js';
+import { dueCorrections, sendCorrection } from './correct.js';
 import { delayAfter, settle, type Batch } from './scans.js';
-import { isQueueRead, queue, refresh, storeSettled } from './store.js';
+import { corrections, isQueueRead, queue, recent, refresh, storeSettled } from './store.js';
 
 /** Why the last batch was not sent. Null after a batch that was. */
 export const sendError = signal<{ message: string; isOffline: boolean } | null>(null);
@@ -37,11 +39,13 @@ async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> 
     try {
       if (!isQueueRead.value) await refresh();
       const batch = isExpired.value ? undefined : batches.next(queue.value, session.user.id);
-      if (!batch) {
+      const [correction] = isExpired.value || batch ? [] : dueCorrections(session.user.id);
+      if (batch) await send(session, batches, batch, stopped);
+      else if (correction) await sendCorrection(session, correction);
+      else {
         await nextChange(stopped);
         continue;
       }
-      await send(session, batches, batch, stopped);
       failures = 0;
       sendError.value = null;
     } catch (error) {
@@ -63,7 +67,7 @@ async function send(session: Session, batches: Batches, batch: Batch, stopped: A
   const { answers, unanswered } = pairResults(batch.scans, results);
   const settled = answers.map((answer) => ({ ...answer, remains: settle(answer.scan, answer.result) }));
   try {
-    await storeSettled(settled);
+    await storeSettled(settled, labelOf);
   } catch (error) {
     // The disk is full. Scans that need less room are settled first.
     batches.postpone(batch.scans);
@@ -102,7 +106,8 @@ function nextChange(stopped: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let isFirst = true;
     const stop = effect(() => {
-      const isSendable = queue.value.length > 0 && !isExpired.value;
+      const isSendable =
+        queue.value.length + corrections.value.length + recent.value.length > 0 && !isExpired.value;
       if (isFirst) isFirst = false;
       else if (isSendable) finish();
     });

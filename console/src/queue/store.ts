@@ -2,12 +2,47 @@ import { signal } from '@preact/signals';
 import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import type { QueuedScan, ScanResult } from './scans.js';
 
-type Schema = DBSchema & { scans: { key: string; value: QueuedScan } };
+/** New measures of a received parcel. It waits until the service has executed the scan, and is sent then. */
+export type Correction = {
+  scan_id: string;
+  owner: string;
+  scan: string;
+  measures: { weight: number; length?: number; width?: number; height?: number };
+  /** Known when the scan was executed. */
+  package_id: string | null;
+  /** Why the service did not take it. A person must see that. */
+  failure?: string;
+};
+
+/** A parcel that was received and whose label was not printed yet. */
+export type UnprintedLabel = {
+  package_id: string;
+  owner: string;
+  house_number: string;
+  scan: string;
+  at: string;
+};
+
+export type Answered = Settled & { owner: string; at: string };
+
+type Schema = DBSchema & {
+  scans: { key: string; value: QueuedScan };
+  corrections: { key: string; value: Correction };
+  labels: { key: string; value: UnprintedLabel };
+  recent: { key: string; value: Answered };
+};
 
 export type Settled = { scan: QueuedScan; result: ScanResult };
 
+type StoreName = 'scans' | 'corrections' | 'labels' | 'recent';
+const NAMES: readonly StoreName[] = ['scans', 'corrections', 'labels', 'recent'];
+
 /** Every scan that is stored on this device, of all users. */
 export const queue = signal<QueuedScan[]>([]);
+export const corrections = signal<Correction[]>([]);
+export const unprinted = signal<UnprintedLabel[]>([]);
+/** The latest answers, the newest first. */
+export const recent = signal<Answered[]>([]);
 /** Whether the disk was read. Before that, an empty queue says nothing. */
 export const isQueueRead = signal(false);
 /** Why scans cannot be stored, for example because the disk is full. */
@@ -28,8 +63,18 @@ channel.addEventListener('message', ({ data }: MessageEvent<Settled | 'changed'>
 function database(): Promise<IDBPDatabase<Schema>> {
   // Opened again after a failure, and after the browser has closed it, for example because site data were deleted.
   const close = () => (opened = undefined);
-  opened ??= openDB<Schema>('crossdock-queue', 1, {
-    upgrade: (db) => void db.createObjectStore('scans', { keyPath: 'scan_id' }),
+  opened ??= openDB<Schema>('crossdock-queue', 2, {
+    upgrade(db, version) {
+      if (version < 1) db.createObjectStore('scans', { keyPath: 'scan_id' });
+      db.createObjectStore('corrections', { keyPath: 'scan_id' });
+      db.createObjectStore('labels', { keyPath: 'package_id' });
+      db.createObjectStore('recent', { keyPath: 'scan.scan_id' });
+    },
+    // A page of a later version needs the database. This one opens it again when it needs it.
+    blocking: (_old, _new, event) => {
+      (event.target as IDBDatabase).close();
+      close();
+    },
     terminated: close,
   }).catch((error: unknown) => {
     close();
@@ -38,10 +83,11 @@ function database(): Promise<IDBPDatabase<Schema>> {
   return opened;
 }
 
-/** Reads the queue again. Returns it. */
-export async function refresh(): Promise<QueuedScan[]> {
+/** Reads the stores again. Returns the queue. */
+export async function refresh(names: readonly StoreName[] = NAMES): Promise<QueuedScan[]> {
   try {
-    queue.value = await (await database()).getAll('scans');
+    const db = await database();
+    await Promise.all(names.map((name) => READERS[name](db)));
   } catch (error) {
     storageError.value = textOfError(error);
     throw error;
@@ -50,27 +96,113 @@ export async function refresh(): Promise<QueuedScan[]> {
   return queue.value;
 }
 
-/** Resolves when the scan is on the disk. */
-export async function enqueue(scan: QueuedScan): Promise<void> {
-  await write((store) => store.put(scan));
+const READERS: Record<StoreName, (db: IDBPDatabase<Schema>) => Promise<unknown>> = {
+  scans: async (db) => (queue.value = await db.getAll('scans')),
+  corrections: async (db) => (corrections.value = await db.getAll('corrections')),
+  labels: async (db) => (unprinted.value = await db.getAll('labels')),
+  recent: async (db) => (recent.value = (await db.getAll('recent')).sort((a, b) => (a.at < b.at ? 1 : -1))),
+};
+
+/** Resolves when the scans are on the disk: all of them, or none. */
+export async function enqueue(...scans: QueuedScan[]): Promise<void> {
+  await write(['scans'], (stores) => Promise.all(scans.map((scan) => stores.scans.put(scan))));
   channel.postMessage('changed');
 }
 
+type Remaining = Settled & { remains: QueuedScan | undefined };
+type LabelOf = (settled: Settled) => UnprintedLabel | undefined;
+
 /**
- * Stores what remains of sent scans, and tells all tabs. Executed scans are deleted first and on their own, because that also
- * succeeds on a full disk.
+ * Stores what remains of sent scans, and tells all tabs. Executed scans are deleted first, because that also succeeds on a full disk.
+ * @param labelOf the label that must be printed for the answer, if there is one
  */
-export async function storeSettled(
-  answers: (Settled & { remains: QueuedScan | undefined })[],
-): Promise<void> {
+export async function storeSettled(answers: Remaining[], labelOf: LabelOf): Promise<void> {
   const executed = answers.filter(({ remains }) => !remains);
-  if (executed.length > 0)
-    await write((store) => Promise.all(executed.map(({ scan }) => store.delete(scan.scan_id))));
+  if (executed.length > 0) await storeExecuted(executed, labelOf);
   announce(executed);
   const others = answers.filter(({ remains }) => remains);
   const kept = others.flatMap(({ remains }) => remains ?? []);
-  if (kept.length > 0) await write((store) => Promise.all(kept.map((scan) => store.put(scan))));
+  if (kept.length > 0)
+    await write(['scans', 'corrections'], (stores) =>
+      Promise.all([...kept.map((scan) => stores.scans.put(scan)), ...correct(stores, others)]),
+    );
   announce(others);
+  await keepRecent(answers).catch(() => undefined);
+}
+
+/** In one transaction, so that a browser that is killed forgets no label and no correction. */
+async function storeExecuted(executed: Remaining[], labelOf: LabelOf): Promise<void> {
+  const labels = executed.flatMap((answer) => labelOf(answer) ?? []);
+  const remove = (stores: Stores) => executed.map(({ scan }) => stores.scans.delete(scan.scan_id));
+  const isPlain = labels.length === 0 && corrections.value.length === 0;
+  try {
+    await write(isPlain ? ['scans'] : ['scans', 'labels', 'corrections'], (stores) =>
+      Promise.all([
+        ...remove(stores),
+        ...labels.map((label) => stores.labels.put(label)),
+        ...correct(stores, executed),
+      ]),
+    );
+  } catch (error) {
+    if (isPlain) throw error;
+    // The disk is full. The scans were executed in any case.
+    await write(['scans'], (stores) => Promise.all(remove(stores)));
+  }
+}
+
+/** Notes in the corrections of these scans what the service answered. */
+function correct(stores: Stores, answers: Settled[]): Promise<unknown>[] {
+  const results = new Map(answers.map(({ scan, result }) => [scan.scan_id, result]));
+  return corrections.value
+    .filter(({ scan_id }) => results.has(scan_id))
+    .map((each) => stores.corrections.put(withAnswer(each, results.get(each.scan_id))));
+}
+
+const LONGEST_RECENT = 60;
+
+async function keepRecent(answers: Settled[]): Promise<void> {
+  const at = new Date().toISOString();
+  const old = recent.value.slice(LONGEST_RECENT);
+  await write(['recent'], (stores) =>
+    Promise.all([
+      ...answers.map(({ scan, result }) => stores.recent.put({ scan, result, owner: scan.owner, at })),
+      ...old.map(({ scan }) => stores.recent.delete(scan.scan_id)),
+    ]),
+  );
+}
+
+function withAnswer(correction: Correction, result: ScanResult | undefined): Correction {
+  const packageId = result?.outcome === 'done' ? (result.parcel?.package_id ?? null) : null;
+  return packageId
+    ? { ...correction, package_id: packageId }
+    : { ...correction, failure: result?.message ?? '' };
+}
+
+/** Stores a correction until the service has it, or what became of it. */
+export async function putCorrection(correction: Correction): Promise<void> {
+  await write(['corrections'], (stores) => stores.corrections.put(correction));
+  channel.postMessage('changed');
+}
+
+export async function removeCorrection({ scan_id }: Correction): Promise<void> {
+  await write(['corrections'], (stores) => stores.corrections.delete(scan_id));
+  channel.postMessage('changed');
+}
+
+/** Shows the corrected weight in the latest scans. */
+export async function noteCorrected({ scan_id, measures }: Correction): Promise<void> {
+  const answer = recent.value.find(({ scan }) => scan.scan_id === scan_id);
+  if (!answer) return;
+  const scan = { ...answer.scan, request: { ...answer.scan.request, ...measures } };
+  await write(['recent'], (stores) => stores.recent.put({ ...answer, scan }));
+  channel.postMessage('changed');
+}
+
+export async function removeLabels(labels: Pick<UnprintedLabel, 'package_id'>[]): Promise<void> {
+  await write(['labels'], (stores) =>
+    Promise.all(labels.map(({ package_id }) => stores.labels.delete(package_id))),
+  );
+  channel.postMessage('changed');
 }
 
 function announce(answers: Settled[]): void {
@@ -82,13 +214,13 @@ function announce(answers: Settled[]): void {
 
 /** Removes scans that a person has seen. */
 export async function dismiss(scans: QueuedScan[]): Promise<void> {
-  await write((store) => Promise.all(scans.map(({ scan_id }) => store.delete(scan_id))));
+  await write(['scans'], (stores) => Promise.all(scans.map(({ scan_id }) => stores.scans.delete(scan_id))));
   channel.postMessage('changed');
 }
 
 /** Puts a refused scan back among those that wait, for example after the user got the permission. */
 export async function sendAgain({ result: _, ...scan }: QueuedScan): Promise<void> {
-  await write((store) => store.put({ ...scan, state: 'waiting' }));
+  await write(['scans'], (stores) => stores.scans.put({ ...scan, state: 'waiting' }));
   channel.postMessage('changed');
 }
 
@@ -102,21 +234,43 @@ function notify(settled: Settled): void {
   for (const listener of listeners) listener(settled);
 }
 
-type Store = {
-  put(scan: QueuedScan): Promise<unknown>;
-  delete(scanId: string): Promise<void>;
+type Store<Value> = { put(value: Value): Promise<unknown>; delete(key: string): Promise<void> };
+
+type Stores = {
+  scans: Store<QueuedScan>;
+  corrections: Store<Correction>;
+  labels: Store<UnprintedLabel>;
+  recent: Store<Answered>;
 };
 
-async function write(change: (store: Store) => Promise<unknown>): Promise<void> {
+/** A change may use only the stores that it names. */
+async function write(
+  names: readonly StoreName[],
+  change: (stores: Stores) => Promise<unknown>,
+): Promise<void> {
   try {
-    const transaction = (await database()).transaction('scans', 'readwrite', STRICT);
-    await Promise.all([change(transaction.store), transaction.done]);
+    const transaction = (await database()).transaction(names, 'readwrite', STRICT);
+    const stores: Stores = {
+      get scans() {
+        return transaction.objectStore('scans');
+      },
+      get corrections() {
+        return transaction.objectStore('corrections');
+      },
+      get labels() {
+        return transaction.objectStore('labels');
+      },
+      get recent() {
+        return transaction.objectStore('recent');
+      },
+    };
+    await Promise.all([change(stores), transaction.done]);
     storageError.value = null;
   } catch (error) {
     storageError.value = textOfError(error);
     throw error;
   }
-  await refresh();
+  await refresh(names);
 }
 
 const textOfError = (error: unknown) => (error instanceof Error ? error.message : String(error));

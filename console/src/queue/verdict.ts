@@ -17,6 +17,7 @@ export type Word =
   | 'flightClosed'
   | 'notLoaded'
   | 'stored'
+  | 'held'
   | 'delivered'
   | 'notPossible'
   | 'refused'
@@ -28,7 +29,7 @@ const DONE: Record<Exclude<StationScan['kind'], 'receive'>, Word> = {
   load: 'loaded',
   unload: 'unloaded',
   locate: 'stored',
-  hold: 'hold',
+  hold: 'held',
   deliver: 'delivered',
 };
 

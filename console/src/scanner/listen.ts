@@ -1,77 +1,114 @@
-import { createScanner, type Decision, type Scan, type ScannerSettings } from './scanner.js';
+import type { Place } from './chain.js';
+import { createScanner, type Decision, type Key, type Reading, type ScannerSettings } from './scanner.js';
 
-/** What a field contained before the first key of a burst. */
-type Snapshot = { field: HTMLInputElement | HTMLTextAreaElement; value: string; start: number | null };
+type TextField = HTMLInputElement | HTMLTextAreaElement;
+
+/** What a field contained before a key, for each key of the chain that a field took. */
+type Snapshot = { field: TextField; value: string; start: number | null };
 
 export type Listener = {
-  onScan(scan: Scan): void;
-  /** A key that a person pressed outside a field. */
-  onKey(key: string): void;
+  onReading(reading: Reading): void;
+  /** Returns the field that takes the keys of a person if no field has the focus. */
+  fieldForKeys(): HTMLInputElement | undefined;
 };
 
-/** A key of a person is reported after this time, because a scan may begin with the same key. */
-const PERSON_MS = 50;
-
 /** Listens to the whole page, whatever has the focus. Returns a function that stops it. */
-export function listenForScans(listener: Listener, settingsOf: () => ScannerSettings): () => void {
+export function listenForKeys(listener: Listener, settingsOf: () => ScannerSettings): () => void {
   const scanner = createScanner(settingsOf);
-  let snapshot: Snapshot | undefined;
+  let snapshots: (Snapshot | undefined)[] = [];
   let pauseTimer = 0;
-  let personTimer = 0;
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return;
-    const decision = scanner.key({
-      key: event.key,
-      timeMs: event.timeStamp,
-      isRepeat: event.repeat,
-      hasControl: event.ctrlKey || event.metaKey || event.altKey,
-    });
-    apply(decision, event);
+    const field = fieldOf(event) ?? redirect(event);
+    apply(scanner.key(keyOf(event, field)), event, field);
     clearTimeout(pauseTimer);
     const pauseMs = scanner.pauseMs();
     pauseTimer = window.setTimeout(() => {
-      const scan = scanner.pause(event.timeStamp + pauseMs);
-      if (scan) listener.onScan(scan);
+      const decision = scanner.pause(event.timeStamp + pauseMs);
+      if (decision) finish(decision);
     }, pauseMs + 5);
   };
 
-  function apply(decision: Decision, event: KeyboardEvent): void {
-    clearTimeout(personTimer);
-    if (decision.begins) snapshot = snapshotOf(event.target);
-    if (decision.action === 'undo') restore(snapshot);
-    if (decision.action !== 'pass') {
+  /** Gives the key to a field. The browser then writes the character there itself. */
+  function redirect(event: KeyboardEvent): TextField | undefined {
+    // A space presses a button. A select changes with the keys of a person.
+    const isOwn = event.target instanceof HTMLSelectElement || (event.key === ' ' && isControl(event.target));
+    if (isOwn || !isTyped(event)) return undefined;
+    const field = listener.fieldForKeys();
+    field?.focus();
+    return field;
+  }
+
+  function apply(decision: Decision, event: KeyboardEvent, field: TextField | undefined): void {
+    if (decision.begins) snapshots = [];
+    if (decision.action === 'pass') {
+      if (isTyped(event) || isSeparator(event))
+        snapshots.push(field && { field, value: field.value, start: startOf(field) });
+    } else {
       event.preventDefault();
       event.stopImmediatePropagation();
-    } else if (!isField(event.target) && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      personTimer = window.setTimeout(() => listener.onKey(event.key), PERSON_MS);
     }
-    if (decision.scan) listener.onScan(decision.scan);
+    finish(decision);
+  }
+
+  function finish({ action, from = 0, reading }: Decision): void {
+    if (action === 'undo') {
+      restore(snapshots.slice(from));
+      snapshots = [];
+    }
+    if (reading) listener.onReading(reading);
   }
 
   window.addEventListener('keydown', onKeyDown, { capture: true });
   return () => {
     clearTimeout(pauseTimer);
-    clearTimeout(personTimer);
     window.removeEventListener('keydown', onKeyDown, { capture: true });
   };
 }
 
-const isField = (target: EventTarget | null) =>
-  target instanceof HTMLInputElement ||
-  target instanceof HTMLTextAreaElement ||
-  target instanceof HTMLSelectElement;
+const keyOf = (event: KeyboardEvent, field: TextField | undefined): Key => ({
+  key: event.key,
+  timeMs: event.timeStamp,
+  isRepeat: event.repeat,
+  hasControl: event.ctrlKey || event.metaKey || event.altKey,
+  place: placeOf(field),
+  fieldText: field?.value ?? '',
+});
 
-function snapshotOf(target: EventTarget | null): Snapshot | undefined {
-  if (!(target instanceof HTMLInputElement) && !(target instanceof HTMLTextAreaElement)) return undefined;
-  return { field: target, value: target.value, start: target.selectionStart };
+const placeOf = (field: TextField | undefined): Place =>
+  field ? ((field.dataset['keys'] as Place | undefined) ?? 'text') : 'code';
+
+const isTyped = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
+  [...key].length === 1 && !ctrlKey && !metaKey && !altKey;
+
+/** Scanners send the separator of GS1 codes as Ctrl and ]. */
+const isSeparator = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
+  key === ']' && (ctrlKey || metaKey || altKey);
+
+const isControl = (target: EventTarget | null) =>
+  target instanceof HTMLElement && target.closest('button, a, summary, input') !== null;
+
+function fieldOf({ target }: KeyboardEvent): TextField | undefined {
+  if (target instanceof HTMLTextAreaElement) return target;
+  return target instanceof HTMLInputElement && !TICKED.has(target.type) ? target : undefined;
 }
 
-/** Removes the first keys of a scan from the field that took them, and tells the page. */
-function restore(snapshot: Snapshot | undefined): void {
-  if (!snapshot || snapshot.field.value === snapshot.value) return;
-  const { field, value, start } = snapshot;
-  field.value = value;
-  if (start !== null) field.setSelectionRange(start, start);
-  field.dispatchEvent(new Event('input', { bubbles: true }));
+const TICKED = new Set(['checkbox', 'radio', 'button', 'submit']);
+
+/** Fields for dates have no selection. */
+const startOf = (field: TextField): number | null => field.selectionStart;
+
+/** Removes the keys of a device from the fields that took them, and tells the page. */
+function restore(snapshots: (Snapshot | undefined)[]): void {
+  const restored = new Set<TextField>();
+  for (const snapshot of snapshots) {
+    if (!snapshot || restored.has(snapshot.field)) continue;
+    restored.add(snapshot.field);
+    const { field, value, start } = snapshot;
+    if (field.value === value) continue;
+    field.value = value;
+    if (start !== null) field.setSelectionRange(start, start);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  }
 }

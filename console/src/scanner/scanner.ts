@@ -1,15 +1,19 @@
-// Tells a scanner from a person by the time between keys, without the DOM, so that recorded timings can test it.
+// Tells a scanner and a scale from a person by the time between keys, without the DOM, so that recorded timings can test it.
+// docs/decisions/0079 has the rules.
+import { isHesitant, isUnclear, readKeys, type Place } from './chain.js';
+import { isScaleText, readWeight } from './scale.js';
 
-/** A person who types fast leaves 60 ms and more between keys. Scanners leave 2 to 30 ms. */
-const FAST_MS = 35;
-/** A scan that has begun may hesitate, for example over Bluetooth. A longer pause ends it. */
-const PAUSE_MS = 250;
-/** The same for a scanner that has ended a scan with Enter or Tab before: it does so always, and busy devices deliver keys late. */
-const PAUSE_BEFORE_END_MS = 1_000;
-/** So many fast keys in a row are a scan. A person rolls two or three keys at most. */
-const RECOGNISED_AT = 4;
+/** A scan without an end key is complete after this pause. Longer until the page knows whether the scanner sends an end key. */
+const PAUSE_MS = 300;
+const PAUSE_UNKNOWN_MS = 600;
+/** A scanner that has ended a scan with Enter or Tab before does so always. Bluetooth and busy devices deliver keys late. */
+const PAUSE_BEFORE_END_MS = 1_500;
 /** The trigger of a scanner that is held down sends the same code again. */
 const AGAIN_MS = 1_500;
+/** Some scanners send two end keys, for example for CR and LF. */
+const SECOND_END_MS = 120;
+/** A longer pause separates the keys of a person from those of a scanner. Fields for numbers take whatever arrives. */
+const QUIET_MS: Record<Place, number> = { code: 1_000, measure: 250, text: 250 };
 const GROUP_SEPARATOR = '\u001d';
 
 export type Key = {
@@ -18,6 +22,10 @@ export type Key = {
   timeMs: number;
   isRepeat?: boolean;
   hasControl?: boolean;
+  /** What the field that takes the key is for. */
+  place?: Place;
+  /** What that field contains before the key. */
+  fieldText?: string;
 };
 
 export type Scan = {
@@ -26,77 +34,180 @@ export type Scan = {
   isAgain: boolean;
 };
 
+/** What a burst of keys was. */
+export type Reading =
+  | { kind: 'scan'; scan: Scan }
+  /** From a scale. `isSubmitted`: it ended with Enter. */
+  | { kind: 'weight'; text: string; isSubmitted: boolean }
+  /** Nobody can tell the keys of the person from those of the scanner. Nothing is taken. */
+  | { kind: 'unclear' };
+
 export type Decision = {
-  /** `undo`: the keys since `begins` came from a scanner; remove them from the field that took them. */
+  /** `undo`: the keys since the one with the index `from` came from a device; remove them from the fields that took them. */
   action: 'pass' | 'undo' | 'swallow';
-  /** This key may be the first of a scan. */
+  /** This key is the first of a chain of keys, so it has the index 0. */
   begins?: boolean;
-  scan?: Scan;
+  from?: number;
+  reading?: Reading;
 };
 
 export type ScannerSettings = { prefix: string; suffix: string };
 
 export type Scanner = {
   key(key: Key): Decision;
-  /** How long no key may come before the scan has ended. */
+  /** How long no key may come before the burst has ended. */
   pauseMs(): number;
-  /** Returns the scan that a pause has ended. Call it when `pauseMs()` has passed since the last key. */
-  pause(timeMs: number): Scan | undefined;
+  /** Returns what a pause has ended. Call it when `pauseMs()` has passed since the last key. */
+  pause(timeMs: number): Decision | undefined;
 };
 
-type Burst = { text: string; keys: number; lastMs: number; isScan: boolean };
+type Chain = {
+  characters: string[];
+  timesMs: number[];
+  place: Place;
+  /** What the field contained before the chain, and for how long nothing had been typed. */
+  before: string;
+  quietMs: number;
+  /** The index of the first key of a device, or undefined as long as the keys may be a person's. */
+  from: number | undefined;
+};
 
-const NOTHING: Burst = { text: '', keys: 0, lastMs: -Infinity, isScan: false };
+const startOf = (place: Place, before: string, quietMs: number): Chain => ({
+  characters: [],
+  timesMs: [],
+  place,
+  before,
+  quietMs,
+  from: undefined,
+});
 
 export function createScanner(settingsOf: () => ScannerSettings): Scanner {
-  let burst = NOTHING;
-  let last = { text: '', endMs: -Infinity };
-  let endsWithKey = false;
-  const pauseMs = () => (endsWithKey ? PAUSE_BEFORE_END_MS : PAUSE_MS);
+  let chain = startOf('code', '', Infinity);
+  let lastKeyMs = -Infinity;
+  let last = { text: '', endMs: -Infinity, isByPause: false };
+  /** When an end key ended the latest burst. */
+  let endKeyMs = -Infinity;
+  let endsWithKey: boolean | undefined;
+  /** Undefined until the first scan: then a digit right before a scan may be its first one. */
+  let hasHesitated: boolean | undefined;
 
-  function end(): Scan | undefined {
-    const { text, isScan, lastMs } = burst;
-    burst = NOTHING;
-    const code = isScan ? withoutAffixes(text, settingsOf()) : '';
-    if (code === '') return undefined;
-    const isAgain = code === last.text && lastMs - last.endMs <= AGAIN_MS;
-    last = { text: code, endMs: lastMs };
-    return { text: code, isAgain };
-  }
+  const pauseMs = () => {
+    // A weight with its unit is complete.
+    if (chain.place === 'measure' && chain.from !== undefined && readWeight(chain.characters.join(''))?.unit)
+      return PAUSE_MS;
+    return endsWithKey === undefined ? PAUSE_UNKNOWN_MS : endsWithKey ? PAUSE_BEFORE_END_MS : PAUSE_MS;
+  };
 
   return {
     key(key) {
       const character = characterOf(key);
-      if (character === undefined) return { action: 'pass' };
-      const gapMs = key.timeMs - burst.lastMs;
-      const ended = burst.isScan && gapMs > pauseMs() ? end() : undefined;
-      const decision = isEnd(character) ? endByKey(key.timeMs) : add(character, key);
-      return ended && !decision.scan ? { ...decision, scan: ended } : decision;
+      if (character === undefined) {
+        if (EDITING.has(key.key)) reset();
+        return { action: 'pass' };
+      }
+      const ended = key.timeMs - lastKeyMs > pauseMs() ? pauseAt() : undefined;
+      const decision = isEnd(character) ? endByKey(key) : add(character, key);
+      lastKeyMs = key.timeMs;
+      return ended?.reading && !decision.reading ? { ...decision, reading: ended.reading } : decision;
     },
     pauseMs,
-    pause: (timeMs) => (burst.isScan && timeMs - burst.lastMs >= pauseMs() ? end() : undefined),
+    pause: (timeMs) => (timeMs - lastKeyMs >= pauseMs() ? pauseAt() : undefined),
   };
 
-  function endByKey(timeMs: number): Decision {
-    const wasScan = burst.isScan;
-    endsWithKey ||= wasScan;
-    burst = wasScan ? { ...burst, lastMs: timeMs } : NOTHING;
-    const scan = end();
-    if (!wasScan) return { action: 'pass' };
-    return scan ? { action: 'swallow', scan } : { action: 'swallow' };
+  function reset(): void {
+    chain = startOf('code', '', Infinity);
   }
 
-  function add(character: string, { timeMs, isRepeat }: Key): Decision {
-    const isNext = !isRepeat && (burst.isScan || timeMs - burst.lastMs <= FAST_MS);
-    const keys = isNext ? burst.keys + 1 : 1;
-    const wasScan = isNext && burst.isScan;
-    const isScan = wasScan || keys >= RECOGNISED_AT;
-    burst = { text: isNext ? burst.text + character : character, keys, lastMs: timeMs, isScan };
-    if (keys === 1) return { action: 'pass', begins: true };
-    if (!isScan) return { action: 'pass' };
-    return { action: wasScan ? 'swallow' : 'undo' };
+  function add(character: string, { timeMs, isRepeat, place = 'code', fieldText = '' }: Key): Decision {
+    const quietMs = timeMs - lastKeyMs;
+    const isNew =
+      chain.from === undefined &&
+      (isRepeat || chain.characters.length === 0 || quietMs > QUIET_MS[chain.place]);
+    if (isNew) chain = startOf(place, fieldText, quietMs);
+    chain.characters.push(character);
+    chain.timesMs.push(timeMs);
+    if (isNew) return { action: 'pass', begins: true };
+    if (chain.from !== undefined) return { action: 'swallow' };
+    const from = readKeys(chain, 'running');
+    if (from === undefined) return { action: 'pass' };
+    chain = { ...chain, from };
+    return { action: 'undo', from };
+  }
+
+  function endByKey({ timeMs, key, place }: Key): Decision {
+    // In a field for a text, for example a password, it is the person's.
+    if (chain.characters.length === 0 && place !== 'text' && isEndOfLast(timeMs)) {
+      last = { ...last, isByPause: false };
+      endsWithKey = true;
+      return { action: 'swallow' };
+    }
+    const decision = end(timeMs, key === 'Enter' ? 'Enter' : 'Tab');
+    if (!decision) return { action: 'pass' };
+    endKeyMs = timeMs;
+    if (decision.reading?.kind === 'scan') endsWithKey = true;
+    return decision;
+  }
+
+  /** The second of two end keys, or the end key of a scan that a pause has ended before. */
+  function isEndOfLast(timeMs: number): boolean {
+    return (
+      (timeMs >= endKeyMs && timeMs - endKeyMs <= SECOND_END_MS) ||
+      (last.isByPause && timeMs - last.endMs <= PAUSE_BEFORE_END_MS)
+    );
+  }
+
+  function pauseAt(): Decision | undefined {
+    const wasByPause = last.isByPause;
+    const decision = end(lastKeyMs, 'pause');
+    if (decision?.reading?.kind !== 'scan') return decision;
+    last = { ...last, isByPause: true };
+    if (wasByPause || endsWithKey === undefined) endsWithKey = false;
+    return decision;
+  }
+
+  /** Ends the chain. Returns undefined if a person typed it. */
+  function end(timeMs: number, by: 'Enter' | 'Tab' | 'pause'): Decision | undefined {
+    const ended = chain;
+    const from = ended.from ?? readKeys(ended, 'ended');
+    // A pause does not end what may still become a scan.
+    if (from !== undefined || by !== 'pause') reset();
+    if (from === undefined) return undefined;
+    const text = withoutAffixes(ended.characters.slice(from).join(''), settingsOf());
+    const action =
+      ended.from === undefined ? ({ action: 'undo', from } as const) : ({ action: 'swallow' } as const);
+    if (text === '') return action;
+    return { ...action, reading: readingOf(ended, from, text, by, timeMs) };
+  }
+
+  function readingOf(
+    ended: Chain,
+    from: number,
+    text: string,
+    by: 'Enter' | 'Tab' | 'pause',
+    timeMs: number,
+  ): Reading {
+    if (ended.place === 'measure' && isScaleText(text))
+      return { kind: 'weight', text, isSubmitted: by === 'Enter' };
+    if (isUnclear(ended, from, hasHesitated ?? true)) return { kind: 'unclear' };
+    if (from === 0) hasHesitated = (hasHesitated ?? false) || isHesitant(ended);
+    const isAgain = text === last.text && timeMs - last.endMs <= AGAIN_MS;
+    last = { text, endMs: timeMs, isByPause: false };
+    return { kind: 'scan', scan: { text, isAgain } };
   }
 }
+
+/** Keys with which a person changes what is in a field. */
+const EDITING = new Set([
+  'Backspace',
+  'Delete',
+  'Escape',
+  'ArrowLeft',
+  'ArrowRight',
+  'ArrowUp',
+  'ArrowDown',
+  'Home',
+  'End',
+]);
 
 const isEnd = (character: string) => character === '\n';
 

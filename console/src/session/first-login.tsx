@@ -11,7 +11,7 @@ function Entrance({ title, hint, children }: { title: string; hint: string; chil
       <div class="entrance-card">
         <p class="brand brand-large">Crossdock</p>
         <h1>{title}</h1>
-        <p>{hint}</p>
+        {hint && <p>{hint}</p>}
         {children}
         <button type="button" class="quiet" onClick={logOut}>
           {t('menu.logout')}
@@ -22,7 +22,14 @@ function Entrance({ title, hint, children }: { title: string; hint: string; chil
 }
 
 /** For a user with a one-time password, whose token is good for nothing else. */
-export function PasswordPage() {
+export const PasswordPage = () => (
+  <Entrance title={t('password.title')} hint={t('password.hint')}>
+    <PasswordForm />
+  </Entrance>
+);
+
+/** Changes the own password. @param onDone called when the service has taken it */
+export function PasswordForm({ onDone }: { onDone?: () => void }) {
   const [current, setCurrent] = useState('');
   const [wanted, setWanted] = useState('');
   const [again, setAgain] = useState('');
@@ -30,45 +37,44 @@ export function PasswordPage() {
   const save = useAction(async () => {
     const { data } = await api().users.changePassword({ current_password: current, new_password: wanted });
     acceptGrant(data);
+    onDone?.();
   });
   return (
-    <Entrance title={t('password.title')} hint={t('password.hint')}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (again === wanted) save.run();
-        }}
-      >
-        <Field
-          label={t('password.current')}
-          type="password"
-          value={current}
-          onValue={setCurrent}
-          autocomplete="current-password"
-        />
-        <Field
-          label={t('password.new')}
-          type="password"
-          value={wanted}
-          onValue={setWanted}
-          autocomplete="new-password"
-          hint={t('password.rule')}
-        />
-        <Field
-          label={t('password.again')}
-          type="password"
-          value={again}
-          onValue={setAgain}
-          autocomplete="new-password"
-          error={isDifferent ? t('password.different') : undefined}
-        />
-        <Problem text={save.error} />
-        <button type="submit" class="primary" disabled={save.isBusy}>
-          {t('password.save')}
-        </button>
-      </form>
-    </Entrance>
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (again === wanted) save.run();
+      }}
+    >
+      <Field
+        label={t(onDone ? 'password.present' : 'password.current')}
+        type="password"
+        value={current}
+        onValue={setCurrent}
+        autocomplete="current-password"
+      />
+      <Field
+        label={t('password.new')}
+        type="password"
+        value={wanted}
+        onValue={setWanted}
+        autocomplete="new-password"
+        hint={t('password.rule')}
+      />
+      <Field
+        label={t('password.again')}
+        type="password"
+        value={again}
+        onValue={setAgain}
+        autocomplete="new-password"
+        error={isDifferent ? t('password.different') : undefined}
+      />
+      <Problem text={save.error} />
+      <button type="submit" class="primary" disabled={save.isBusy}>
+        {t('password.save')}
+      </button>
+    </form>
   );
 }
 
@@ -78,7 +84,14 @@ type Step =
   | { name: 'codes'; token: string; codes: string[] };
 
 /** For a user whose role needs a second factor. */
-export function SecondFactorPage() {
+export const SecondFactorPage = () => (
+  <Entrance title={t('factor.title')} hint="">
+    <SecondFactorForm />
+  </Entrance>
+);
+
+/** Sets up a second factor. @param onDone called when the user has stored the backup codes */
+export function SecondFactorForm({ onDone }: { onDone?: () => void }) {
   const [step, setStep] = useState<Step>({ name: 'password' });
   const [text, setText] = useState('');
   const next = useAction(async () => {
@@ -92,11 +105,13 @@ export function SecondFactorPage() {
       setStep({ name: 'codes', token: data.access_token, codes: data.backup_codes });
     } else {
       replaceToken(step.token, { two_factor_enabled: true, must_set_up_two_factor: false });
+      onDone?.();
     }
     setText('');
   });
   return (
-    <Entrance title={t('factor.title')} hint={t(`factor.${step.name}Hint`)}>
+    <>
+      <p>{t(onDone && step.name === 'password' ? 'factor.ownHint' : `factor.${step.name}Hint`)}</p>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -138,6 +153,6 @@ export function SecondFactorPage() {
           {t(step.name === 'codes' ? 'factor.stored' : 'factor.next')}
         </button>
       </form>
-    </Entrance>
+    </>
   );
 }

@@ -1,19 +1,38 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../../sdk/typescript/src/index.js';
 import { change, settings, type Language } from '../device/settings.js';
+import { queue, refresh } from '../queue/store.js';
 import { t, textOf } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
-import { acceptGrant, loginClient, logOut, messageOf, session } from './session.js';
+import { leave } from '../station/leave.js';
+import { ForgottenDialog } from './forgotten.js';
+import { acceptGrant, loginClient, messageOf, session } from './session.js';
 
 export function LoginPage() {
+  const [isForgotten, setIsForgotten] = useState(false);
+  const waiting = queue.value.filter(({ state }) => state === 'waiting');
+  // Before the login nothing else reads the queue.
+  useEffect(() => void refresh().catch(() => undefined), []);
   return (
     <main class="entrance">
       <div class="entrance-card">
         <p class="brand brand-large">Crossdock</p>
         <h1>{t('login.title')}</h1>
+        {waiting.length > 0 && (
+          <p class="notice" data-testid="waiting-here">
+            {t('queue.others', {
+              count: waiting.length,
+              names: [...new Set(waiting.map(({ ownerName }) => ownerName))].join(', '),
+            })}
+          </p>
+        )}
         <LoginForm />
+        <button type="button" class="quiet" onClick={() => setIsForgotten(true)}>
+          {t('forgotten.title')}
+        </button>
         <LanguageChoice />
+        {isForgotten && <ForgottenDialog username="" onClose={() => setIsForgotten(false)} />}
       </div>
     </main>
   );
@@ -38,7 +57,7 @@ export function ExpiredDialog() {
     <Dialog title={t('login.expired')}>
       <p>{t('login.expiredHint')}</p>
       <LoginForm username={session.value?.user.username ?? ''} />
-      <button type="button" class="quiet" onClick={logOut}>
+      <button type="button" class="quiet" onClick={leave}>
         {t('login.somebodyElse')}
       </button>
     </Dialog>

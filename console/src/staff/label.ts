@@ -2,12 +2,13 @@ import { settings } from '../device/settings.js';
 import { api } from '../session/session.js';
 import type { Download } from '../../../sdk/typescript/src/index.js';
 
-/** Prints a parcel's label as this station is set up. */
-export async function printLabel(packageId: string): Promise<void> {
-  const { labels } = settings.value;
-  if (labels === 'off') return;
-  const file = await api().packages.label({ package_id: packageId, format: labels });
-  if (labels === 'zpl') await saveFile(file, `label-${packageId}.zpl`);
+/** Prints a parcel's label on this device. A person who asks for it gets it although the station prints none by itself. */
+export async function printLabel(
+  packageId: string,
+  format: 'pdf' | 'zpl' = settings.value.labels === 'zpl' ? 'zpl' : 'pdf',
+): Promise<void> {
+  const file = await api().packages.label({ package_id: packageId, format });
+  if (format === 'zpl') await saveFile(file, `label-${packageId}.zpl`);
   else await printFile(file);
 }
 

@@ -5,6 +5,8 @@ import type {
   ManifestLoading,
   ManifestSummary,
 } from '../../../sdk/typescript/src/index.js';
+import { AddToFlight } from '../flights/add-to-flight.js';
+import { UnloadingBanner, useUnloading } from '../flights/unloading.js';
 import { addScan } from '../queue/add.js';
 import { expectAnswer } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
@@ -14,15 +16,15 @@ import { api, messageOf } from '../session/session.js';
 import { date, number, pounds, t, textOf } from '../texts/texts.js';
 import { useScans } from '../ui/keys.js';
 import { useLoad } from '../ui/load.js';
-import { OutcomeBanner, show } from '../ui/outcome.js';
+import { outcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Content, Empty, Heading, Table, Tag } from '../ui/parts.js';
-import { goTo, linkTo, route } from '../ui/router.js';
+import { goTo, isId, linkTo, route } from '../ui/router.js';
 import { NumberField } from './number-field.js';
 import { Code } from '../ui/code.js';
 
 export function LoadPage() {
   const { argument } = route.value;
-  return argument ? <Loading key={argument} manifestId={argument} /> : <ReadyManifests />;
+  return argument && isId(argument) ? <Loading key={argument} manifestId={argument} /> : <ReadyManifests />;
 }
 
 function ReadyManifests() {
@@ -89,7 +91,8 @@ type List = (typeof LISTS)[number];
 
 function Loading({ manifestId }: { manifestId: string }) {
   const [list, setList] = useState<List>('missing');
-  const [isUnloading, setIsUnloading] = useState(false);
+  const unloading = useUnloading();
+  const [missingHere, setMissingHere] = useState<string>();
   const loading = useLoad(
     async (signal) =>
       (await api().manifests.loading({ manifest_id: manifestId, list, limit: 100 }, { signal })).data,
@@ -97,22 +100,29 @@ function Loading({ manifestId }: { manifestId: string }) {
   );
   const reload = useRef(loading.reload);
   reload.current = loading.reload;
-  useEffect(() => onSettled(({ scan }) => isOf(manifestId, scan.request) && reload.current()), []);
+  useEffect(
+    () =>
+      onSettled(({ scan, result }) => {
+        if (!isOf(manifestId, scan.request)) return;
+        reload.current();
+        setMissingHere(result.reason === 'not_assigned' ? scan.request.scan : undefined);
+      }),
+    [],
+  );
   /** What the last scan did. The same code with another intention is no repetition. */
   const lastKind = useRef<'load' | 'unload'>('load');
-  const mark = async ({ text, isAgain }: Scan) => {
-    const kind = isUnloading ? 'unload' : 'load';
+  const mark = async (
+    { text, isAgain }: Scan,
+    kind: 'load' | 'unload' = unloading.isOn ? 'unload' : 'load',
+  ) => {
     if (isAgain && kind === lastKind.current) {
       show('wait', t('word.again'), text, text);
       return;
     }
     lastKind.current = kind;
+    unloading.end();
     try {
-      const queued = await addScan({
-        kind,
-        scan: text,
-        manifest_id: manifestId,
-      });
+      const queued = await addScan({ kind, scan: text, manifest_id: manifestId });
       expectAnswer(queued.scan_id);
       show('wait', t('word.saved'), text, text);
     } catch (error) {
@@ -130,18 +140,31 @@ function Loading({ manifestId }: { manifestId: string }) {
           {t('load.manifest')}
         </a>
       </Heading>
-      <OutcomeBanner idle={t(isUnloading ? 'load.idleOff' : 'load.idle')} />
+      {unloading.isOn && <UnloadingBanner onEnd={unloading.end} />}
+      <OutcomeBanner idle={t(unloading.isOn ? 'load.idleOff' : 'load.idle')} />
+      {missingHere && outcome.value?.subject === missingHere && (
+        <AddToFlight
+          scan={missingHere}
+          manifestId={manifestId}
+          onAdded={() => {
+            setMissingHere(undefined);
+            reload.current();
+          }}
+          onTakeOff={() => void mark({ text: missingHere, isAgain: false }, 'unload')}
+        />
+      )}
       <Content of={loading}>{(data) => <Counts counts={data.counts} />}</Content>
-      <div class="card stack" data-search>
+      <div class="card stack" data-search data-takes-keys>
         <NumberField onNumber={(text) => void mark({ text, isAgain: false })} />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isUnloading}
-            onChange={(event) => setIsUnloading(event.currentTarget.checked)}
-          />
-          {t('load.takeOff')}
-        </label>
+        <div class="actions">
+          <button
+            type="button"
+            aria-pressed={unloading.isOn}
+            onClick={unloading.isOn ? unloading.end : unloading.begin}
+          >
+            {t('load.takeOff')}
+          </button>
+        </div>
       </div>
       {loading.data && <LoadingLists data={loading.data} list={list} onList={setList} />}
       <section class="section">

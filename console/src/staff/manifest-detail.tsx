@@ -1,20 +1,19 @@
 import { useState } from 'preact/hooks';
 import type { ManifestDetail as Detail, ManifestPackage } from '../../../sdk/typescript/src/index.js';
 import type { Scan } from '../scanner/scanner.js';
-import { api, messageOf, session } from '../session/session.js';
+import { DeleteDialog, EditDialog } from '../flights/edit.js';
+import { Steps } from '../flights/steps.js';
+import { api, messageOf } from '../session/session.js';
 import { date, number, pounds, t } from '../texts/texts.js';
 import { useScans } from '../ui/keys.js';
 import { useAction, useLoad, type Loaded } from '../ui/load.js';
 import { OutcomeBanner, show } from '../ui/outcome.js';
-import { Content, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
+import { Content, Empty, Heading, Problem, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
 import { ManifestTag } from '../ui/status.js';
 import { NumberField } from './number-field.js';
 import { Code } from '../ui/code.js';
 import { Owner } from '../ui/owner.js';
-
-const STEPS = ['draft', 'ready', 'shipped', 'completed'] as const;
-type Step = (typeof STEPS)[number];
 
 export function ManifestDetail({ manifestId }: { manifestId: string }) {
   const detail = useLoad(
@@ -27,6 +26,7 @@ export function ManifestDetail({ manifestId }: { manifestId: string }) {
         <a class="button" href={linkTo('manifests')}>
           {t('manifests.all')}
         </a>
+        {detail.data && <Changes detail={detail.data} onDone={detail.reload} />}
         {detail.data?.info.status === 'ready' && (
           <a class="button primary" href={linkTo('load', manifestId)}>
             {t('manifests.load')}
@@ -34,6 +34,36 @@ export function ManifestDetail({ manifestId }: { manifestId: string }) {
         )}
       </Heading>
       <Content of={detail}>{(data) => <Manifest detail={data} loaded={detail} />}</Content>
+    </>
+  );
+}
+
+/** Changing the flight, and deleting a manifest that nobody needs. */
+function Changes({ detail, onDone }: { detail: Detail; onDone: () => void }) {
+  const [opened, setOpened] = useState<'edit' | 'delete'>();
+  const close = () => setOpened(undefined);
+  const isOpen = detail.info.status === 'draft' || detail.info.status === 'ready';
+  return (
+    <>
+      <button type="button" onClick={() => setOpened('edit')}>
+        {t('manifests.edit')}
+      </button>
+      {isOpen && (
+        <button type="button" onClick={() => setOpened('delete')}>
+          {t('manifests.delete')}
+        </button>
+      )}
+      {opened === 'edit' && (
+        <EditDialog
+          info={detail.info}
+          onClose={close}
+          onDone={() => {
+            close();
+            onDone();
+          }}
+        />
+      )}
+      {opened === 'delete' && <DeleteDialog detail={detail} onClose={close} />}
     </>
   );
 }
@@ -84,58 +114,6 @@ const Fact = ({ title, children }: { title: string; children: preact.ComponentCh
   </div>
 );
 
-/** The life of a manifest, and its next step. */
-function Steps({ detail: { info }, onDone }: { detail: Detail; onDone: () => void }) {
-  const [reason, setReason] = useState('');
-  const current = STEPS.indexOf(info.status as Step);
-  const next = STEPS[current + 1];
-  const isManager = session.value?.user.role !== 'warehouse';
-  const move = useAction(async () => {
-    if (!next) return;
-    const override = next === 'shipped' && reason.trim() ? { loading_override_reason: reason.trim() } : {};
-    await api().manifests.manage({
-      action: 'update_meta',
-      manifest_id: info.manifest_id,
-      status: next,
-      ...override,
-    });
-    onDone();
-  });
-  return (
-    <section class="card stack" aria-label={t('manifests.steps')}>
-      <ol class="steps">
-        {STEPS.map((step, index) => (
-          <li
-            key={step}
-            class={index <= current ? 'step step-done' : 'step'}
-            aria-current={index === current ? 'step' : undefined}
-          >
-            {t(`manifest.${step}`)}
-          </li>
-        ))}
-      </ol>
-      {next && <p class="muted">{t(`manifests.${next as 'ready'}Hint`)}</p>}
-      <Problem text={move.error} />
-      {move.error && next === 'shipped' && isManager && (
-        <Field
-          label={t('manifests.override')}
-          hint={t('manifests.overrideHint')}
-          value={reason}
-          maxLength={500}
-          onValue={setReason}
-        />
-      )}
-      {next && (
-        <div class="actions">
-          <button type="button" class="primary" disabled={move.isBusy} onClick={() => move.run()}>
-            {t(`manifests.to.${next as 'ready'}`)}
-          </button>
-        </div>
-      )}
-    </section>
-  );
-}
-
 /** Scanning a received parcel puts it on the manifest. */
 function AddPackages({ manifestId, onDone }: { manifestId: string; onDone: () => void }) {
   const add = async ({ text, isAgain }: Scan) => {
@@ -165,7 +143,7 @@ function AddPackages({ manifestId, onDone }: { manifestId: string; onDone: () =>
   return (
     <section class="station section">
       <OutcomeBanner idle={t('manifests.scanToAdd')} />
-      <div class="card" data-search>
+      <div class="card" data-search data-takes-keys>
         <NumberField onNumber={(text) => void add({ text, isAgain: false })} />
       </div>
     </section>

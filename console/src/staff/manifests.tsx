@@ -4,12 +4,13 @@ import { api } from '../session/session.js';
 import { date, dateTime, number, pounds, t } from '../texts/texts.js';
 import { useAction, useLoad } from '../ui/load.js';
 import { Choice, Content, Dialog, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
-import { goTo, linkTo, route } from '../ui/router.js';
+import { goTo, isId, linkTo, route } from '../ui/router.js';
 import { ManifestTag } from '../ui/status.js';
 import { ManifestDetail } from './manifest-detail.js';
 
 export function ManifestsPage() {
   const { argument } = route.value;
+  if (argument && !isId(argument)) return <Empty title={t('failure.manifest_unknown')} />;
   return argument ? <ManifestDetail key={argument} manifestId={argument} /> : <ManifestList />;
 }
 

@@ -13,6 +13,7 @@ export function NumberField({ onNumber }: { onNumber: (text: string) => void }) 
   };
   return (
     <Field
+      keys="code"
       label={t('receive.number')}
       hint={t('receive.numberHint')}
       value={text}

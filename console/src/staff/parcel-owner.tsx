@@ -1,13 +1,10 @@
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
+import { isOneParcel, type Parcel } from '../station/work.js';
 import type { TextKey } from '../texts/en.js';
 import { t, textOf } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
 import { Tag } from '../ui/parts.js';
 import type { Tone } from '../ui/tone.js';
-import type { Customer } from './customer-search.js';
-
-/** The parcel on the scale. Without a resolution, the service has not answered yet, or cannot be reached. */
-export type Parcel = { scan: string; resolution?: ScanResolution; customer?: Customer };
 
 type Claim = ScanResolution['matches']['prealerts'][number];
 type Names = {
@@ -16,10 +13,6 @@ type Names = {
   last_name: string | null;
   courier_name: string;
 };
-
-/** Whether the scan can be received: not a manifest, not a customer, and not two codes at once. */
-export const isOneParcel = ({ kind }: ScanResolution): boolean =>
-  kind !== 'manifest' && kind !== 'customer' && kind !== 'several_numbers';
 
 const nameOf = ({ user_code, first_name, last_name, courier_name }: Names): string =>
   [user_code, [first_name, last_name].filter(Boolean).join(' '), courier_name].filter(Boolean).join(' · ');

@@ -1,180 +1,254 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
-import { addScan } from '../queue/add.js';
-import { expectAnswer, printOrSay } from '../queue/answers.js';
+import { change, settings } from '../device/settings.js';
+import { printOrSay } from '../queue/answers.js';
 import { RecentScans } from '../queue/recent.js';
-import type { Scan } from '../scanner/scanner.js';
-import { api, isOffline, messageOf } from '../session/session.js';
-import { t } from '../texts/texts.js';
-import { useScans } from '../ui/keys.js';
+import type { Reading } from '../scanner/scanner.js';
+import { loadWeightQuestion } from '../station/weight-question.js';
+import { confirm, doubtText, resolve, save, setShown, takeScan, takeWeight } from '../station/receiving.js';
+import { canBeReceived, changeWork, clearParcel, work, type Parcel, type Work } from '../station/work.js';
+import { pounds, t } from '../texts/texts.js';
+import { useReadings } from '../ui/keys.js';
 import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Field, Heading } from '../ui/parts.js';
 import { CustomerSearch } from './customer-search.js';
 import { NumberField } from './number-field.js';
-import { isOneParcel, ParcelOwner, showMeaning, type Parcel } from './parcel-owner.js';
-import { NO_MEASURES, readMeasures, type Measures } from './parcel.js';
-
-const RESOLVE_MS = 4_000;
+import { ParcelOwner, showMeaning } from './parcel-owner.js';
+import { convertedPounds, isCodeText, MEASURE_NAMES, readMeasures, type MeasureName } from './parcel.js';
 
 export function ReceivePage() {
-  const [parcel, setParcel] = useState<Parcel>();
-  const [measures, setMeasures] = useState(NO_MEASURES);
-  const [wrong, setWrong] = useState<(keyof Measures)[]>([]);
+  const current = work.value;
+  const { parcel, wrong, doubt } = current;
   const form = useRef<HTMLFormElement>(null);
-  const isReceived = (parcel?.resolution?.matches.packages.length ?? 0) > 0;
-  const isParcel = !parcel?.resolution || isOneParcel(parcel.resolution);
+  const fieldOf = (name: string) => form.current?.querySelector<HTMLInputElement>(`[name=${name}]`);
 
-  /** The scan of the parcel on the scale, for answers that arrive late. */
-  const opened = useRef<string | undefined>(undefined);
-  /** The scan that came before the weight of the parcel on the scale. Scanning it again at once is no repetition. */
-  const postponed = useRef<string | undefined>(undefined);
-
-  const open = async (scan: string) => {
-    opened.current = scan;
-    setParcel({ scan });
-    setMeasures(NO_MEASURES);
-    setWrong([]);
-    show('wait', t('word.reading'), scan, scan);
-    try {
-      const { data } = await api().packages.resolveScan({ scan }, { timeoutMs: RESOLVE_MS, maxRetries: 0 });
-      // The person may have gone on to the next parcel.
-      if (opened.current !== scan) return;
-      setParcel({ scan, resolution: data });
-      showMeaning(scan, data);
-    } catch (error) {
-      if (opened.current !== scan) return;
-      if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
-      else show('bad', t('word.refused'), messageOf(error));
-    }
-  };
-  const close = () => {
-    opened.current = undefined;
-    setParcel(undefined);
-    setMeasures(NO_MEASURES);
-    setWrong([]);
-  };
-  const save = async (): Promise<boolean> => {
-    if (!parcel || isReceived || !isParcel) return true;
-    const read = readMeasures(measures);
-    if ('wrong' in read) {
-      setWrong(read.wrong);
-      show('warn', t('word.weighFirst'), t('receive.weighFirst', { scan: parcel.scan }));
-      form.current?.querySelector<HTMLInputElement>(`[name=${read.wrong[0]}]`)?.focus();
-      return false;
-    }
-    const { customer, scan } = parcel;
-    const owner = customer ? { user_code: customer.user_code, courier_id: customer.courier_id } : {};
-    try {
-      const queued = await addScan({ kind: 'receive', scan, ...read.measures, ...owner });
-      expectAnswer(queued.scan_id);
-      show('wait', t('word.saved'), scan, scan);
-    } catch (error) {
-      show('bad', t('word.notSaved'), messageOf(error));
-      return false;
-    }
-    close();
-    return true;
-  };
-  const onScan = async ({ text, isAgain }: Scan) => {
-    const isTwice = text === parcel?.scan || (isAgain && text !== postponed.current);
-    if (isTwice) {
-      show('wait', t('word.again'), text, text);
-      return;
-    }
-    const isFree = await save();
-    postponed.current = isFree ? undefined : text;
-    if (isFree) await open(text);
-  };
-
-  useScans((scan) => void onScan(scan));
-  useEffect(() => form.current?.querySelector<HTMLInputElement>('input')?.focus(), [parcel?.scan]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !parcel) return;
-    close();
-    clearOutcome();
-  };
+  useReadings((reading) => takeReading(reading, focusedMeasure()));
+  useEffect(() => showParcelAgain(), []);
+  useEffect(() => void loadWeightQuestion(), []);
+  useEffect(
+    () => form.current?.querySelector<HTMLInputElement>('input')?.focus(),
+    [parcel?.scan, parcel?.customer],
+  );
+  // What a person has typed without an objection stays unselected, so that the next key does not replace it.
+  useEffect(() => {
+    if (wrong.length > 0 || doubt) fieldOf(wrong[0] ?? 'weight')?.select();
+  }, [wrong, doubt]);
+  useEffect(() => {
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, []);
 
   return (
-    <div class="station" onKeyDown={onKeyDown}>
+    <div class="station">
       <Heading title={t('receive.title')} />
       <OutcomeBanner idle={t('receive.idle')} />
       <form
         ref={form}
         class="card stack"
+        data-takes-keys
         data-search={parcel ? undefined : true}
         onSubmit={(event) => {
           event.preventDefault();
-          if (parcel) void save();
+          submit();
         }}
       >
         {parcel ? (
           <>
             <ParcelOwner parcel={parcel} />
-            {isReceived || !isParcel ? (
-              <ReceivedParcel parcel={parcel} onClose={close} />
+            {canBeReceived(parcel) ? (
+              <OpenParcel current={current} parcel={parcel} />
             ) : (
-              <>
-                <MeasureFields measures={measures} wrong={wrong} onChange={setMeasures} />
-                {!parcel.customer && parcel.resolution && needsOwner(parcel.resolution) && (
-                  <CustomerSearch
-                    label={t('receive.customer')}
-                    onChoose={(customer) => setParcel({ ...parcel, customer })}
-                  />
-                )}
-                <div class="actions">
-                  <button type="submit" class="primary">
-                    {t('receive.save')} <kbd>Enter</kbd>
-                  </button>
-                  <button type="button" class="quiet" onClick={close}>
-                    {t('receive.drop')} <kbd>Esc</kbd>
-                  </button>
-                </div>
-              </>
+              <NothingToReceive parcel={parcel} onClose={cancel} />
             )}
           </>
         ) : (
-          <NumberField onNumber={(text) => void onScan({ text, isAgain: false })} />
+          <NumberField onNumber={(text) => void takeScan({ text, isAgain: false }, showMeaning)} />
         )}
       </form>
+      {!settings.value.isNamed && <NameStation />}
       <section class="section">
         <h2>{t('recent.title')}</h2>
-        <RecentScans kinds={['receive']} caption={t('recent.title')} />
+        <RecentScans kinds={['receive', 'hold']} caption={t('recent.title')} />
       </section>
     </div>
   );
 }
 
+/** Every scan has the name of the station, so it is asked once on each device. */
+function NameStation() {
+  const [name, setName] = useState('');
+  return (
+    <form
+      class="notice pair"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim() !== '') change({ station: name.trim(), isNamed: true });
+      }}
+    >
+      <Field
+        label={t('settings.nameStation')}
+        hint={t('settings.stationHint')}
+        value={name}
+        maxLength={40}
+        onValue={setName}
+      />
+      <div class="actions">
+        <button type="submit">{t('settings.saveName')}</button>
+      </div>
+    </form>
+  );
+}
+
+/** Measures, the owner if nobody knows it, and what can be done with the parcel. */
+function OpenParcel({ current, parcel }: { current: Work; parcel: Parcel }) {
+  const { customer, resolution } = parcel;
+  return (
+    <>
+      <MeasureFields work={current} />
+      {current.doubt && <Doubt work={current} />}
+      {!customer && resolution && needsOwner(resolution) && (
+        <CustomerSearch
+          label={t('receive.customer')}
+          onChoose={(chosen) => changeWork({ parcel: { ...parcel, customer: chosen } })}
+        />
+      )}
+      <div class="actions">
+        {!current.doubt && (
+          <button type="submit" class="primary">
+            {t('receive.save')} <kbd>Enter</kbd>
+          </button>
+        )}
+        <button type="button" onClick={() => void save({ isHeld: true })}>
+          {t('receive.hold')}
+        </button>
+        {customer && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() =>
+              changeWork({ parcel: { scan: parcel.scan, ...(resolution ? { resolution } : {}) } })
+            }
+          >
+            {t('receive.otherCustomer')}
+          </button>
+        )}
+        <button type="button" class="quiet" onClick={cancel}>
+          {t('receive.drop')} <kbd>Esc</kbd>
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** A weight that is not plausible is stored only when the person says that it is right. */
+function Doubt({ work: { doubt, measures } }: { work: Work }) {
+  const read = readMeasures(measures);
+  if (!doubt || 'wrong' in read) return null;
+  const { weight } = read.measures;
+  return (
+    <div class="question" role="alert" data-testid="doubt">
+      <p>{doubtText(doubt, weight)}</p>
+      <div class="actions">
+        <button type="button" onClick={() => void confirm()}>
+          {t('doubt.yes', { weight: pounds(weight) })} <kbd>Alt Y</kbd>
+        </button>
+        {doubt === 'barcode' && (
+          <button type="button" class="quiet" onClick={() => takeCode(measures.weight)}>
+            {t('doubt.isCode')}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What a scanner or a scale sent. */
+function takeReading(reading: Reading, field: MeasureName): void {
+  if (reading.kind === 'scan') void takeScan(reading.scan, showMeaning);
+  else if (reading.kind === 'weight') takeWeight(reading.text, field, reading.isSubmitted);
+  else {
+    changeWork({ measures: { ...work.value.measures, weight: '' } });
+    show('bad', t('word.scanAgain'), t('receive.scanAgain'));
+  }
+}
+
+function focusedMeasure(): MeasureName {
+  const name = document.activeElement instanceof HTMLInputElement ? document.activeElement.name : '';
+  return MEASURE_NAMES.find((each) => each === name) ?? 'weight';
+}
+
+/** A code in the field of the weight came from a scanner that was too slow to be noticed. */
+function submit(): void {
+  const { parcel, measures } = work.value;
+  if (!parcel) return;
+  if (isCodeText(measures.weight)) takeCode(measures.weight);
+  else void save();
+}
+
+function takeCode(text: string): void {
+  changeWork({ measures: { ...work.value.measures, weight: '' }, doubt: undefined });
+  void takeScan({ text: text.trim(), isAgain: false }, showMeaning);
+}
+
+/** Drops the parcel on the scale, and says that it was not stored, unless there was nothing to receive. */
+function cancel(): void {
+  const { parcel } = work.value;
+  clearParcel();
+  if (!parcel || !canBeReceived(parcel)) clearOutcome();
+  else show('warn', t('word.cancelled'), t('receive.cancelled', { scan: parcel.scan }));
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (document.querySelector('dialog[open]') || !work.value.parcel) return;
+  if (event.key === 'Escape' && !event.defaultPrevented) cancel();
+  if (event.altKey && event.code === 'KeyY' && work.value.doubt) {
+    event.preventDefault();
+    void confirm();
+  }
+}
+
+/** The parcel waited while another page was open. */
+function showParcelAgain(): () => void {
+  setShown(() => true);
+  const { parcel, doubt } = work.value;
+  if (parcel && !doubt) {
+    if (parcel.resolution) showMeaning(parcel.scan, parcel.resolution);
+    else void resolve(parcel.scan, showMeaning);
+  }
+  return () => setShown(() => false);
+}
+
 const needsOwner = ({ matches, next }: ScanResolution) =>
   matches.prealerts.length === 0 || next === 'unknown';
 
-function MeasureFields({
-  measures,
-  wrong,
-  onChange,
-}: {
-  measures: Measures;
-  wrong: (keyof Measures)[];
-  onChange: (measures: Measures) => void;
-}) {
+function MeasureFields({ work: { measures, wrong } }: { work: Work }) {
+  const converted = convertedPounds(measures.weight);
   return (
     <div class="measures">
-      {(['weight', 'length', 'width', 'height'] as const).map((name) => (
+      {MEASURE_NAMES.map((name) => (
         <Field
           key={name}
           name={name}
+          keys="measure"
           label={t(`receive.${name}`)}
           value={measures[name]}
           inputMode="decimal"
-          error={wrong.includes(name) ? t(`receive.${name}Wrong`) : undefined}
-          onValue={(value) => onChange({ ...measures, [name]: value })}
+          hint={name === 'weight' && converted !== undefined ? `= ${pounds(converted)}` : undefined}
+          error={wrong.includes(name) ? wrongText(name, measures[name]) : undefined}
+          onValue={(value) =>
+            changeWork({ measures: { ...work.value.measures, [name]: value }, doubt: undefined })
+          }
         />
       ))}
     </div>
   );
 }
 
-function ReceivedParcel({ parcel, onClose }: { parcel: Parcel; onClose: () => void }) {
+const wrongText = (name: MeasureName, text: string): string =>
+  t(name === 'weight' && /[.,]\d{4,}$/.test(text.trim()) ? 'receive.weightDecimals' : `receive.${name}Wrong`);
+
+/** A parcel that was received before, or a scan that is no parcel. */
+function NothingToReceive({ parcel, onClose }: { parcel: Parcel; onClose: () => void }) {
   const [found] = parcel.resolution?.matches.packages ?? [];
   return (
     <div class="actions">

@@ -4,8 +4,9 @@ import { change, settings, type LabelMode } from '../device/settings.js';
 import { countQueue } from '../queue/scans.js';
 import { queue } from '../queue/store.js';
 import { LanguageChoice } from '../session/login.js';
-import { logOut } from '../session/session.js';
+import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
+import { PasswordForm, SecondFactorForm } from '../session/first-login.js';
 import { Choice, Dialog, Field } from './parts.js';
 
 type Props = { user: LoggedInUser; onHelp: () => void };
@@ -13,6 +14,12 @@ type Props = { user: LoggedInUser; onHelp: () => void };
 /** The user, the settings of this device, help and logging out. */
 export function AccountMenu({ user, onHelp }: Props) {
   const [isOpen, setIsOpen] = useState(false);
+  const [form, setForm] = useState<'password' | 'factor'>();
+  const open = (wanted: 'password' | 'factor') => {
+    setIsOpen(false);
+    setForm(wanted);
+  };
+  const close = () => setForm(undefined);
   const { waiting } = countQueue(queue.value, user.id);
   return (
     <>
@@ -30,6 +37,16 @@ export function AccountMenu({ user, onHelp }: Props) {
             {user.role !== 'courier' && <StationSettings />}
             {waiting > 0 && <p class="notice">{t('queue.logoutHint', { count: waiting })}</p>}
             <div class="actions">
+              <button type="button" onClick={() => open('password')}>
+                {t('menu.password')}
+              </button>
+              {!user.two_factor_enabled && (
+                <button type="button" onClick={() => open('factor')}>
+                  {t('factor.title')}
+                </button>
+              )}
+            </div>
+            <div class="actions">
               <button
                 type="button"
                 onClick={() => {
@@ -37,13 +54,29 @@ export function AccountMenu({ user, onHelp }: Props) {
                   onHelp();
                 }}
               >
-                {t('help.title')} <kbd>?</kbd>
+                {t('help.title')} <kbd>F1</kbd>
               </button>
-              <button type="button" onClick={logOut}>
+              <button
+                type="button"
+                onClick={() => {
+                  setIsOpen(false);
+                  leave();
+                }}
+              >
                 {t('menu.logout')}
               </button>
             </div>
           </div>
+        </Dialog>
+      )}
+      {form === 'password' && (
+        <Dialog title={t('menu.password')} onClose={close}>
+          <PasswordForm onDone={close} />
+        </Dialog>
+      )}
+      {form === 'factor' && (
+        <Dialog title={t('factor.title')} onClose={close}>
+          <SecondFactorForm onDone={close} />
         </Dialog>
       )}
     </>
@@ -59,7 +92,7 @@ function StationSettings() {
         hint={t('settings.stationHint')}
         value={station}
         maxLength={40}
-        onValue={(value) => change({ station: value })}
+        onValue={(value) => change({ station: value, isNamed: value.trim() !== '' })}
       />
       <Choice
         label={t('settings.labels')}
@@ -67,6 +100,8 @@ function StationSettings() {
         // The options are these values.
         onValue={(value) => change({ labels: value as LabelMode })}
         options={[
+          ['auto', t('settings.labelsAuto')],
+          ['queue', t('settings.labelsQueue')],
           ['pdf', t('settings.labelsPdf')],
           ['zpl', t('settings.labelsZpl')],
           ['off', t('settings.labelsOff')],

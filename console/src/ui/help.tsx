@@ -7,10 +7,12 @@ type Props = { pages: PageInfo[]; onClose: () => void };
 export function HelpDialog({ pages, onClose }: Props) {
   const keys: [keys: string, text: string][] = [
     ...pages.map(({ title }, index): [string, string] => [`Alt ${index + 1}`, t(title)]),
-    ['/', t('help.search')],
+    ['Alt S', t('help.search')],
     ['Enter', t('help.enter')],
     ['Esc', t('help.escape')],
-    ['?', t('help.help')],
+    ['F2', t('help.correct')],
+    ['Alt Y', t('help.confirm')],
+    ['F1', t('help.help')],
   ];
   return (
     <Dialog title={t('help.title')} onClose={onClose}>
@@ -25,6 +27,7 @@ export function HelpDialog({ pages, onClose }: Props) {
         ))}
       </dl>
       <p>{t('help.scanner')}</p>
+      <p>{t('help.scale')}</p>
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, PartialInputHTMLAttributes, TargetedInputEvent } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Place } from '../scanner/chain.js';
 import { t } from '../texts/texts.js';
 import type { Loaded } from './load.js';
 
@@ -12,6 +13,14 @@ export function Heading({ title, children }: { title: string; children?: Compone
   );
 }
 
+export type Combobox = {
+  role: 'combobox';
+  'aria-expanded': boolean;
+  'aria-controls': string;
+  'aria-autocomplete': 'list';
+  'aria-activedescendant'?: string;
+};
+
 type FieldProps = {
   label: string;
   value: string;
@@ -19,13 +28,27 @@ type FieldProps = {
   hint?: string | undefined;
   error?: string | undefined;
   type?: 'text' | 'password' | 'date';
+  /** What the field is for, if a device may fill it. */
+  keys?: Place;
+  /** For a field with a list of choices. */
+  combobox?: Combobox;
 } & Pick<
   PartialInputHTMLAttributes<HTMLInputElement>,
   'autocomplete' | 'disabled' | 'inputMode' | 'maxLength' | 'name' | 'onKeyDown' | 'ref' | 'required'
 >;
 
 /** A text field with its label. Numbers use it too, so that every field can be restored after a scan. */
-export function Field({ label, value, onValue, hint, error, type = 'text', ...input }: FieldProps) {
+export function Field({
+  label,
+  value,
+  onValue,
+  hint,
+  error,
+  type = 'text',
+  keys,
+  combobox,
+  ...input
+}: FieldProps) {
   const id = useId();
   const note = error ?? hint;
   const attributes = {
@@ -33,6 +56,7 @@ export function Field({ label, value, onValue, hint, error, type = 'text', ...in
     autocomplete: 'off' as const,
     spellcheck: false,
     ...input,
+    'data-keys': keys,
     value,
     'aria-invalid': error ? true : undefined,
     'aria-describedby': note ? `${id}-note` : undefined,
@@ -47,7 +71,7 @@ export function Field({ label, value, onValue, hint, error, type = 'text', ...in
       ) : type === 'date' ? (
         <input {...attributes} type="date" />
       ) : (
-        <input {...attributes} type="text" />
+        <input {...attributes} {...combobox} type="text" />
       )}
       {note && (
         <span id={`${id}-note`} class={error ? 'field-error' : 'field-hint'}>
@@ -184,11 +208,17 @@ export const Tag = ({ tint = 'plain', children }: { tint?: Tint; children: Compo
 
 type DialogProps = { title: string; onClose?: () => void; children: ComponentChildren };
 
-/** A modal dialog. Without `onClose` it stays until its task is done. */
+/** A modal dialog. Without `onClose` it stays until its task is done. The focus begins in its first field. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    const find = (selector: string) => dialog.current?.querySelector<HTMLElement>(selector);
+    const first = FIRST.map(find).find((found) => found);
+    // A field that took the focus itself keeps it.
+    if (!dialog.current?.querySelector(':focus:not([data-close])')) first?.focus();
+  }, []);
   return (
     <dialog
       ref={dialog}
@@ -201,7 +231,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       <div class="heading">
         <h2 id={id}>{title}</h2>
         {onClose && (
-          <button type="button" class="quiet" onClick={onClose}>
+          <button type="button" class="quiet" data-close onClick={onClose}>
             {t('common.close')}
           </button>
         )}
@@ -210,3 +240,6 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     </dialog>
   );
 }
+
+/** Where the focus of a dialog begins: where it says so, in its first field, or on Close. */
+const FIRST = ['.dialog-first', 'input:not([disabled]), select, textarea', '[data-close]'];

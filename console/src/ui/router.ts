@@ -17,3 +17,6 @@ export const linkTo = (page: string, argument?: string) => `#/${page}${argument 
 export function goTo(page: string, argument?: string): void {
   location.hash = linkTo(page, argument);
 }
+
+/** Whether an argument of an address can be the id of a record. */
+export const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -4494,6 +4494,7 @@ export const WarehouseScalarFieldEnum = {
   phone: 'phone',
   email: 'email',
   loadingGate: 'loadingGate',
+  weightQuestionLb: 'weightQuestionLb',
   createdAt: 'createdAt'
 } as const
 

@@ -408,6 +408,7 @@ export const WarehouseScalarFieldEnum = {
   phone: 'phone',
   email: 'email',
   loadingGate: 'loadingGate',
+  weightQuestionLb: 'weightQuestionLb',
   createdAt: 'createdAt'
 } as const
 

@@ -20,8 +20,18 @@ export type WarehouseModel = runtime.Types.Result.DefaultSelection<Prisma.$Wareh
 
 export type AggregateWarehouse = {
   _count: WarehouseCountAggregateOutputType | null
+  _avg: WarehouseAvgAggregateOutputType | null
+  _sum: WarehouseSumAggregateOutputType | null
   _min: WarehouseMinAggregateOutputType | null
   _max: WarehouseMaxAggregateOutputType | null
+}
+
+export type WarehouseAvgAggregateOutputType = {
+  weightQuestionLb: number | null
+}
+
+export type WarehouseSumAggregateOutputType = {
+  weightQuestionLb: number | null
 }
 
 export type WarehouseMinAggregateOutputType = {
@@ -35,6 +45,7 @@ export type WarehouseMinAggregateOutputType = {
   phone: string | null
   email: string | null
   loadingGate: boolean | null
+  weightQuestionLb: number | null
   createdAt: Date | null
 }
 
@@ -49,6 +60,7 @@ export type WarehouseMaxAggregateOutputType = {
   phone: string | null
   email: string | null
   loadingGate: boolean | null
+  weightQuestionLb: number | null
   createdAt: Date | null
 }
 
@@ -63,10 +75,19 @@ export type WarehouseCountAggregateOutputType = {
   phone: number
   email: number
   loadingGate: number
+  weightQuestionLb: number
   createdAt: number
   _all: number
 }
 
+
+export type WarehouseAvgAggregateInputType = {
+  weightQuestionLb?: true
+}
+
+export type WarehouseSumAggregateInputType = {
+  weightQuestionLb?: true
+}
 
 export type WarehouseMinAggregateInputType = {
   tenantId?: true
@@ -79,6 +100,7 @@ export type WarehouseMinAggregateInputType = {
   phone?: true
   email?: true
   loadingGate?: true
+  weightQuestionLb?: true
   createdAt?: true
 }
 
@@ -93,6 +115,7 @@ export type WarehouseMaxAggregateInputType = {
   phone?: true
   email?: true
   loadingGate?: true
+  weightQuestionLb?: true
   createdAt?: true
 }
 
@@ -107,6 +130,7 @@ export type WarehouseCountAggregateInputType = {
   phone?: true
   email?: true
   loadingGate?: true
+  weightQuestionLb?: true
   createdAt?: true
   _all?: true
 }
@@ -149,6 +173,18 @@ export type WarehouseAggregateArgs<ExtArgs extends runtime.Types.Extensions.Inte
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: WarehouseAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: WarehouseSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: WarehouseMinAggregateInputType
@@ -179,6 +215,8 @@ export type WarehouseGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number
   skip?: number
   _count?: WarehouseCountAggregateInputType | true
+  _avg?: WarehouseAvgAggregateInputType
+  _sum?: WarehouseSumAggregateInputType
   _min?: WarehouseMinAggregateInputType
   _max?: WarehouseMaxAggregateInputType
 }
@@ -194,8 +232,11 @@ export type WarehouseGroupByOutputType = {
   phone: string | null
   email: string | null
   loadingGate: boolean
+  weightQuestionLb: number
   createdAt: Date
   _count: WarehouseCountAggregateOutputType | null
+  _avg: WarehouseAvgAggregateOutputType | null
+  _sum: WarehouseSumAggregateOutputType | null
   _min: WarehouseMinAggregateOutputType | null
   _max: WarehouseMaxAggregateOutputType | null
 }
@@ -229,6 +270,7 @@ export type WarehouseWhereInput = {
   phone?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   loadingGate?: Prisma.BoolFilter<"Warehouse"> | boolean
+  weightQuestionLb?: Prisma.IntFilter<"Warehouse"> | number
   createdAt?: Prisma.DateTimeFilter<"Warehouse"> | Date | string
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
   packages?: Prisma.PackageListRelationFilter
@@ -246,6 +288,7 @@ export type WarehouseOrderByWithRelationInput = {
   phone?: Prisma.SortOrderInput | Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
   loadingGate?: Prisma.SortOrder
+  weightQuestionLb?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   tenant?: Prisma.TenantOrderByWithRelationInput
   packages?: Prisma.PackageOrderByRelationAggregateInput
@@ -268,6 +311,7 @@ export type WarehouseWhereUniqueInput = Prisma.AtLeast<{
   phone?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   loadingGate?: Prisma.BoolFilter<"Warehouse"> | boolean
+  weightQuestionLb?: Prisma.IntFilter<"Warehouse"> | number
   createdAt?: Prisma.DateTimeFilter<"Warehouse"> | Date | string
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput>
   packages?: Prisma.PackageListRelationFilter
@@ -285,10 +329,13 @@ export type WarehouseOrderByWithAggregationInput = {
   phone?: Prisma.SortOrderInput | Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
   loadingGate?: Prisma.SortOrder
+  weightQuestionLb?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.WarehouseCountOrderByAggregateInput
+  _avg?: Prisma.WarehouseAvgOrderByAggregateInput
   _max?: Prisma.WarehouseMaxOrderByAggregateInput
   _min?: Prisma.WarehouseMinOrderByAggregateInput
+  _sum?: Prisma.WarehouseSumOrderByAggregateInput
 }
 
 export type WarehouseScalarWhereWithAggregatesInput = {
@@ -305,6 +352,7 @@ export type WarehouseScalarWhereWithAggregatesInput = {
   phone?: Prisma.StringNullableWithAggregatesFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableWithAggregatesFilter<"Warehouse"> | string | null
   loadingGate?: Prisma.BoolWithAggregatesFilter<"Warehouse"> | boolean
+  weightQuestionLb?: Prisma.IntWithAggregatesFilter<"Warehouse"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Warehouse"> | Date | string
 }
 
@@ -318,6 +366,7 @@ export type WarehouseCreateInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   tenant: Prisma.TenantCreateNestedOneWithoutWarehousesInput
   packages?: Prisma.PackageCreateNestedManyWithoutWarehouseInput
@@ -335,6 +384,7 @@ export type WarehouseUncheckedCreateInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutWarehouseInput
   manifests?: Prisma.ManifestUncheckedCreateNestedManyWithoutWarehouseInput
@@ -350,6 +400,7 @@ export type WarehouseUpdateInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tenant?: Prisma.TenantUpdateOneRequiredWithoutWarehousesNestedInput
   packages?: Prisma.PackageUpdateManyWithoutWarehouseNestedInput
@@ -367,6 +418,7 @@ export type WarehouseUncheckedUpdateInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutWarehouseNestedInput
   manifests?: Prisma.ManifestUncheckedUpdateManyWithoutWarehouseNestedInput
@@ -383,6 +435,7 @@ export type WarehouseCreateManyInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
 }
 
@@ -396,6 +449,7 @@ export type WarehouseUpdateManyMutationInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -410,6 +464,7 @@ export type WarehouseUncheckedUpdateManyInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -444,7 +499,12 @@ export type WarehouseCountOrderByAggregateInput = {
   phone?: Prisma.SortOrder
   email?: Prisma.SortOrder
   loadingGate?: Prisma.SortOrder
+  weightQuestionLb?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+}
+
+export type WarehouseAvgOrderByAggregateInput = {
+  weightQuestionLb?: Prisma.SortOrder
 }
 
 export type WarehouseMaxOrderByAggregateInput = {
@@ -458,6 +518,7 @@ export type WarehouseMaxOrderByAggregateInput = {
   phone?: Prisma.SortOrder
   email?: Prisma.SortOrder
   loadingGate?: Prisma.SortOrder
+  weightQuestionLb?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -472,7 +533,12 @@ export type WarehouseMinOrderByAggregateInput = {
   phone?: Prisma.SortOrder
   email?: Prisma.SortOrder
   loadingGate?: Prisma.SortOrder
+  weightQuestionLb?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+}
+
+export type WarehouseSumOrderByAggregateInput = {
+  weightQuestionLb?: Prisma.SortOrder
 }
 
 export type WarehouseScalarRelationFilter = {
@@ -560,6 +626,7 @@ export type WarehouseCreateWithoutTenantInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   packages?: Prisma.PackageCreateNestedManyWithoutWarehouseInput
   manifests?: Prisma.ManifestCreateNestedManyWithoutWarehouseInput
@@ -575,6 +642,7 @@ export type WarehouseUncheckedCreateWithoutTenantInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutWarehouseInput
   manifests?: Prisma.ManifestUncheckedCreateNestedManyWithoutWarehouseInput
@@ -620,6 +688,7 @@ export type WarehouseScalarWhereInput = {
   phone?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   email?: Prisma.StringNullableFilter<"Warehouse"> | string | null
   loadingGate?: Prisma.BoolFilter<"Warehouse"> | boolean
+  weightQuestionLb?: Prisma.IntFilter<"Warehouse"> | number
   createdAt?: Prisma.DateTimeFilter<"Warehouse"> | Date | string
 }
 
@@ -633,6 +702,7 @@ export type WarehouseCreateWithoutPackagesInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   tenant: Prisma.TenantCreateNestedOneWithoutWarehousesInput
   manifests?: Prisma.ManifestCreateNestedManyWithoutWarehouseInput
@@ -649,6 +719,7 @@ export type WarehouseUncheckedCreateWithoutPackagesInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   manifests?: Prisma.ManifestUncheckedCreateNestedManyWithoutWarehouseInput
 }
@@ -679,6 +750,7 @@ export type WarehouseUpdateWithoutPackagesInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tenant?: Prisma.TenantUpdateOneRequiredWithoutWarehousesNestedInput
   manifests?: Prisma.ManifestUpdateManyWithoutWarehouseNestedInput
@@ -695,6 +767,7 @@ export type WarehouseUncheckedUpdateWithoutPackagesInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   manifests?: Prisma.ManifestUncheckedUpdateManyWithoutWarehouseNestedInput
 }
@@ -709,6 +782,7 @@ export type WarehouseCreateWithoutManifestsInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   tenant: Prisma.TenantCreateNestedOneWithoutWarehousesInput
   packages?: Prisma.PackageCreateNestedManyWithoutWarehouseInput
@@ -725,6 +799,7 @@ export type WarehouseUncheckedCreateWithoutManifestsInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutWarehouseInput
 }
@@ -755,6 +830,7 @@ export type WarehouseUpdateWithoutManifestsInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   tenant?: Prisma.TenantUpdateOneRequiredWithoutWarehousesNestedInput
   packages?: Prisma.PackageUpdateManyWithoutWarehouseNestedInput
@@ -771,6 +847,7 @@ export type WarehouseUncheckedUpdateWithoutManifestsInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutWarehouseNestedInput
 }
@@ -785,6 +862,7 @@ export type WarehouseCreateManyTenantInput = {
   phone?: string | null
   email?: string | null
   loadingGate?: boolean
+  weightQuestionLb?: number
   createdAt?: Date | string
 }
 
@@ -798,6 +876,7 @@ export type WarehouseUpdateWithoutTenantInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUpdateManyWithoutWarehouseNestedInput
   manifests?: Prisma.ManifestUpdateManyWithoutWarehouseNestedInput
@@ -813,6 +892,7 @@ export type WarehouseUncheckedUpdateWithoutTenantInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   packages?: Prisma.PackageUncheckedUpdateManyWithoutWarehouseNestedInput
   manifests?: Prisma.ManifestUncheckedUpdateManyWithoutWarehouseNestedInput
@@ -828,6 +908,7 @@ export type WarehouseUncheckedUpdateManyWithoutTenantInput = {
   phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   loadingGate?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  weightQuestionLb?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -882,6 +963,7 @@ export type WarehouseSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   phone?: boolean
   email?: boolean
   loadingGate?: boolean
+  weightQuestionLb?: boolean
   createdAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   packages?: boolean | Prisma.Warehouse$packagesArgs<ExtArgs>
@@ -900,6 +982,7 @@ export type WarehouseSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   phone?: boolean
   email?: boolean
   loadingGate?: boolean
+  weightQuestionLb?: boolean
   createdAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["warehouse"]>
@@ -915,6 +998,7 @@ export type WarehouseSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   phone?: boolean
   email?: boolean
   loadingGate?: boolean
+  weightQuestionLb?: boolean
   createdAt?: boolean
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["warehouse"]>
@@ -930,10 +1014,11 @@ export type WarehouseSelectScalar = {
   phone?: boolean
   email?: boolean
   loadingGate?: boolean
+  weightQuestionLb?: boolean
   createdAt?: boolean
 }
 
-export type WarehouseOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "isPrimary" | "address" | "city" | "country" | "phone" | "email" | "loadingGate" | "createdAt", ExtArgs["result"]["warehouse"]>
+export type WarehouseOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "isPrimary" | "address" | "city" | "country" | "phone" | "email" | "loadingGate" | "weightQuestionLb" | "createdAt", ExtArgs["result"]["warehouse"]>
 export type WarehouseInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs>
   packages?: boolean | Prisma.Warehouse$packagesArgs<ExtArgs>
@@ -968,6 +1053,10 @@ export type $WarehousePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * Whether its manifests can be shipped only when they are loaded completely.
      */
     loadingGate: boolean
+    /**
+     * Weight in lb above which stations ask before they store a parcel.
+     */
+    weightQuestionLb: number
     createdAt: Date
   }, ExtArgs["result"]["warehouse"]>
   composites: {}
@@ -1405,6 +1494,7 @@ export interface WarehouseFieldRefs {
   readonly phone: Prisma.FieldRef<"Warehouse", 'String'>
   readonly email: Prisma.FieldRef<"Warehouse", 'String'>
   readonly loadingGate: Prisma.FieldRef<"Warehouse", 'Boolean'>
+  readonly weightQuestionLb: Prisma.FieldRef<"Warehouse", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Warehouse", 'DateTime'>
 }
     

@@ -101,7 +101,7 @@ const INVENTORY: Record<string, Table> = {
   'public.carriers': { keep: 'tenant_id id', knownName: 'name' },
   'public.airlines': { keep: 'tenant_id', code: 'prefix', knownName: 'name' },
   'public.warehouses': {
-    keep: 'tenant_id id is_primary loading_gate created_at',
+    keep: 'tenant_id id is_primary loading_gate weight_question_lb created_at',
     text: 'name address city country phone',
     email: 'email',
   },

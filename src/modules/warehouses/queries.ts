@@ -12,7 +12,7 @@ export type WarehouseFields = Omit<WarehouseRow, 'id' | 'isPrimary' | 'createdAt
 
 const COLUMNS = raw(
   `w.id, w.name, w.address, w.city, w.country, w.phone, w.email, w.is_primary as "isPrimary",
-  w.loading_gate as "loadingGate", w.created_at as "createdAt"`,
+  w.loading_gate as "loadingGate", w.weight_question_lb as "weightQuestionLb", w.created_at as "createdAt"`,
 );
 
 /** SQL, so that page and count take one round trip. A tenant has a handful of warehouses. */

@@ -13,6 +13,7 @@ export function viewWarehouse(row: WarehouseRow): DataOf<'manageWarehouses'> {
     email: row.email,
     is_primary: row.isPrimary,
     loading_gate: row.loadingGate,
+    weight_question_lb: row.weightQuestionLb,
     created_at: formatDateTime(row.createdAt),
   };
 }

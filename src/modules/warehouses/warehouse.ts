@@ -13,10 +13,13 @@ import {
   type WarehouseRow,
 } from './queries.js';
 
-type TextField = Exclude<keyof WarehouseFields, 'loadingGate'>;
+type TextField = Exclude<keyof WarehouseFields, 'loadingGate' | 'weightQuestionLb'>;
 
 /** The fields of a warehouse in a request body. */
-export type SentFields = { [Name in TextField]?: string } & { loading_gate?: boolean };
+export type SentFields = { [Name in TextField]?: string } & {
+  loading_gate?: boolean;
+  weight_question_lb?: number;
+};
 
 const OPTIONAL = ['address', 'city', 'country', 'phone', 'email'] as const;
 
@@ -104,11 +107,17 @@ export async function deleteWarehouse(ctx: UserContext, id: string): Promise<War
   });
 }
 
-const CHANGEABLE = ['name', ...OPTIONAL, 'loadingGate'] as const;
+const CHANGEABLE = ['name', ...OPTIONAL, 'loadingGate', 'weightQuestionLb'] as const;
+
+/** Their names in the database where they differ. */
+const COLUMN_NAMES: Partial<Record<keyof WarehouseFields, string>> = {
+  loadingGate: 'loading_gate',
+  weightQuestionLb: 'weight_question_lb',
+};
 
 /** Returns fields under the names of their columns, for the audit trail. */
 const pickColumns = (fields: WarehouseFields, names: readonly (keyof WarehouseFields)[]) =>
-  Object.fromEntries(names.map((name) => [name === 'loadingGate' ? 'loading_gate' : name, fields[name]]));
+  Object.fromEntries(names.map((name) => [COLUMN_NAMES[name] ?? name, fields[name]]));
 
 const NOTHING = {
   address: null,
@@ -117,13 +126,16 @@ const NOTHING = {
   phone: null,
   email: null,
   loadingGate: false,
+  weightQuestionLb: 150,
 };
 
 /** Returns the stored fields, overwritten by the sent ones. A blank text clears an optional field. The contract rejects a blank name. */
 function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
   const { address, city, country, phone, email } = stored;
   const loadingGate = sent.loading_gate ?? stored.loadingGate;
-  const merged = { name: sent.name ?? stored.name, address, city, country, phone, email, loadingGate };
+  const weightQuestionLb = sent.weight_question_lb ?? stored.weightQuestionLb;
+  const name = sent.name ?? stored.name;
+  const merged = { name, address, city, country, phone, email, loadingGate, weightQuestionLb };
   for (const name of OPTIONAL) if (sent[name] !== undefined) merged[name] = textOrNull(sent[name]);
   return merged;
 }

@@ -11,6 +11,7 @@ import {
   type HandlerResult,
 } from './replies/responses.js';
 import { bodyBytesOf } from './bodies/body-limits.js';
+import { respondToPerson } from './documents/pages-for-people.js';
 import { DOCUMENT_METHODS, toDocumentResponse } from './documents/static-documents.js';
 import { sendError } from './replies/error-handler.js';
 import { sentMediaType } from './bodies/forms.js';
@@ -106,7 +107,8 @@ function makeNotFoundHandler(documents: string[]) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?')[0] ?? '';
     const methods = templates.find(({ pattern }) => pattern.test(path))?.methods;
-    if (!methods) return sendError(new ApiError('route_not_found'), request, reply);
+    if (!methods)
+      return respondToPerson(request, reply) ?? sendError(new ApiError('route_not_found'), request, reply);
     const supported = methods.join(', ');
     void reply.header('allow', supported);
     return sendError(new ApiError('method_not_allowed', { args: { methods: supported } }), request, reply);

@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { findProgram } from '../harness/programs.js';
 
-export { scan, type } from '../../../scripts/bench-console/keys.js';
+export { pressTimed, scan, type, untilLastKey } from '../../../scripts/bench-console/keys.js';
 
 const require = createRequire(join(projectRoot, 'package.json'));
 

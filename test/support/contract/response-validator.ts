@@ -44,10 +44,11 @@ export function validateResponses(
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const operationId = request.operation?.id ?? '';
     const { statusCode: status } = reply;
-    const isDocumentation = operationId === '' && status < 400;
-    if (isDocumentation) return payload;
-    const text = textOf(payload, reply.getHeader('content-encoding'));
     const header = (name: string) => reply.getHeader(name)?.toString();
+    // The contract describes no pages for people, and the operations return none.
+    const isPage = operationId === '' && (status < 400 || typeIn(header('content-type')) === 'text/html');
+    if (isPage) return payload;
+    const text = textOf(payload, reply.getHeader('content-encoding'));
     const headerNames = Object.keys(reply.getHeaders());
     onReply({
       operationId,

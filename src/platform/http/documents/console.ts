@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -8,6 +9,8 @@ import { DOCUMENT_METHODS, makeDocument, toDocumentResponse } from './static-doc
 
 const BUILT = join(projectRoot, 'dist', 'console');
 const ASSETS = '/console/assets/';
+/** The service worker. Its own folder would limit it to addresses below /console/, without the page itself. */
+const WORKER = '/console/worker.js';
 
 const MEDIA_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -24,6 +27,7 @@ const POLICY = [
   "font-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
+  "worker-src 'self'",
   'frame-src blob:',
   "base-uri 'none'",
   "form-action 'none'",
@@ -47,6 +51,7 @@ export async function registerConsole(app: FastifyInstance): Promise<string[]> {
       url,
       handler: async (request, reply) => {
         const response = await toDocumentResponse(document, request.headers, caching);
+        if (url === WORKER) void reply.header('service-worker-allowed', '/console');
         return sendHttpResponse(reply.header('content-security-policy', POLICY), response);
       },
     });
@@ -56,15 +61,24 @@ export async function registerConsole(app: FastifyInstance): Promise<string[]> {
 
 async function readDocuments(): Promise<Map<string, StaticDocument>> {
   const page = await readDocument(join(BUILT, 'index.html'));
-  const names = await readdir(join(BUILT, 'assets'));
+  const names = (await readdir(join(BUILT, 'assets'))).filter((name) => !name.endsWith(COMPRESSED));
   const assets = await Promise.all(
     names.map(async (name) => [ASSETS + name, await readDocument(join(BUILT, 'assets', name))] as const),
   );
-  return new Map([['/console', page], ['/console/', page], ...assets]);
+  const worker = await readDocument(join(BUILT, 'worker.js'));
+  return new Map([['/console', page], ['/console/', page], [WORKER, worker], ...assets]);
 }
 
 async function readDocument(file: string): Promise<StaticDocument> {
   const mediaType = MEDIA_TYPES[extname(file)];
   if (mediaType === undefined) throw new Error(`The console has no media type for ${file}.`);
-  return makeDocument(mediaType, await readFile(file));
+  const isCompressed = existsSync(file + COMPRESSED);
+  return makeDocument(
+    mediaType,
+    await readFile(file),
+    isCompressed ? await readFile(file + COMPRESSED) : undefined,
+  );
 }
+
+/** The build compresses the scripts and styles with the best quality, which takes seconds. */
+const COMPRESSED = '.br';

@@ -25,10 +25,12 @@ const shared = new WeakSet<Buffer>();
 /** Returns whether all responses with this buffer share its memory. */
 export const isShared = (bytes: Buffer): boolean => shared.has(bytes);
 
-export function makeDocument(mediaType: string, bytes: Buffer): StaticDocument {
+/** @param brotli the same bytes, compressed when the document was built */
+export function makeDocument(mediaType: string, bytes: Buffer, brotli?: Buffer): StaticDocument {
   shared.add(bytes);
   let hash: string | undefined;
   const compressed = new Map<Encoding, Promise<Buffer>>();
+  if (brotli) compressed.set('br', Promise.resolve(share(brotli)));
   return {
     mediaType,
     bytes,

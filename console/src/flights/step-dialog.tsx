@@ -1,0 +1,110 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ManifestDetail } from '../../../sdk/typescript/src/index.js';
+import { api, session } from '../session/session.js';
+import { number, pounds, t } from '../texts/texts.js';
+import { useAction, useLoad } from '../ui/load.js';
+import { Content, Dialog, Field, Problem } from '../ui/parts.js';
+
+export type NextStep = 'ready' | 'shipped' | 'completed';
+
+type Props = { detail: ManifestDetail; step: NextStep; onClose: () => void; onDone: () => void };
+
+/** Names what a step of a manifest does, in numbers, before it is done. No step can be taken back. */
+export function StepDialog({ detail, step, onClose, onDone }: Props) {
+  const { info, stats } = detail;
+  const [reason, setReason] = useState('');
+  const isArmed = useArmed();
+  const isManager = session.value?.user.role !== 'warehouse';
+  const move = useAction(async () => {
+    const override = step === 'shipped' && reason.trim() ? { loading_override_reason: reason.trim() } : {};
+    await api().manifests.manage({
+      action: 'update_meta',
+      manifest_id: info.manifest_id,
+      status: step,
+      ...override,
+    });
+    onDone();
+  });
+  const values = { count: stats.total_count, weight: pounds(stats.total_weight_lb) };
+  return (
+    <Dialog title={`${t(`manifests.to.${step}`)} · ${info.manifest_number}`} onClose={onClose}>
+      <div class="stack">
+        <p>{t(`manifests.ask.${step}`, values)}</p>
+        {step === 'shipped' && <Load manifestId={info.manifest_id} />}
+        <Problem text={move.error} />
+        {move.error && step === 'shipped' && isManager && (
+          <Field
+            label={t('manifests.override')}
+            hint={t('manifests.overrideHint')}
+            value={reason}
+            maxLength={500}
+            onValue={setReason}
+          />
+        )}
+        <div class="actions">
+          <button type="button" class="dialog-first" onClick={onClose}>
+            {t('common.cancel')}
+          </button>
+          <button type="button" class="primary" disabled={!isArmed || move.isBusy} onClick={() => move.run()}>
+            {t(`manifests.to.${step}`)} ({number(stats.total_count)})
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The second click of a double click must not confirm the dialog that the first one has opened. */
+const DOUBLE_CLICK_MS = 500;
+
+export function useArmed(): boolean {
+  const [isArmed, setIsArmed] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsArmed(true), DOUBLE_CLICK_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isArmed;
+}
+
+const NAMED = 10;
+
+/** What was scanned onto the flight, and what was not. */
+function Load({ manifestId }: { manifestId: string }) {
+  const options = { manifest_id: manifestId, list: 'missing', limit: NAMED } as const;
+  const loading = useLoad(async (signal) => (await api().manifests.loading(options, { signal })).data, []);
+  return (
+    <Content of={loading}>
+      {({ counts, parcels }) => (
+        <>
+          <dl class="figures">
+            {(['expected', 'loaded', 'missing', 'extra'] as const).map((name) => (
+              <div
+                key={name}
+                class={
+                  name !== 'expected' && name !== 'loaded' && counts[name] > 0
+                    ? 'figure figure-bad'
+                    : 'figure'
+                }
+              >
+                <dt>{t(`load.${name}`)}</dt>
+                <dd data-testid={`ask-${name}`}>{number(counts[name])}</dd>
+              </div>
+            ))}
+          </dl>
+          {counts.missing > 0 && (
+            <p class="problem">
+              {t('manifests.missing', { count: counts.missing })}{' '}
+              <span class="mono">
+                {parcels
+                  .map(({ house_number, tracking_number }) => house_number ?? tracking_number)
+                  .join(', ')}
+                {counts.missing > parcels.length && ', …'}
+              </span>
+            </p>
+          )}
+          {counts.extra > 0 && <p class="problem">{t('manifests.extra', { count: counts.extra })}</p>}
+        </>
+      )}
+    </Content>
+  );
+}

@@ -1,0 +1,86 @@
+// Finds the keys of a device among those of a person, by the time between them.
+import { isScaleText, readWeight } from './scale.js';
+
+/** What a field is for: numbers of parcels, measures of a parcel, or any other text. */
+export type Place = 'code' | 'measure' | 'text';
+
+/** A person who types fast leaves 60 ms and more between keys. Scanners leave 2 to 30 ms. */
+const FAST_MS = 35;
+/** So many fast keys in a row come from a device. A person rolls two or three keys at most. */
+const FAST_KEYS = 4;
+/** Slow devices send steadily. So many keys with such gaps come from a device, although one gap in six may be longer. */
+const STEADY_MS = 60;
+const STEADY_KEYS = 5;
+const LONGER_GAPS = 1 / 6;
+/** A person who types so many characters of a text and then scans has typed them. */
+const LONGEST_HEAD = 6;
+/** A number that was typed so shortly before a scan may be a part of it. */
+const CLOSE_MS = 450;
+/** A person who types a weight makes no longer pause between two keys. */
+const TYPING_MS = 700;
+
+type Keys = { characters: string[]; timesMs: number[]; place: Place; before: string; quietMs: number };
+
+/**
+ * Returns the index of the first key that a device sent, or undefined if a person may have typed all of them. While keys arrive, only
+ * fast ones are recognised; a chain that has ended is also examined for slow ones.
+ */
+export function readKeys(keys: Keys, when: 'running' | 'ended'): number | undefined {
+  const gapsMs = keys.timesMs.map((timeMs, index) => timeMs - (keys.timesMs[index - 1] ?? timeMs));
+  const starts = when === 'running' ? fastStarts(gapsMs) : steadyStarts(gapsMs);
+  return starts.length === 0 ? undefined : firstKey(keys, starts);
+}
+
+function fastStarts(gapsMs: number[]): number[] {
+  const start = gapsMs.length - FAST_KEYS;
+  return start >= 0 && gapsMs.slice(start + 1).every((gapMs) => gapMs <= FAST_MS) ? [start] : [];
+}
+
+const steadyStarts = (gapsMs: number[]): number[] =>
+  gapsMs.flatMap((_, start) => (isSteady(gapsMs.slice(start + 1)) ? [start] : []));
+
+function isSteady(gapsMs: number[]): boolean {
+  const longer = gapsMs.filter((gapMs) => gapMs > STEADY_MS).length;
+  return gapsMs.length + 1 >= STEADY_KEYS && longer <= Math.floor(gapsMs.length * LONGER_GAPS);
+}
+
+/** Returns where the scan begins, whose first keys a Bluetooth connection may have delivered with pauses. */
+function firstKey({ characters, place }: Keys, starts: number[]): number {
+  const headOf = (start: number) => characters.slice(0, start).join('');
+  if (place === 'text') return starts.find((start) => start > LONGEST_HEAD) ?? 0;
+  if (place === 'code' || isScaleText(characters.join(''))) return 0;
+  // A weight with decimals is complete, and no barcode begins like that. A letter cannot belong to it.
+  const [weight = ''] = /^\d+[.,]\d+(?=[a-z])/i.exec(characters.join('')) ?? [];
+  const isBefore = (starts[0] ?? 0) > weight.length;
+  return starts.find((start) => HAS_DECIMALS.test(headOf(start))) ?? (isBefore ? weight.length : 0);
+}
+
+const HAS_DECIMALS = /^\d+[.,]\d+$/;
+
+/** Returns whether the scanner made a pause among the first keys of a scan that stood alone. */
+export const isHesitant = ({ timesMs }: Keys): boolean =>
+  timesMs.slice(1, FAST_KEYS).some((timeMs, index) => timeMs - (timesMs[index] ?? timeMs) > FAST_MS);
+
+/**
+ * Returns whether nobody can tell where the weight of a person ends and the scan begins: the digits that a field contained before may be the
+ * first ones of the scan, or the last digit of the weight may be.
+ */
+export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): boolean {
+  const { place, before, quietMs, characters } = keys;
+  if (place !== 'measure') return false;
+  const head = characters.slice(0, from).join('');
+  if (from > 0) return hasHesitated && HAS_DECIMALS.test(head.slice(0, -1));
+  if (/^\d+[.,]\d/.test(characters.join(''))) return true;
+  const typed = readWeight(before);
+  const isComplete = typed !== undefined && (typed.decimals > 0 || typed.unit !== undefined);
+  if (before.trim() === '') return false;
+  return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && isMidWeight(quietMs));
+}
+
+/** Digits that a person may have typed right before the fast keys, to end the weight that stands in the field. */
+const hasSlowHead = ({ characters: [first = ''], timesMs }: Keys): boolean =>
+  /[\d.,]/.test(first) &&
+  timesMs.slice(1, FAST_KEYS).some((timeMs, index) => timeMs - (timesMs[index] ?? timeMs) > STEADY_MS);
+
+/** After a reload nobody knows when the last key was pressed. */
+const isMidWeight = (quietMs: number): boolean => quietMs < TYPING_MS || quietMs === Infinity;

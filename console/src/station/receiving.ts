@@ -1,0 +1,172 @@
+// What happens to the parcel on the scale: scanned, weighed, saved. One step at a time, in the order of the keys.
+import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
+import { settings } from '../device/settings.js';
+import { makeScan } from '../queue/add.js';
+import { expectAnswer } from '../queue/answers.js';
+import type { QueuedScan } from '../queue/scans.js';
+import { enqueue } from '../queue/store.js';
+import type { Scan } from '../scanner/scanner.js';
+import { readWeight } from '../scanner/scale.js';
+import { api, isOffline, messageOf } from '../session/session.js';
+import { doubtOf, readMeasures, type Doubt, type MeasureName, type ReadMeasures } from '../staff/parcel.js';
+import { number, pounds, t } from '../texts/texts.js';
+import { show } from '../ui/outcome.js';
+import {
+  canBeReceived,
+  changeWork,
+  clearParcel,
+  hasParcelInWork,
+  work,
+  type Parcel,
+  type Work,
+} from './work.js';
+
+const RESOLVE_MS = 4_000;
+
+/** Says whose parcel it is. */
+type ShowOwner = (scan: string, resolution: ScanResolution) => void;
+
+/** How a parcel is saved. `isConfirmed`: the person has answered the question about the weight. */
+export type SaveOptions = { isConfirmed?: boolean; isHeld?: boolean };
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs the tasks one after another, so that two keys in a row never save a parcel twice. */
+function inTurn<Result>(task: () => Promise<Result>): Promise<Result> {
+  const result = last.then(task, task);
+  last = result.catch(() => undefined);
+  return result;
+}
+
+/** Takes the next parcel. The one on the scale is saved first; without its weight, it stays. */
+export const takeScan = (scan: Scan, showOwner: ShowOwner): Promise<void> =>
+  inTurn(async () => {
+    const { text } = scan;
+    const { parcel, postponed } = work.value;
+    if (text === parcel?.scan || (scan.isAgain && text !== postponed)) {
+      show('wait', t('word.again'), text, text);
+      return;
+    }
+    if (!hasParcelInWork.value && isWeightWithoutParcel(text)) {
+      show('warn', t('word.scanFirst'), t('receive.scanFirst', { weight: text }));
+      return;
+    }
+    if (await saveNow()) openParcel(text, showOwner);
+    else changeWork({ postponed: text });
+  });
+
+/** A scale sends its weight although no parcel waits for one. */
+function isWeightWithoutParcel(text: string): boolean {
+  const read = readWeight(text);
+  return read !== undefined && (read.decimals > 0 || read.unit !== undefined);
+}
+
+export const save = (options: SaveOptions = {}): Promise<boolean> => inTurn(() => saveNow(options));
+
+/** Stores the parcel whose weight was asked about as the person wanted it before the question. */
+export const confirm = (): Promise<boolean> =>
+  save({ isConfirmed: true, isHeld: work.value.isHeld ?? false });
+
+/** Puts the weight of a scale into its field, or into the field that the person has chosen. */
+export function takeWeight(text: string, field: MeasureName, isSubmitted: boolean): void {
+  const { parcel, measures } = work.value;
+  if (!parcel || !canBeReceived(parcel)) {
+    show('warn', t('word.scanFirst'), t('receive.scanFirst', { weight: text }));
+    return;
+  }
+  const name = readWeight(text)?.unit ? 'weight' : field;
+  changeWork({ measures: { ...measures, [name]: text }, doubt: undefined, wrong: [] });
+  if (isSubmitted) void save();
+}
+
+function openParcel(scan: string, showOwner: ShowOwner): void {
+  clearParcel();
+  changeWork({ parcel: { scan } });
+  void resolve(scan, showOwner);
+}
+
+/** Asks the service whose parcel it is. The person may have gone on before it answers. */
+export async function resolve(scan: string, showOwner: ShowOwner): Promise<void> {
+  const isOpen = () => work.value.parcel?.scan === scan;
+  show('wait', t('word.reading'), scan, scan);
+  try {
+    const { data } = await api().packages.resolveScan({ scan }, { timeoutMs: RESOLVE_MS, maxRetries: 0 });
+    if (!isOpen()) return;
+    changeWork({ parcel: { ...work.value.parcel, scan, resolution: data } });
+    if (isShown()) showOwner(scan, data);
+  } catch (error) {
+    if (!isOpen() || !isShown()) return;
+    if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
+    else show('bad', t('word.refused'), messageOf(error));
+  }
+}
+
+/** Whether the page of the parcel is on the screen. Another page has words of its own. */
+let isShown = () => false;
+export const setShown = (isOnScreen: () => boolean): void => void (isShown = isOnScreen);
+
+/** Returns whether nothing is on the scale any more. */
+async function saveNow({ isConfirmed = false, isHeld = false }: SaveOptions = {}): Promise<boolean> {
+  const before = work.value;
+  const { parcel, measures } = before;
+  if (!parcel) return true;
+  if (!canBeReceived(parcel)) {
+    clearParcel();
+    return true;
+  }
+  const read = readMeasures(measures);
+  if ('wrong' in read) {
+    changeWork({ wrong: read.wrong });
+    show('warn', t('word.weighFirst'), t('receive.weighFirst', { scan: parcel.scan }));
+    return false;
+  }
+  const doubt = doubtOf(measures, read.measures, settings.value.weightQuestionLb);
+  if (doubt && !isConfirmed) {
+    changeWork({ doubt, isHeld });
+    show('warn', t('word.checkWeight'), doubtText(doubt, read.measures.weight));
+    return false;
+  }
+  return store(before, scansOf(parcel, read.measures, isHeld));
+}
+
+export const doubtText = (doubt: Doubt, weight: number): string =>
+  t(`doubt.${doubt}`, { weight: pounds(weight), limit: number(settings.value.weightQuestionLb) });
+
+function scansOf({ scan, customer }: Parcel, measures: ReadMeasures, isHeld: boolean): QueuedScan[] {
+  const owner = customer ? { user_code: customer.user_code, courier_id: customer.courier_id } : {};
+  const now = new Date();
+  const received = makeScan({ kind: 'receive', scan, ...measures, ...owner }, now);
+  if (!isHeld) return [received];
+  // Later, because the service executes the scans of a parcel in the order of their times.
+  return [received, makeScan({ kind: 'hold', scan }, new Date(now.getTime() + 1))];
+}
+
+/** Clears the scale at once, so that no later key changes the parcel. If the disk fails, the parcel comes back. */
+async function store(before: Work, scans: QueuedScan[]): Promise<boolean> {
+  const { parcel, measures } = before;
+  clearParcel();
+  changeWork({ saving: [...before.saving, ...scans] });
+  for (const { scan_id } of scans) expectAnswer(scan_id);
+  try {
+    await enqueue(...scans);
+  } catch (error) {
+    changeWork({ parcel, measures, saving: before.saving });
+    show('bad', t('word.notSaved'), messageOf(error));
+    return false;
+  }
+  changeWork({ saving: work.value.saving.filter((each) => !scans.includes(each)) });
+  const scan = parcel?.scan ?? '';
+  const [{ request }] = scans as [QueuedScan];
+  const weight = 'weight' in request ? pounds(request.weight) : '';
+  show('wait', t('word.saved'), [scan, weight].filter(Boolean).join(' · '), scan);
+  return true;
+}
+
+/** Writes the scans that a reload interrupted. The service executes each of them once. */
+export async function saveInterrupted(): Promise<void> {
+  const { saving } = work.value;
+  if (saving.length === 0) return;
+  for (const { scan_id } of saving) expectAnswer(scan_id);
+  await enqueue(...saving);
+  changeWork({ saving: [] });
+}

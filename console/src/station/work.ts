@@ -1,0 +1,76 @@
+// The parcel on the scale. It is kept here and in the storage of the tab, so that no page change, dialog, login or reload drops it.
+import { computed, effect, signal } from '@preact/signals';
+import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
+import type { QueuedScan } from '../queue/scans.js';
+import { session } from '../session/session.js';
+import type { Customer } from '../staff/customer-search.js';
+import { NO_MEASURES, type Doubt, type MeasureName, type Measures } from '../staff/parcel.js';
+
+/** Without a resolution, the service has not answered yet, or cannot be reached. */
+export type Parcel = { scan: string; resolution?: ScanResolution; customer?: Customer };
+
+export type Work = {
+  /** The user who works on it. Nobody else sees it. */
+  owner: string;
+  parcel?: Parcel;
+  measures: Measures;
+  wrong: MeasureName[];
+  /** The question about the weight that the person has not answered. */
+  doubt?: Doubt;
+  /** Whether the parcel is to be held when the person has answered it. */
+  isHeld?: boolean;
+  /** The scan that came before the weight. Scanning it again at once is no repetition. */
+  postponed?: string;
+  /** Scans that are being written to the queue. */
+  saving: QueuedScan[];
+};
+
+const NAME = 'crossdock-work';
+const NOTHING: Work = { owner: '', measures: NO_MEASURES, wrong: [], saving: [] };
+
+const stored = signal<Work>(read());
+
+/** The work of the user that is logged in. */
+export const work = computed(() => {
+  const owner = session.value?.user.id ?? '';
+  return stored.value.owner === owner ? stored.value : { ...NOTHING, owner };
+});
+
+/** Whether a parcel would be lost if the user went away. A received one is stored already, and a manifest is none. */
+export const hasParcelInWork = computed(() => {
+  const { parcel } = work.value;
+  return parcel !== undefined && canBeReceived(parcel);
+});
+
+/** Whether the scan can be a parcel: not a manifest, not a customer, and not two codes at once. */
+export const isOneParcel = ({ kind }: ScanResolution): boolean =>
+  kind !== 'manifest' && kind !== 'customer' && kind !== 'several_numbers';
+
+/** Whether the parcel can be received: no package has it yet, and it is a parcel as far as that is known. */
+export const canBeReceived = ({ resolution }: Parcel): boolean =>
+  !resolution || (resolution.matches.packages.length === 0 && isOneParcel(resolution));
+
+export function changeWork(changes: Partial<Work>): void {
+  stored.value = { ...work.value, ...changes };
+}
+
+/** Removes the parcel. What is being saved stays. */
+export function clearParcel(): void {
+  const { owner, saving } = work.value;
+  stored.value = { ...NOTHING, owner, saving };
+}
+
+effect(() => {
+  const { parcel, saving } = stored.value;
+  if (!parcel && saving.length === 0) sessionStorage.removeItem(NAME);
+  else sessionStorage.setItem(NAME, JSON.stringify(stored.value));
+});
+
+function read(): Work {
+  try {
+    // This page wrote it.
+    return { ...NOTHING, ...(JSON.parse(sessionStorage.getItem(NAME) ?? '{}') as Partial<Work>) };
+  } catch {
+    return NOTHING;
+  }
+}
