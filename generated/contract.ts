@@ -17,8 +17,9 @@ export interface paths {
          *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
          *     Each courier can announce a tracking number once. If two calls use the same number at the same time, one gets
-         *     201 and the other 409. Do not retry after 409: the record already exists. So you can safely retry a call whose
-         *     response was lost. If the parcel was already received for a known customer of yours, the pre-alert starts as
+         *     201 and the other 409. Do not retry after 409: the record already exists, and `existing` has its `prealert_id`,
+         *     `user_code` and `status`. So you can safely retry a call whose response was lost. If `existing.differs` is true,
+         *     the number was announced for another customer, and your pre-alert was not stored. If the parcel was already received for a known customer of yours, the pre-alert starts as
          *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
          *     when the package is linked to its customer.
          *
@@ -49,8 +50,10 @@ export interface paths {
          *     $response = curl_exec($curl);
          *     $body = is_string($response) ? json_decode($response, true) : null;
          *     $http = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-         *     // Other codes with 409 mean that nothing was stored.
-         *     $isAnnounced = $http === 201 || ($body['code'] ?? '') === 'duplicate_tracking_number';
+         *     $existing = $body['existing'] ?? null;
+         *     // Other codes with 409 mean that nothing was stored. With another customer, the parcel would go to that one.
+         *     $isAnnounced = $http === 201 || ($existing !== null && !$existing['differs']);
+         *     $prealertId = $isAnnounced ? ($body['data'] ?? $existing)['prealert_id'] : null;
          *     ```
          */
         post: operations["submitPrealert"];
@@ -76,8 +79,9 @@ export interface paths {
          *     as registered. `/api/Prealert.php` and `/api/Prealert` are the same operation.
          *
          *     Each courier can announce a tracking number once. If two calls use the same number at the same time, one gets
-         *     201 and the other 409. Do not retry after 409: the record already exists. So you can safely retry a call whose
-         *     response was lost. If the parcel was already received for a known customer of yours, the pre-alert starts as
+         *     201 and the other 409. Do not retry after 409: the record already exists, and `existing` has its `prealert_id`,
+         *     `user_code` and `status`. So you can safely retry a call whose response was lost. If `existing.differs` is true,
+         *     the number was announced for another customer, and your pre-alert was not stored. If the parcel was already received for a known customer of yours, the pre-alert starts as
          *     `received`. If the customer of the package is still unknown, it starts as `pending`, and becomes `received`
          *     when the package is linked to its customer.
          *
@@ -108,8 +112,10 @@ export interface paths {
          *     $response = curl_exec($curl);
          *     $body = is_string($response) ? json_decode($response, true) : null;
          *     $http = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
-         *     // Other codes with 409 mean that nothing was stored.
-         *     $isAnnounced = $http === 201 || ($body['code'] ?? '') === 'duplicate_tracking_number';
+         *     $existing = $body['existing'] ?? null;
+         *     // Other codes with 409 mean that nothing was stored. With another customer, the parcel would go to that one.
+         *     $isAnnounced = $http === 201 || ($existing !== null && !$existing['differs']);
+         *     $prealertId = $isAnnounced ? ($body['data'] ?? $existing)['prealert_id'] : null;
          *     ```
          */
         post: operations["submitPrealertWithoutSuffix"];
@@ -129,8 +135,8 @@ export interface paths {
         /**
          * List pre-alerts
          * @description For staff, who see all couriers, and for couriers, who see their own pre-alerts. Filters are combined with
-         *     AND. `meta.stats` counts all matching records, on all pages. After a 409, `search` with the tracking number
-         *     finds the existing record.
+         *     AND. `meta.stats` counts all matching records, on all pages. After a 409, `existing` names the existing record,
+         *     and `search` with the tracking number finds it.
          *
          *     ```php
          *     $url = $base . '/api/ManagePrealerts.php?' . http_build_query(['status' => 'pending', 'page' => 1, 'limit' => 100]);
@@ -144,7 +150,8 @@ export interface paths {
          *     contains the current record.
          *
          *     Sending the same request twice has the same result. If two callers replace one pre-alert at the same time, the
-         *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409.
+         *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409, and
+         *     `existing` names that one.
          */
         put: operations["replacePrealert"];
         /**
@@ -154,7 +161,7 @@ export interface paths {
          *     instead.
          *
          *     The user code must be that of an active customer of the courier. Each courier can announce a tracking number
-         *     once. If two calls use the same number, one gets 201 and the other 409. If the parcel was already received for
+         *     once. If two calls use the same number, one gets 201 and the other 409, whose `existing` names the record. If the parcel was already received for
          *     this courier, the pre-alert starts as `received`.
          */
         post: operations["createPrealert"];
@@ -1177,7 +1184,8 @@ export interface paths {
          *     courier's API key sends lines to `POST /api/Prealert.php` instead. The rules of each row are those of that
          *     operation: the user code must be that of an active customer, and each courier can announce a tracking number
          *     once. A number that the courier has already announced is not an error and is not changed, so you can send a
-         *     longer version of the same file again.
+         *     longer version of the same file again. `existing` names these pre-alerts: check those with `differs`, because they
+         *     belong to another customer than the row says.
          *
          *     **The file.** CSV as spreadsheet programs write it: separated by commas, semicolons, tabs or `|`, in UTF-8 with or
          *     without a byte order mark, or in UTF-16 with one. A line `sep=;` above is read. In Excel, save as *CSV UTF-8 (Comma
@@ -1929,8 +1937,9 @@ export interface paths {
          *     The operator can allow fewer ports. A courier can set 30 new hosts or ports per hour. Above that the response
          *     is 429 `quota_exceeded`.
          *
-         *     `add_package_format` and `update_package_format` choose what the two webhook URLs receive: `event` (the default)
-         *     or `flat`, the flat object that many couriers' systems already accept. See *flatPackageCreated*. The weight of a
+         *     `add_package_format` and `update_package_format` choose what the two webhook URLs receive: `event` (the default),
+         *     `flat`, the flat object that many couriers' systems already accept, or `flat_array`, the same object in an array for
+         *     systems that accept only arrays. See *flatPackageCreated*. The weight of a
          *     flat package is in pounds.
          *
          *     ```php
@@ -2277,6 +2286,7 @@ export interface paths {
          *     |---|---|---|
          *     | `redeliver` | Sends the event of a delivery again, with the same `webhook-id`. | `delivery_id`, `event_id`, `endpoint`, `created` |
          *     | `recover_since` | Sends every missed event since a point in time. | `since`, `endpoints`, `has_more` |
+         *     | `redeliver_matching` | Sends the events of all deliveries that match a filter again. | `since`, `endpoints`, `has_more` |
          *     | `send_test` | Sends a `webhook.test`, or a flat test package, to a URL. | `delivery_id`, `event_id`, `endpoint`, `created` |
          *
          *     **Redelivery.** `redeliver` works for a delivery in any status. It creates a new delivery with the same retry
@@ -2285,14 +2295,22 @@ export interface paths {
          *     URL at the time of sending.
          *
          *     **After an outage.** `recover_since` checks all events since `since`. An event is sent again if it has no
-         *     successful and no pending delivery. The events are sent in order, at most 100,000 per call. While `has_more`
+         *     successful and no pending delivery. Its pending deliveries are sent now instead of at their next attempt, and
+         *     counted in `pending`. The events are sent in order, at most 100,000 per call. While `has_more`
          *     is `true`, call again. Calling it twice sends nothing twice. An event that was recovered is recovered again after
          *     an hour at the earliest. A courier can recover 300,000 webhooks per UTC day. Above that the response is 429
          *     `quota_exceeded`. `since` can be before the oldest stored event.
          *     The delivery log covers only 30 days: older events are sent even if your system accepted them before. Your
          *     check of `webhook-id` or `sequence` must detect these duplicates.
          *
-         *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries. A test is
+         *     **Many at once.** `redeliver_matching` sends the events of all deliveries since `from` again, also those that your
+         *     system accepted. `to`, `endpoint`, `type`, `status` and `package_id` narrow the selection: `status: failed` selects
+         *     what failed. Each event is sent once per URL, in the order of the events. Pending deliveries are sent now. Tests are
+         *     never selected. If more than 100,000 events match, the response is 400 and nothing is sent. They count against the
+         *     same 300,000 webhooks per UTC day as those of `recover_since`. `since` of the response is `from`.
+         *
+         *     **Tests.** `send_test` also works while the URL is paused. A successful test resumes deliveries, and what
+         *     is pending is sent now. A new URL does the same. A test is
          *     sent once, without retries. Check its delivery for the result. A courier can have at most 10 pending tests.
          *
          *     A courier can request 300 tests and redeliveries per hour, also of pending deliveries. Above that the response is
@@ -2300,8 +2318,8 @@ export interface paths {
          *     a little. The delay does not count as an attempt.
          *
          *     If a URL is not set, or the courier is disabled, the response is 400 `endpoint_missing`. If the URL is paused,
-         *     it is 400 `endpoint_paused`, except for a test. `recover_since` does not fail in these cases. It skips the
-         *     URL, and `skipped` says why.
+         *     it is 400 `endpoint_paused`, except for a test. `recover_since` and `redeliver_matching` do not fail in these
+         *     cases. They skip the URL, and `skipped` says why.
          *
          *     ```php
          *     $body = $post('/api/WebhookDeliveries.php', ['action' => 'recover_since', 'since' => '2026-11-20 18:00:00']);
@@ -2679,7 +2697,8 @@ export interface webhooks {
          * A package was received, as a flat object
          * @description Sent to `api_url_add_package` instead of *packageCreated* if `add_package_format` is `flat`. It is one JSON object per
          *     request, in the format that many couriers' systems already accept, so a courier that moves to Crossdock does not have
-         *     to change its receiver.
+         *     to change its receiver. If `add_package_format` is `flat_array`, the body is an array with this one object, for
+         *     receivers that accept only arrays: `[{"PackageID": …}]`. All else is the same.
          *
          *     **The token.** Your `api_token` is in the field `APIToken` and in the headers `X-API-Key` and `Authorization`. Check
          *     any of the three. The signature headers are the same as with events, see *Webhooks and events* above.
@@ -2740,7 +2759,7 @@ export interface webhooks {
         /**
          * A package's status or fields changed, as a flat object
          * @description Sent to `api_url_update_package` instead of *packageStatusChanged* and *packageUpdated* if `update_package_format` is
-         *     `flat`. The object, the token and the responses are the same as for *flatPackageCreated*.
+         *     `flat` or `flat_array`. The object, the array, the token and the responses are the same as for *flatPackageCreated*.
          */
         post: operations["flatPackageUpdated"];
         delete?: never;
@@ -2790,6 +2809,7 @@ export interface components {
             doc_url?: string;
             /** @description The invalid fields, one entry per problem. Present if single fields can be named. */
             errors?: components["schemas"]["FieldError"][];
+            existing?: components["schemas"]["ExistingPrealert"];
             /** @description The same value as the header `X-Request-Id`. In a response with `Idempotency-Replayed`, it is the value of the first request. */
             request_id: string;
             timestamp: components["schemas"]["Timestamp"];
@@ -2830,6 +2850,24 @@ export interface components {
          * @enum {string}
          */
         PrealertBatchLineStatus: "created" | "duplicate" | "unknown_customer" | "invalid";
+        /**
+         * @description `pending`: the parcel has not arrived. `received`: it has arrived. `flagged`: its owner is in doubt, and staff must review it. A courier cannot clear a flag. If it deletes the pre-alert or changes its number, its next pre-alert of the old number is `flagged` again.
+         * @enum {string}
+         */
+        PrealertStatus: "pending" | "received" | "flagged";
+        /** @description The pre-alert of the same courier because of which another is a duplicate. With `duplicate_tracking_number` of a pre-alert. Missing if it was deleted meanwhile. */
+        ExistingPrealert: {
+            /**
+             * Format: uuid
+             * @description The existing pre-alert.
+             */
+            prealert_id: string;
+            /** @description The customer of the existing pre-alert. */
+            user_code: string;
+            status: components["schemas"]["PrealertStatus"];
+            /** @description `true` if the existing pre-alert has another user code than yours: yours was not stored, and the parcel goes to the other customer. Replace the existing pre-alert if that is wrong. `false` if you announced the parcel before. */
+            differs: boolean;
+        };
         /**
          * @description The stable, machine-readable reason of a failure. New codes may be added within version 1: treat a code that you do
          *     not know by its HTTP status.
@@ -2943,6 +2981,7 @@ export interface components {
             code: string;
             /** @description Text for people. */
             message: string;
+            existing?: components["schemas"]["ExistingPrealert"];
         };
         PrealertBatchLine: {
             /** @description Number of the line. The first line is 1, and empty lines count. */
@@ -2952,9 +2991,10 @@ export interface components {
             message: string;
             /**
              * Format: uuid
-             * @description The created pre-alert. Absent if none was created.
+             * @description The created pre-alert. Absent if none was created. For a duplicate see `existing`.
              */
             prealert_id?: string;
+            existing?: components["schemas"]["ExistingPrealert"];
             code?: components["schemas"]["FailureCode"];
             /** @description The unacceptable fields, as in the response to a single call. */
             errors?: components["schemas"]["FieldError"][];
@@ -2986,11 +3026,6 @@ export interface components {
         PrealertKey: {
             prealert_id: components["schemas"]["Uuid"];
         };
-        /**
-         * @description `pending`: the parcel has not arrived. `received`: it has arrived. `flagged`: its owner is in doubt, and staff must review it. A courier cannot clear a flag. If it deletes the pre-alert or changes its number, its next pre-alert of the old number is `flagged` again.
-         * @enum {string}
-         */
-        PrealertStatus: "pending" | "received" | "flagged";
         /**
          * @description Date and time in UTC, `YYYY-MM-DD HH:MM:SS`.
          * @example 2026-11-21 08:30:00
@@ -4601,6 +4636,10 @@ export interface components {
              */
             dry_run: boolean;
         };
+        ExistingPrealertOfRow: components["schemas"]["ExistingPrealert"] & {
+            /** @description The row of the file that is a duplicate of it. */
+            row: number;
+        };
         UploadedColumn: {
             /** @description The name of the column in this document. */
             column: string;
@@ -4651,6 +4690,8 @@ export interface components {
             skipped: number;
             /** @description The rows that are `duplicate` or `repeated`, at most the first 1,000. */
             duplicate_rows: number[];
+            /** @description The pre-alerts that the courier already had of the `duplicate` numbers, at most the first 1,000. Missing only in responses that were stored for an `Idempotency-Key` before this field existed. */
+            existing?: components["schemas"]["ExistingPrealertOfRow"][];
             /** @description Whether this was a dry run. A dry run stores nothing. */
             dry_run: boolean;
             file: components["schemas"]["UploadedFileReading"];
@@ -6065,10 +6106,10 @@ export interface components {
             air_freight_rate?: number;
         };
         /**
-         * @description What a webhook URL receives. `event`: our events, see *packageCreated*. `flat`: one flat object per package with 38 fields, see *flatPackageCreated*, for systems that already accept this format from other warehouses.
+         * @description What a webhook URL receives. `event`: our events, see *packageCreated*. `flat`: one flat object per package with 38 fields, see *flatPackageCreated*, for systems that already accept this format from other warehouses. `flat_array`: the same object in an array, `[{…}]`, for systems that accept only arrays.
          * @enum {string}
          */
-        WebhookFormat: "event" | "flat";
+        WebhookFormat: "event" | "flat" | "flat_array";
         /** @description Delivery status of one webhook URL. A new URL or a new format resets it. */
         WebhookHealth: {
             /**
@@ -6175,9 +6216,9 @@ export interface components {
             api_url_add_package?: string;
             /** @description The URL that we notify when the status of a package of yours changes. It must be a public `https` URL. */
             api_url_update_package?: string;
-            /** @description What we send to `api_url_add_package`: `event`, the default, or `flat`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
+            /** @description What we send to `api_url_add_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             add_package_format?: components["schemas"]["WebhookFormat"];
-            /** @description What we send to `api_url_update_package`: `event`, the default, or `flat`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
+            /** @description What we send to `api_url_update_package`: `event`, the default, `flat` or `flat_array`. A flat package has its `Weight` in pounds. If your system reads kilograms, convert it. */
             update_package_format?: components["schemas"]["WebhookFormat"];
             /** @description The token that we send to your URLs. Visible ASCII characters without spaces. */
             api_token?: string;
@@ -6411,6 +6452,8 @@ export interface components {
             is_primary: boolean;
             /** @description Whether a manifest of this warehouse can become `shipped` only when it is loaded completely. A manifest can have a setting of its own. */
             loading_gate: boolean;
+            /** @description Weight in lb above which a station asks the person before it stores a parcel. The service itself accepts any weight. */
+            weight_question_lb: number;
             created_at: components["schemas"]["UtcDateTime"];
         };
         CreateWarehouseAction: {
@@ -6433,6 +6476,8 @@ export interface components {
             email?: string;
             /** @description Turns the loading gate on or off, see `ManifestLoading.php`. A new warehouse has it off. */
             loading_gate?: boolean;
+            /** @description Weight in lb above which a station asks the person before it stores a parcel. A new warehouse has 150. */
+            weight_question_lb?: number;
         };
         /** @description Any of the fields. Omitted fields do not change. A blank text clears its field, except `name`, which must not be blank. */
         UpdateWarehouseAction: {
@@ -6460,6 +6505,8 @@ export interface components {
             email?: string;
             /** @description Turns the loading gate on or off, see `ManifestLoading.php`. A new warehouse has it off. */
             loading_gate?: boolean;
+            /** @description Weight in lb above which a station asks the person before it stores a parcel. A new warehouse has 150. */
+            weight_question_lb?: number;
         };
         MakePrimaryWarehouseAction: {
             /**
@@ -6628,6 +6675,34 @@ export interface components {
              */
             courier_id?: string;
         };
+        RedeliverMatchingWebhooksAction: {
+            /**
+             * @description Always `redeliver_matching`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            action: "redeliver_matching";
+            /** @description Only deliveries created at or after this time, in UTC, `YYYY-MM-DD HH:MM:SS`. */
+            from: string;
+            /** @description Only deliveries created at or before this time, in UTC, `YYYY-MM-DD HH:MM:SS`. */
+            to?: string;
+            endpoint?: components["schemas"]["WebhookEndpoint"];
+            /**
+             * @description Only deliveries of events of this type.
+             * @enum {string}
+             */
+            type?: "package.created" | "package.status_changed" | "package.updated";
+            status?: components["schemas"]["WebhookDeliveryStatus"];
+            /**
+             * Format: uuid
+             * @description Only deliveries about this package.
+             */
+            package_id?: string;
+            /**
+             * Format: uuid
+             * @description The courier. Required for staff. Ignored if the caller is a courier.
+             */
+            courier_id?: string;
+        };
         SendWebhookTestAction: {
             /**
              * @description Always `send_test`. (enum property replaced by openapi-typescript)
@@ -6642,7 +6717,7 @@ export interface components {
             courier_id?: string;
         };
         /** @description An action on webhook deliveries. */
-        WebhookDeliveryAction: components["schemas"]["RedeliverWebhookAction"] | components["schemas"]["RecoverWebhooksAction"] | components["schemas"]["SendWebhookTestAction"];
+        WebhookDeliveryAction: components["schemas"]["RedeliverWebhookAction"] | components["schemas"]["RecoverWebhooksAction"] | components["schemas"]["RedeliverMatchingWebhooksAction"] | components["schemas"]["SendWebhookTestAction"];
         /** @description The delivery that is sent now. Only with `redeliver` and `send_test`. */
         QueuedDelivery: {
             delivery_id: components["schemas"]["Uuid"];
@@ -6654,22 +6729,24 @@ export interface components {
         RecoveredEndpoint: {
             /** @description Number of events since that time for this URL. */
             selected: number;
-            /** @description Number of missed events that are sent again. */
+            /** @description Number of missed events that are sent again, in new deliveries. */
             queued: number;
+            /** @description Number of pending deliveries that are sent now instead of at their next attempt. Missing only in responses that were stored for an `Idempotency-Key` before this field existed. */
+            pending?: number;
             /**
              * @description Why the URL is skipped. `missing`: it is not set, or the courier is disabled. `paused`: send it a test first. Null if it is not skipped.
              * @enum {string|null}
              */
             skipped: "missing" | "paused" | null;
         };
-        /** @description Result of `recover_since`. */
+        /** @description Result of `recover_since` and `redeliver_matching`. */
         WebhookRecovery: {
             since: components["schemas"]["UtcDateTime"];
             endpoints: {
                 add_package: components["schemas"]["RecoveredEndpoint"];
                 update_package: components["schemas"]["RecoveredEndpoint"];
             };
-            /** @description Whether more than 100,000 events were missed. If so, call again. */
+            /** @description Whether more than 100,000 events were missed. If so, call again. Always false for `redeliver_matching`. */
             has_more: boolean;
         };
         /**
@@ -10438,7 +10515,13 @@ export interface operations {
                      *             "line": 2,
                      *             "status": "duplicate",
                      *             "message": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
-                     *             "code": "duplicate_tracking_number"
+                     *             "code": "duplicate_tracking_number",
+                     *             "existing": {
+                     *               "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02",
+                     *               "user_code": "IEX-1002",
+                     *               "status": "pending",
+                     *               "differs": false
+                     *             }
                      *           },
                      *           {
                      *             "line": 3,
@@ -10568,7 +10651,13 @@ export interface operations {
                      *             "line": 2,
                      *             "status": "duplicate",
                      *             "message": "The courier already has a pre-alert with this tracking number. Do not send it again. Find it in the list.",
-                     *             "code": "duplicate_tracking_number"
+                     *             "code": "duplicate_tracking_number",
+                     *             "existing": {
+                     *               "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a02",
+                     *               "user_code": "IEX-1002",
+                     *               "status": "pending",
+                     *               "differs": false
+                     *             }
                      *           },
                      *           {
                      *             "line": 3,
@@ -14778,6 +14867,7 @@ export interface operations {
                      *           "email": "dock@miami-gateway.example",
                      *           "is_primary": true,
                      *           "loading_gate": false,
+                     *           "weight_question_lb": 150,
                      *           "created_at": "2025-09-27 12:00:00"
                      *         },
                      *         {
@@ -14790,6 +14880,7 @@ export interface operations {
                      *           "email": "medley@miami-gateway.example",
                      *           "is_primary": false,
                      *           "loading_gate": false,
+                     *           "weight_question_lb": 150,
                      *           "created_at": "2025-09-27 12:00:00"
                      *         }
                      *       ],

@@ -12,6 +12,7 @@ export const errorCatalogue = {
       "cells": "Nothing was stored. Correct the cells named in errors. There are {count}.",
       "many_cells": "Nothing was stored. Correct the cells named in errors. There are {count}, of which the first {listed} are listed.",
       "lines": "Nothing was stored. Correct the lines named in errors. There are {count}.",
+      "too_many_webhooks": "More than {limit} webhooks match. Narrow the selection, for example with to, type or status. Nothing was sent.",
       "too_many_packages": "More than {limit} packages are selected. Select fewer at once, for example by entry date."
     }
   },
@@ -1293,7 +1294,7 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'validation_failed', options: { variant: 'nothing_changed'; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'cells' | 'lines'; args: { count: number }; errors?: Entry[] } & Detail]
   | [code: 'validation_failed', options: { variant: 'many_cells'; args: { count: number; listed: number }; errors?: Entry[] } & Detail]
-  | [code: 'validation_failed', options: { variant: 'too_many_packages'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'validation_failed', options: { variant: 'too_many_webhooks' | 'too_many_packages'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'body_required', options: { variant: 'form'; errors?: Entry[] } & Detail]
   | [code: 'malformed_json', options: { variant: 'too_deep'; args: { limit: number }; errors?: Entry[] } & Detail]
   | [code: 'malformed_request', options: { variant: 'hosts' | 'target'; errors?: Entry[] } & Detail]
