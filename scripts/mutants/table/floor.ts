@@ -120,7 +120,7 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'console: the same code at once is one scan',
     file: 'console/src/scanner/scanner.ts',
-    find: 'code === last.text && lastMs - last.endMs <= AGAIN_MS',
+    find: 'text === last.text && timeMs - last.endMs <= AGAIN_MS',
     replace: 'false',
     tests: [{ file: SCANNER }],
   },
