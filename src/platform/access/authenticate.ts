@@ -67,17 +67,27 @@ function recordClaimedCaller<Claimed extends UserCaller | KeyCaller>(
 
 function readToken(request: FastifyRequest): string {
   const header = request.headers.authorization;
-  if (!header) throw new ApiError('token_missing');
+  if (!header)
+    throw hasKey(request)
+      ? new ApiError('token_missing', { variant: 'key_sent' })
+      : new ApiError('token_missing');
   const [, token] = /^Bearer +([\w.-]+)$/i.exec(header) ?? [];
   if (!token) throw new ApiError('token_invalid');
   return token;
 }
+
+const hasKey = ({ headers, query }: FastifyRequest): boolean =>
+  // Fastify's parser always returns an object.
+  Boolean(headers['x-api-key'] ?? (query as Record<string, unknown>)['api_key']);
 
 function readKey(request: FastifyRequest): string {
   const header = request.headers['x-api-key'];
   // The request type declares no query; Fastify's parser always returns an object.
   const query = (request.query as Record<string, unknown>)['api_key'];
   const key = header ?? query;
-  if (key === undefined || key === '') throw new ApiError('key_missing');
+  if (key === undefined || key === '')
+    throw request.headers.authorization
+      ? new ApiError('key_missing', { variant: 'token_sent' })
+      : new ApiError('key_missing');
   return typeof key === 'string' ? key : JSON.stringify(key);
 }

@@ -91,6 +91,21 @@ describe('POST /api/Prealert', () => {
     }
   });
 
+  test('says which credential it takes if the request has the other kind', async () => {
+    const withToken = await service.call('submitPrealert', { as: 'iex', body: {} });
+    expect(withToken.body).toMatchObject({
+      code: 'key_missing',
+      message: expect.stringContaining('you sent an access token'),
+    });
+    const key = DEMO.apiKeys.IEX;
+    for (const call of [{ key }, { query: { api_key: key } }])
+      expect((await service.call('listPrealerts', call)).body).toMatchObject({
+        code: 'token_missing',
+        message: expect.stringContaining('you sent an API key'),
+      });
+    expect((await service.call('listPrealerts')).body['message']).not.toContain('you sent');
+  });
+
   test('rejects unknown keys, foreign keys and keys of deactivated couriers identically', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
     const refusals = [await submit(body, 'f'.repeat(64)), await submit(body, DEMO.apiKeys.TWO)];
