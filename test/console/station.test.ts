@@ -322,6 +322,7 @@ describe('labels', () => {
     await page.keyboard.press('Enter');
     await expectWord(page, 'NO OWNER');
     await until(async () => (await jobs()) === 2);
+    expect(await jobs()).toBe(2);
     await context.close();
   });
 });
