@@ -188,7 +188,7 @@ runs(
     const { page } = window;
     const { body } = await service.call('createManifest', { as: 'warehouse', body: {} });
     const before = await storedWeights();
-    let answer = () => undefined as void;
+    let answer = (): void => undefined;
     const isTyped = new Promise<void>((resolve) => (answer = resolve));
     await page.route(
       '**/api/ResolveScan.php',

@@ -300,7 +300,7 @@ describe('labels', () => {
       const { body } = await service.call('listLabelJobs', { as: 'warehouse', query: { station: 'Belt 7' } });
       return body['data'].length as number;
     };
-    const { body } = await service.call('listPackages', { as: 'warehouse', query: { limit: 1 } });
+    const { body } = await service.call('listPackages', { as: 'warehouse', body: { limit: 1 } });
     await service.call('createLabelJobs', {
       as: 'warehouse',
       body: {
@@ -322,6 +322,7 @@ describe('labels', () => {
     await page.keyboard.press('Enter');
     await expectWord(page, 'NO OWNER');
     await until(async () => (await jobs()) === 2);
+    expect(await jobs()).toBe(2);
     await context.close();
   });
 });

@@ -28,7 +28,7 @@ export const PasswordPage = () => (
   </Entrance>
 );
 
-/** Changes the own password. @param onDone called when the service has taken it */
+/** Changes the own password. Tells the caller when the service has taken it. */
 export function PasswordForm({ onDone }: { onDone?: () => void }) {
   const [current, setCurrent] = useState('');
   const [wanted, setWanted] = useState('');
@@ -90,7 +90,7 @@ export const SecondFactorPage = () => (
   </Entrance>
 );
 
-/** Sets up a second factor. @param onDone called when the user has stored the backup codes */
+/** Sets up a second factor. Tells the caller when the user has stored the backup codes. */
 export function SecondFactorForm({ onDone }: { onDone?: () => void }) {
   const [step, setStep] = useState<Step>({ name: 'password' });
   const [text, setText] = useState('');

@@ -213,7 +213,10 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     log.push('log in again');
     await field.fill(password);
     await press('Enter');
-    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    const dialog = page.locator('dialog[open]');
+    await dialog.waitFor({ state: 'detached' }).catch(async (error: unknown) => {
+      throw new Error(`The dialog stays: ${(await dialog.allTextContents()).join(' | ')}`, { cause: error });
+    });
   };
   const tryToLogOut = async () => {
     const { code, isReceived, hasDialog } = await look();
