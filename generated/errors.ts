@@ -260,7 +260,8 @@ export const errorCatalogue = {
   "key_missing": {
     "status": 401,
     "messages": {
-      "default": "The request has no API key. Send your key in the header X-API-KEY."
+      "default": "The request has no API key. Send your key in the header X-API-KEY.",
+      "token_sent": "This operation takes an API key, and you sent an access token. Send your key in the header X-API-KEY."
     }
   },
   "credentials_invalid": {
@@ -278,7 +279,8 @@ export const errorCatalogue = {
   "token_missing": {
     "status": 401,
     "messages": {
-      "default": "The request has no access token. Send it as \"Authorization: Bearer <token>\"."
+      "default": "The request has no access token. Send it as \"Authorization: Bearer <token>\".",
+      "key_sent": "This operation takes an access token, and you sent an API key. Log in, and send \"Authorization: Bearer <token>\"."
     }
   },
   "token_invalid": {
@@ -1312,6 +1314,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'too_many_payments' | 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
+  | [code: 'key_missing', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
+  | [code: 'token_missing', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]
