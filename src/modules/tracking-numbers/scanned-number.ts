@@ -14,6 +14,8 @@ export type ScannedNumber = {
   keys: string[];
   /** The carriers' formats that the number fits, best first. */
   candidates: Candidate[];
+  /** The places of its elements in the scan. */
+  places: number[];
 };
 
 /** A shorter text is not taken for a code that was sent twice: 1212 may be a number. */
@@ -36,7 +38,7 @@ export function toScannedNumber(element: Element, sent: string[]): ScannedNumber
     ...paddedKeys(folded),
   ];
   keys.push(...whole, trackingKey(text), ...sent);
-  return { text, folded, key, keys: [...new Set(keys)], candidates };
+  return { text, folded, key, keys: [...new Set(keys)], candidates, places: [0] };
 }
 
 function readOnce(element: Element): Element & { candidates: Candidate[] } {
