@@ -1,6 +1,7 @@
 import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
 import { findCandidates, type Candidate } from './reader/candidates.js';
-import { halfOf, isSpacedTwice, type Element } from './reader/noise.js';
+import { toElement, type Element } from './reader/noise.js';
+import { halfOfSpaced, repetitionIn } from './reader/repetition.js';
 
 /** A number in a scan. */
 export type ScannedNumber = {
@@ -18,11 +19,8 @@ export type ScannedNumber = {
   places: number[];
 };
 
-/** A shorter text is not taken for a code that was sent twice: 1212 may be a number. */
-const MIN_HALF = 5;
-
 /**
- * Reads one number. A code that was sent twice is read once, if its half fits a format, or if the whole fits none.
+ * Reads one number. A code that was sent several times is read once.
  *
  * @param sent the text as it was sent: rows of earlier versions can have it as their key
  */
@@ -43,13 +41,21 @@ export function toScannedNumber(element: Element, sent: string[]): ScannedNumber
 
 function readOnce(element: Element): Element & { candidates: Candidate[] } {
   const candidates = findCandidates(element.folded);
-  const half = halfOf(element.folded);
-  if (half === undefined) return { ...element, candidates };
-  const ofHalf = findCandidates(half);
-  const isLong = half.length >= MIN_HALF || isSpacedTwice(element.text);
-  const isTwice = ofHalf.length > 0 || (candidates.length === 0 && isLong);
-  if (!isTwice) return { ...element, candidates };
-  return readOnce({ text: halfOf(element.text) ?? half, folded: half });
+  const once = onceOf(element, candidates);
+  return once ? readOnce(once) : { ...element, candidates };
+}
+
+/** Returns the code that was sent several times. A carrier's number of equal parts is one code, unless a part is one as well. */
+function onceOf({ text, folded }: Element, candidates: Candidate[]): Element | undefined {
+  const repeated = repetitionIn(folded);
+  if (!repeated) {
+    const half = candidates.length === 0 ? halfOfSpaced(text) : undefined;
+    return half === undefined ? undefined : toElement(half);
+  }
+  const isOne = candidates.some(({ check }) => check === 'valid');
+  if (isOne && findCandidates(repeated).length === 0) return undefined;
+  const spelled = toElement(repetitionIn(text) ?? '');
+  return spelled.folded === repeated ? spelled : { text: repeated, folded: repeated };
 }
 
 /**

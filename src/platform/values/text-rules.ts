@@ -1,4 +1,5 @@
 import { damageOf, type DamageProblem } from './damaged-numbers.js';
+import { INVISIBLE } from './invisible.js';
 
 /**
  * The rule of a text input. The contract states it as `x-text` for every text that a caller may send:
@@ -31,9 +32,6 @@ const PLAIN = /^[ -~]*$/;
 const ONE_LINE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 // oxlint-disable-next-line no-control-regex -- these characters are looked for
 const SEVERAL_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
-
-/** Zero-width characters, soft hyphens, and the marks and embeddings of bidirectional text. */
-const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Also without the characters that have no width: String.trim() removes only U+FEFF of them. */
 const EDGE = /[\s\u00ad\u200b\u2060\ufeff]/;
