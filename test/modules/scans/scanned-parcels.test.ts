@@ -315,6 +315,19 @@ describe('ResolveScan states', () => {
       });
   });
 
+  test('no owner if another courier announced the number after 60 spellings of it', async () => {
+    const number = newNumber('claimed');
+    const spellings = Array.from({ length: 60 }, (_, n) =>
+      Array.from(number, (letter, at) => ((n >> (at % 6)) & 1 ? letter.toUpperCase() : letter.toLowerCase())).join(''),
+    );
+    for (const spelling of new Set(spellings)) await announce(spelling);
+    await announce(number, 'HRB-2001');
+    const shown = await resolve(number);
+    expect(shown).toMatchObject({ next: 'review', owner: null });
+    expect(shown.matches.prealerts).toHaveLength(50);
+    expect((await receive(number)).body['data']).toMatchObject({ courier_id: null, flagged: true });
+  });
+
   test('no owner of a package that two couriers announced', async () => {
     const number = newNumber();
     await announce(number);
