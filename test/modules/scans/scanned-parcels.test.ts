@@ -194,6 +194,19 @@ test('a scan that a record decided is repeated with its answer when the records 
   });
 });
 
+test.each(['before', 'after'])(
+  'a scan of two symbols %s the receipt of one of them in the same batch is of that parcel',
+  async (place) => {
+    const number = newNumber();
+    const received = deviceScan('receive', number, 10, { weight: 1 });
+    const located = deviceScan('locate', `${number}\rORDER-${number}`, 5, { location: 'B-2' });
+    const scans = place === 'before' ? [located, received] : [received, located];
+    const { results } = await sendScans(service, scans);
+    const outcome = { result: 'done', parcel: { tracking_number: number, location: 'B-2' } };
+    expect(results).toMatchObject([outcome, outcome]);
+  },
+);
+
 describe('a house number is never a new parcel', () => {
   test('ReceivePackage answers with the package, in every spelling, also 40 at once', async () => {
     const first = (await receive(newNumber(), { user_code: 'IEX-1001' })).body['data'];
