@@ -33,7 +33,7 @@ export function toScannedNumber(element: Element, sent: string[]): ScannedNumber
     key,
     ...inside.filter((number) => number !== folded),
     trackingKey(folded),
-    ...paddedKeys(folded),
+    ...relatedKeys(folded),
   ];
   keys.push(...whole, trackingKey(text), ...sent);
   return { text, folded, key, keys: [...new Set(keys)], candidates, places: [0] };
@@ -79,8 +79,19 @@ const withoutPadding = (number: string): string =>
 
 const FEDEX_34 = /^(?:[0-8]\d|96)\d{32}$/;
 
-/** Returns both numbers of a FedEx label: its 14 digits may be 12 that are padded. */
-const paddedKeys = (folded: string): string[] =>
-  FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14))
-    ? [folded.slice(-14), folded.slice(-12)]
-    : [];
+/** FedEx's 12 digits can be the end of the 14 in its barcode, and both check digits right. */
+const FEDEX_12 = /^\d{12}$/;
+const PREFIXES = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+
+/** GS1's serial shipping container code: 18 digits, behind 00 in a barcode. */
+const SSCC = /^(?:00)?(\d{18})$/;
+
+/** Returns the other keys that a label and the number inside it can have, so that each finds the other in any order. */
+function relatedKeys(folded: string): string[] {
+  if (FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14)))
+    return [folded.slice(-14), folded.slice(-12)];
+  if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded))
+    return PREFIXES.map((prefix) => prefix + folded).filter(hasFedexCheckDigit);
+  const [, container] = SSCC.exec(folded) ?? [];
+  return container !== undefined ? [container, `00${container}`] : [];
+}
