@@ -48,7 +48,10 @@ export async function findMatches(ctx: UserContext, { text, numbers }: ScanReadi
  * Returns the pre-alerts of packages whose house number was scanned. A courier sees the number of a package without a customer
  * masked, and a pre-alert would tell it.
  */
-async function claimsOf(ctx: UserContext, labelled: queries.PackageRow[]): Promise<Pick<ScanMatches, 'prealerts' | 'claims'>> {
+async function claimsOf(
+  ctx: UserContext,
+  labelled: queries.PackageRow[],
+): Promise<Pick<ScanMatches, 'prealerts' | 'claims'>> {
   const shown = labelled.filter(({ userCode }) => ctx.caller.courierId === null || userCode !== null);
   const [first] = shown;
   if (!first) return { prealerts: [], claims: [] };

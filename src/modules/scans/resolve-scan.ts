@@ -28,7 +28,10 @@ const knownOf = ({ packages, claims }: ScanMatches) => [
 ];
 
 /** Leaves out the records of the other numbers of the scan. */
-function ofParcel({ packages, prealerts, claims, ...others }: ScanMatches, { keys, labelled }: ScannedParcel) {
+function ofParcel(
+  { packages, prealerts, claims, ...others }: ScanMatches,
+  { keys, labelled }: ScannedParcel,
+) {
   const isOfParcel = ({ trackingKey }: { trackingKey: string }) => keys.includes(trackingKey);
   return {
     packages: packages.filter(

@@ -50,7 +50,8 @@ const read = (part: Part, sent: string[]): ScannedNumber => ({
 /** Returns what may be a number in one symbol: its elements, and all of them as one number. */
 function partsOf(elements: Part[], sent: string[]): Part[] {
   const ups = upsNumberIn(elements.map(({ folded }) => folded));
-  if (ups !== undefined) return [{ text: ups, folded: ups, places: elements.flatMap(({ places }) => places) }];
+  if (ups !== undefined)
+    return [{ text: ups, folded: ups, places: elements.flatMap(({ places }) => places) }];
   const [first, second] = elements;
   if (!first || !second) return elements;
   const whole = join(elements);

@@ -81,7 +81,18 @@ test("FedEx's 12 digits can begin with 420", async () => {
 
 test('the number in a MaxiCode of UPS is read, and an announced part of it is not the parcel', async () => {
   const [number = ''] = UPS;
-  const parts = ['96331221234', '840', '003', `1Z${number.slice(-8)}`, 'UPSN', '5R8939', '187', '', '1/1', '10'];
+  const parts = [
+    '96331221234',
+    '840',
+    '003',
+    `1Z${number.slice(-8)}`,
+    'UPSN',
+    '5R8939',
+    '187',
+    '',
+    '1/1',
+    '10',
+  ];
   const maxicode = `[)>${RS}01${GS}${parts.join(GS)}${RS}\u0004`;
   for (const part of ['96331221234', '5R8939']) expect((await announce(part)).status).toBe(201);
   expect(await resolve(maxicode)).toMatchObject({ owner: null, numbers: [number], next: 'receive' });

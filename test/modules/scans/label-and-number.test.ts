@@ -24,12 +24,15 @@ afterEach(() =>
 );
 
 const receive = async (number: string) =>
-  (await service.call('receivePackage', { as: 'warehouse', body: { tracking_number: number, weight: 1 } })).body[
-    'data'
-  ];
+  (await service.call('receivePackage', { as: 'warehouse', body: { tracking_number: number, weight: 1 } }))
+    .body['data'];
 
 describe.each([
-  ['FedEx, with a right check digit for 14 and for 12 digits', '1001921334250001800354779017972697', '779017972697'],
+  [
+    'FedEx, with a right check digit for 14 and for 12 digits',
+    '1001921334250001800354779017972697',
+    '779017972697',
+  ],
   ['FedEx, padded', '1001921334250001000300779017972697', '779017972697'],
   ['a container code of GS1', ']C100340123456789012341', '340123456789012341'],
 ])('%s', (_name, label, number) => {

@@ -331,7 +331,9 @@ describe('ResolveScan states', () => {
   test('no owner if another courier announced the number after 60 spellings of it', async () => {
     const number = newNumber('claimed');
     const spellings = Array.from({ length: 60 }, (_, n) =>
-      Array.from(number, (letter, at) => ((n >> (at % 6)) & 1 ? letter.toUpperCase() : letter.toLowerCase())).join(''),
+      Array.from(number, (letter, at) =>
+        (n >> (at % 6)) & 1 ? letter.toUpperCase() : letter.toLowerCase(),
+      ).join(''),
     );
     for (const spelling of new Set(spellings)) await announce(spelling);
     await announce(number, 'HRB-2001');

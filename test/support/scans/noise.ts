@@ -23,7 +23,9 @@ const AIM_IDENTIFIERS = [
 ];
 
 /** Characters that are not shown (Default_Ignorable_Code_Point), and the blank of Braille. */
-const INVISIBLE = [0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200d, 0x206a, 0x2800, 0x3164, 0xfe0f, 0xffa0, 0xe0020];
+const INVISIBLE = [
+  0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200d, 0x206a, 0x2800, 0x3164, 0xfe0f, 0xffa0, 0xe0020,
+];
 
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));

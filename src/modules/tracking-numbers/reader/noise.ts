@@ -81,7 +81,9 @@ export function readsIn(scan: string): Read[] {
 /** A scanner that sends AIM identifiers sends one before each symbol. */
 function splitReads(scan: string): string[] {
   const text = stripLayers(toHalfWidth(scan).replace(SPELLED_SEPARATORS, '\u001d'), false);
-  const marked = AIM_IN_FRONT.test(text) ? text.replace(AIM_IDENTIFIERS, '\n') : text.replace(AIM_BEFORE_FNC1, '\n');
+  const marked = AIM_IN_FRONT.test(text)
+    ? text.replace(AIM_IDENTIFIERS, '\n')
+    : text.replace(AIM_BEFORE_FNC1, '\n');
   return marked.split(READ_ENDS);
 }
 
@@ -148,7 +150,8 @@ function withoutBrackets(text: string): string {
   if (text.length > 1 && BRACKETS[first] === last) return text.slice(1, -1);
   if (last in BRACKETS || isAlone(last, text)) return text.slice(0, -1);
   const closing = BRACKETS[first];
-  const isStray = closing === undefined ? first in OPENING && !AIM_IN_FRONT.test(text) : !text.includes(closing);
+  const isStray =
+    closing === undefined ? first in OPENING && !AIM_IN_FRONT.test(text) : !text.includes(closing);
   return isStray ? text.slice(1) : text;
 }
 
