@@ -8,7 +8,10 @@ export type MatchedPackage = queries.PackageRow & { matchedBy: 'tracking_number'
 /** The records that a scan matches, of those that the caller may see. */
 export type ScanMatches = {
   packages: MatchedPackage[];
+  /** At most 50, to be shown. */
   prealerts: queries.PrealertRow[];
+  /** What all pre-alerts say, to decide with. */
+  claims: queries.ClaimRow[];
   manifests: queries.ManifestRow[];
   customers: queries.CustomerRow[];
 };
@@ -17,10 +20,11 @@ export type ScanMatches = {
 export async function findMatches(ctx: UserContext, { text, numbers }: ScanReading): Promise<ScanMatches> {
   const texts = [...new Set([text, ...numbers.flatMap((number) => [number.text, number.folded])])];
   const keys = [...new Set(numbers.flatMap((number) => number.keys))];
-  const [numbered, housed, announced, manifests, customers] = await ctx.preparedRead([
+  const [numbered, housed, announced, claims, manifests, customers] = await ctx.preparedRead([
     queries.packagesByKey(ctx, keys),
     queries.packagesByHouseNumber(ctx, texts.filter(isHouseNumber)),
     queries.prealertsByKey(ctx, keys),
+    queries.claimsByKey(ctx, keys),
     queries.manifestsByNumber(ctx, texts),
     queries.customersByCode(ctx, texts),
   ]);
@@ -30,23 +34,31 @@ export async function findMatches(ctx: UserContext, { text, numbers }: ScanReadi
     ...numbered.map((row) => ({ ...row, matchedBy: 'tracking_number' as const })),
     ...labelled.map((row) => ({ ...row, matchedBy: 'house_number' as const })),
   ];
-  const prealerts = [...announced, ...(await claimsOf(ctx, labelled))];
-  return { packages, prealerts, manifests, customers };
+  const ofLabelled = await claimsOf(ctx, labelled);
+  return {
+    packages,
+    prealerts: [...announced, ...ofLabelled.prealerts],
+    claims: [...claims, ...ofLabelled.claims],
+    manifests,
+    customers,
+  };
 }
 
 /**
  * Returns the pre-alerts of packages whose house number was scanned. A courier sees the number of a package without a customer
  * masked, and a pre-alert would tell it.
  */
-async function claimsOf(ctx: UserContext, labelled: queries.PackageRow[]): Promise<queries.PrealertRow[]> {
+async function claimsOf(
+  ctx: UserContext,
+  labelled: queries.PackageRow[],
+): Promise<Pick<ScanMatches, 'prealerts' | 'claims'>> {
   const shown = labelled.filter(({ userCode }) => ctx.caller.courierId === null || userCode !== null);
   const [first] = shown;
-  if (!first) return [];
-  const [claims] = await ctx.preparedRead([
-    queries.prealertsByKey(
-      ctx,
-      shown.map(({ trackingKey }) => trackingKey),
-    ),
+  if (!first) return { prealerts: [], claims: [] };
+  const keys = shown.map(({ trackingKey }) => trackingKey);
+  const [prealerts, claims] = await ctx.preparedRead([
+    queries.prealertsByKey(ctx, keys),
+    queries.claimsByKey(ctx, keys),
   ]);
-  return claims;
+  return { prealerts, claims };
 }

@@ -1,13 +1,13 @@
 import type { DataOf } from '../../platform/contract/types.js';
 import type { Candidate } from '../tracking-numbers/public.js';
 import { isHeld } from './fold/extra-reason.js';
-import type { CustomerRow, ManifestRow, PackageRow, PrealertRow } from './queries.js';
+import type { CustomerRow, ManifestRow, PackageRow, ClaimRow } from './queries.js';
 
 export type NextStep = DataOf<'resolveScan'>['next'];
 
 type Matches = {
   packages: Pick<PackageRow, 'status' | 'manifestStatus'>[];
-  prealerts: Pick<PrealertRow, 'status' | 'courierId' | 'userCode'>[];
+  claims: Pick<ClaimRow, 'status' | 'courierId' | 'userCode'>[];
   manifests: Pick<ManifestRow, 'status'>[];
   customers: Pick<CustomerRow, 'userCode'>[];
 };
@@ -22,13 +22,13 @@ export function decideNextStep(
   isOpen = false,
 ): NextStep {
   if (isOpen) return 'review';
-  const { packages, prealerts, manifests, customers } = matches;
+  const { packages, claims, manifests, customers } = matches;
   const [found, another] = packages;
   if (another) return 'review';
-  if (found) return stepOfPackage(found, prealerts);
+  if (found) return stepOfPackage(found, claims);
   const [manifest] = manifests;
   if (manifest) return manifest.status === 'ready' ? 'load' : 'review';
-  if (prealerts.length > 0) return areAgreed(prealerts) ? 'receive' : 'review';
+  if (claims.length > 0) return areAgreed(claims) ? 'receive' : 'review';
   if (candidates.some(({ check }) => check === 'valid')) return 'receive';
   if (customers.length > 0) return 'review';
   return candidates.length > 0 ? 'receive' : 'unknown';
@@ -36,14 +36,14 @@ export function decideNextStep(
 
 function stepOfPackage(
   { status, manifestStatus }: Matches['packages'][number],
-  prealerts: Matches['prealerts'],
+  claims: Matches['claims'],
 ): NextStep {
-  if (isHeld(status) || prealerts.some((prealert) => prealert.status === 'flagged')) return 'review';
+  if (isHeld(status) || claims.some((claim) => claim.status === 'flagged')) return 'review';
   return status === 'received' && manifestStatus === 'ready' ? 'load' : 'already_received';
 }
 
 /** Whether intake would find one owner. */
-export function areAgreed(prealerts: Matches['prealerts']): boolean {
-  const owners = new Set(prealerts.map(({ courierId, userCode }) => `${courierId} ${userCode}`));
-  return owners.size === 1 && prealerts.every(({ status }) => status === 'pending');
+export function areAgreed(claims: Matches['claims']): boolean {
+  const owners = new Set(claims.map(({ courierId, userCode }) => `${courierId} ${userCode}`));
+  return owners.size === 1 && claims.every(({ status }) => status === 'pending');
 }

@@ -72,6 +72,21 @@ export const prealertsByKey = (ctx: UserContext, keys: string[]): Sql<PrealertRo
     where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
     order by a.id limit ${MAX_RECORDS}`;
 
+export type ClaimRow = Pick<Prealert, 'trackingKey' | 'courierId' | 'userCode'> &
+  Pick<PrealertRow, 'status' | 'courierName' | 'firstName' | 'lastName'>;
+
+/** Selects what intake decides with: each customer that claims a number, however often. No limit, because each can be the second. */
+export const claimsByKey = (ctx: UserContext, keys: string[]): Sql<ClaimRow> =>
+  sql`select a.tracking_key as "trackingKey", a.courier_id as "courierId", c.name as "courierName",
+      a.user_code as "userCode", a.status, u.first_name as "firstName", u.last_name as "lastName"
+    from (
+      select distinct a.tenant_id, a.tracking_key, a.courier_id, a.user_code, a.status from prealerts a
+      where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)}
+    ) as a
+    join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = a.tenant_id and c.id = a.courier_id
+    left join customers u on ${ownRows(ctx, 'u')} and u.tenant_id = a.tenant_id and u.courier_id = a.courier_id
+      and u.user_code = a.user_code and u.is_active`;
+
 export type ManifestRow = Pick<Manifest, 'id' | 'manifestNumber'> & { status: Schemas['ManifestStatus'] };
 
 /** Selects manifests; for a courier only those that one of its packages is on. */

@@ -22,19 +22,23 @@ export async function resolveScan(ctx: UserContext, scan: string): Promise<ScanR
   return { ...reading, ...describeScan(reading, matches, isOpen), matches, next };
 }
 
-const knownOf = ({ packages, prealerts }: ScanMatches) => [
+const knownOf = ({ packages, claims }: ScanMatches) => [
   ...packages.map(({ trackingKey, id, houseNumber }) => ({ trackingKey, packageId: id, houseNumber })),
-  ...prealerts.map(({ trackingKey }) => ({ trackingKey, packageId: null, houseNumber: null })),
+  ...claims.map(({ trackingKey }) => ({ trackingKey, packageId: null, houseNumber: null })),
 ];
 
 /** Leaves out the records of the other numbers of the scan. */
-function ofParcel({ packages, prealerts, ...others }: ScanMatches, { keys, labelled }: ScannedParcel) {
+function ofParcel(
+  { packages, prealerts, claims, ...others }: ScanMatches,
+  { keys, labelled }: ScannedParcel,
+) {
   const isOfParcel = ({ trackingKey }: { trackingKey: string }) => keys.includes(trackingKey);
   return {
     packages: packages.filter(
       (row) => row.id === labelled || row.matchedBy === 'house_number' || isOfParcel(row),
     ),
     prealerts: labelled === null ? prealerts.filter(isOfParcel) : prealerts,
+    claims: labelled === null ? claims.filter(isOfParcel) : claims,
     ...others,
   };
 }

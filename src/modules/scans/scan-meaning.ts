@@ -38,7 +38,7 @@ function kindOf(
 }
 
 /** The owner of a received parcel is that of its package, whoever announced it. */
-function ownerOf({ packages, prealerts }: ScanMatches): ParcelOwner | null {
+function ownerOf({ packages, claims }: ScanMatches): ParcelOwner | null {
   const [found, another] = packages;
   if (another) return null;
   if (found) {
@@ -47,8 +47,8 @@ function ownerOf({ packages, prealerts }: ScanMatches): ParcelOwner | null {
       ? { courierId, courierName, userCode, firstName, lastName }
       : null;
   }
-  const [claim] = prealerts;
-  if (!claim || !areAgreed(prealerts)) return null;
+  const [claim] = claims;
+  if (!claim || !areAgreed(claims)) return null;
   const { courierId, courierName, firstName, lastName } = claim;
   // Intake stores only the courier if the customer is not active.
   return {

@@ -15,8 +15,9 @@ export const notOneNumber = (reading: ScanReading, field: string): ApiError =>
   invalidFieldError(field, ...whyNotOneNumber(reading));
 
 /** The same as a problem of a field. */
-export function whyNotOneNumber({ numbers, problem }: ScanReading): FieldProblem {
+export function whyNotOneNumber({ text, numbers, problem }: ScanReading): FieldProblem {
   if (problem === 'control_characters') return ['control_characters_in_number'];
+  if (problem === 'no_parcel') return ['no_parcel_number', { text }];
   if (numbers.length === 0) return ['no_number'];
   return ['several_numbers', { numbers: numbers.map(({ text }) => text).join(', ') }];
 }

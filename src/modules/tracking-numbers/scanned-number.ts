@@ -1,6 +1,7 @@
 import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
 import { findCandidates, type Candidate } from './reader/candidates.js';
-import { halfOf, isSpacedTwice, type Element } from './reader/noise.js';
+import { toElement, type Element } from './reader/noise.js';
+import { halfOfSpaced, repetitionIn } from './reader/repetition.js';
 
 /** A number in a scan. */
 export type ScannedNumber = {
@@ -14,13 +15,12 @@ export type ScannedNumber = {
   keys: string[];
   /** The carriers' formats that the number fits, best first. */
   candidates: Candidate[];
+  /** The places of its elements in the scan. */
+  places: number[];
 };
 
-/** A shorter text is not taken for a code that was sent twice: 1212 may be a number. */
-const MIN_HALF = 5;
-
 /**
- * Reads one number. A code that was sent twice is read once, if its half fits a format, or if the whole fits none.
+ * Reads one number. A code that was sent several times is read once.
  *
  * @param sent the text as it was sent: rows of earlier versions can have it as their key
  */
@@ -33,21 +33,29 @@ export function toScannedNumber(element: Element, sent: string[]): ScannedNumber
     key,
     ...inside.filter((number) => number !== folded),
     trackingKey(folded),
-    ...paddedKeys(folded),
+    ...relatedKeys(folded),
   ];
   keys.push(...whole, trackingKey(text), ...sent);
-  return { text, folded, key, keys: [...new Set(keys)], candidates };
+  return { text, folded, key, keys: [...new Set(keys)], candidates, places: [0] };
 }
 
 function readOnce(element: Element): Element & { candidates: Candidate[] } {
   const candidates = findCandidates(element.folded);
-  const half = halfOf(element.folded);
-  if (half === undefined) return { ...element, candidates };
-  const ofHalf = findCandidates(half);
-  const isLong = half.length >= MIN_HALF || isSpacedTwice(element.text);
-  const isTwice = ofHalf.length > 0 || (candidates.length === 0 && isLong);
-  if (!isTwice) return { ...element, candidates };
-  return readOnce({ text: halfOf(element.text) ?? half, folded: half });
+  const once = onceOf(element, candidates);
+  return once ? readOnce(once) : { ...element, candidates };
+}
+
+/** Returns the code that was sent several times. A carrier's number of equal parts is one code, unless a part is one as well. */
+function onceOf({ text, folded }: Element, candidates: Candidate[]): Element | undefined {
+  const repeated = repetitionIn(folded);
+  if (!repeated) {
+    const half = candidates.length === 0 ? halfOfSpaced(text) : undefined;
+    return half === undefined ? undefined : toElement(half);
+  }
+  const isOne = candidates.some(({ check }) => check === 'valid');
+  if (isOne && findCandidates(repeated).length === 0) return undefined;
+  const spelled = toElement(repetitionIn(text) ?? '');
+  return spelled.folded === repeated ? spelled : { text: repeated, folded: repeated };
 }
 
 /**
@@ -71,8 +79,19 @@ const withoutPadding = (number: string): string =>
 
 const FEDEX_34 = /^(?:[0-8]\d|96)\d{32}$/;
 
-/** Returns both numbers of a FedEx label: its 14 digits may be 12 that are padded. */
-const paddedKeys = (folded: string): string[] =>
-  FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14))
-    ? [folded.slice(-14), folded.slice(-12)]
-    : [];
+/** FedEx's 12 digits can be the end of the 14 in its barcode, and both check digits right. */
+const FEDEX_12 = /^\d{12}$/;
+const PREFIXES = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
+
+/** GS1's serial shipping container code: 18 digits, behind 00 in a barcode. */
+const SSCC = /^(?:00)?(\d{18})$/;
+
+/** Returns the other keys that a label and the number inside it can have, so that each finds the other in any order. */
+function relatedKeys(folded: string): string[] {
+  if (FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14)))
+    return [folded.slice(-14), folded.slice(-12)];
+  if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded))
+    return PREFIXES.map((prefix) => prefix + folded).filter(hasFedexCheckDigit);
+  const [, container] = SSCC.exec(folded) ?? [];
+  return container !== undefined ? [container, `00${container}`] : [];
+}

@@ -194,6 +194,19 @@ test('a scan that a record decided is repeated with its answer when the records 
   });
 });
 
+test.each(['before', 'after'])(
+  'a scan of two symbols %s the receipt of one of them in the same batch is of that parcel',
+  async (place) => {
+    const number = newNumber();
+    const received = deviceScan('receive', number, 10, { weight: 1 });
+    const located = deviceScan('locate', `${number}\rORDER-${number}`, 5, { location: 'B-2' });
+    const scans = place === 'before' ? [located, received] : [received, located];
+    const { results } = await sendScans(service, scans);
+    const outcome = { result: 'done', parcel: { tracking_number: number, location: 'B-2' } };
+    expect(results).toMatchObject([outcome, outcome]);
+  },
+);
+
 describe('a house number is never a new parcel', () => {
   test('ReceivePackage answers with the package, in every spelling, also 40 at once', async () => {
     const first = (await receive(newNumber(), { user_code: 'IEX-1001' })).body['data'];
@@ -313,6 +326,21 @@ describe('ResolveScan states', () => {
         owner: { courier_id: DEMO.couriers.IEX, user_code: null, first_name: null },
         matches: { prealerts: [{}, {}] },
       });
+  });
+
+  test('no owner if another courier announced the number after 60 spellings of it', async () => {
+    const number = newNumber('claimed');
+    const spellings = Array.from({ length: 60 }, (_, n) =>
+      Array.from(number, (letter, at) =>
+        (n >> (at % 6)) & 1 ? letter.toUpperCase() : letter.toLowerCase(),
+      ).join(''),
+    );
+    for (const spelling of new Set(spellings)) await announce(spelling);
+    await announce(number, 'HRB-2001');
+    const shown = await resolve(number);
+    expect(shown).toMatchObject({ next: 'review', owner: null });
+    expect(shown.matches.prealerts).toHaveLength(50);
+    expect((await receive(number)).body['data']).toMatchObject({ courier_id: null, flagged: true });
   });
 
   test('no owner of a package that two couriers announced', async () => {

@@ -22,6 +22,11 @@ const AIM_IDENTIFIERS = [
   'z3',
 ];
 
+/** Characters that are not shown (Default_Ignorable_Code_Point), and the blank of Braille. */
+const INVISIBLE = [
+  0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200d, 0x206a, 0x2800, 0x3164, 0xfe0f, 0xffa0, 0xe0020,
+];
+
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
 
@@ -58,6 +63,37 @@ export const NOISE: Record<string, (number: string) => string> = {
   'repetition with a CR': (number) => `${number}\r${number}\r`,
   'repetition with AIM identifiers': (number) => `]C1${number}]C1${number}`,
   'repetition in another case': (number) => `${number}\r${number.toLowerCase()}\r`,
+  '~029 in front': (number) => `~029${number}`,
+  'an AIM identifier inside quotation marks': (number) => `"]C1${number}"`,
+  'an AIM identifier inside asterisks': (number) => `*]A0${number}*`,
+  'asterisks inside quotation marks and spaces': (number) => `" *${number}* "`,
+  'quotation marks inside brackets': (number) => `("${number}")`,
+  'brackets inside asterisks and brackets': (number) => `[*<{${number}}>*]`,
+  'asterisks that are sent twice': (number) => `**${number}**`,
+  'two AIM identifiers': (number) => `]C1]C1${number}`,
+  'a comma behind it': (number) => `${number},`,
+  'repetition between asterisks': (number) => `*${unspaced(number)}**${unspaced(number)}*`,
+  'repetition between quotation marks': (number) => `"${number}" "${number}"`,
+  'repetition between quotation marks with a comma': (number) => `"${number}","${number}"`,
+  'repetition between brackets': (number) => `[${number}][${number}]`,
+  'repetition three times': (number) => unspaced(number).repeat(3),
+  'repetition three times with spaces': (number) => Array(3).fill(unspaced(number)).join(' '),
+  'repetition four times': (number) => unspaced(number).repeat(4),
+  'repetition with a comma': (number) => `${number},${number}`,
+  'repetition three times with semicolons': (number) => Array(3).fill(number).join('; '),
+  'repetition with a stroke': (number) => `${number}/${number}`,
+  'repetition with an AIM identifier inside': (number) => `${number}]C1${number}`,
+  'repetition with AIM identifiers and commas': (number) => `]C1${number},]C1${number},`,
+  'repetition with a comma in another case': (number) => `${number},${number.toLowerCase()}`,
+  ...Object.fromEntries(
+    INVISIBLE.map((code) => [
+      `U+${code.toString(16)} inside and behind`,
+      (number: string) => {
+        const character = String.fromCodePoint(code);
+        return `${number.slice(0, 2)}${character}${number.slice(2)}${character}`;
+      },
+    ]),
+  ),
   ...Object.fromEntries(
     AIM_IDENTIFIERS.map((identifier) => [
       `the AIM identifier ]${identifier}`,
@@ -66,8 +102,8 @@ export const NOISE: Record<string, (number: string) => string> = {
   ),
 };
 
-const ADDED_LAST = /CR|TAB|STX|GS|FNC1|\^\]|x1d|d029|byte order|AIM identifier \]|full-width/;
-const REPEATED = /repetition|asterisks|quotation/;
+const ADDED_LAST = /CR|TAB|STX|GS|FNC1|\^\]|x1d|029|byte order|AIM identifier \]|full-width/;
+const REPEATED = /repetition|asterisks|quotation|two AIM|comma/;
 
 const those = (isOne: (name: string) => boolean) =>
   Object.entries(NOISE).flatMap(([name, make]) => (isOne(name) ? [make] : []));
@@ -76,6 +112,8 @@ const those = (isOne: (name: string) => boolean) =>
 export const LAYERS = {
   spelling: those((name) => !ADDED_LAST.test(name) && !REPEATED.test(name)),
   label: those((name) => REPEATED.test(name)),
+  /** Around a number, in any order. */
+  frames: those((name) => REPEATED.test(name) && !/repetition|AIM/.test(name)),
   device: those((name) => ADDED_LAST.test(name) && !REPEATED.test(name)),
 };
 

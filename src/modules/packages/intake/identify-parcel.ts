@@ -36,7 +36,7 @@ export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<Know
 
 /**
  * Returns the parcel that a scan means (decision 0072). A house number means its package, and is never a new parcel. Of several
- * numbers, the one that a record has decides.
+ * numbers, the one that a record has decides, unless another can be the number of a parcel that is not known.
  *
  * @throws ApiError validation_failed if the scan has no number, or several of which none or more than one is known
  */
@@ -49,15 +49,30 @@ export function decideParcel(reading: ScanReading, known: KnownRow[], field: str
 /** The same, and undefined for a scan without a number, or whose numbers leave it open. */
 export function chooseParcel(reading: ScanReading, known: KnownRow[]): ScannedParcel | undefined {
   const parcels = new Map<string, ScannedParcel>();
+  const [own, unknown]: [ScannedNumber[], ScannedNumber[]] = [[], []];
   for (const number of reading.numbers) {
     const parcel = knownParcel(number, known);
+    (parcel ? own : unknown).push(number);
     if (parcel && !parcels.has(parcel.keys[0])) parcels.set(parcel.keys[0], parcel);
   }
   const [found, other] = parcels.values();
-  if (found && !other) return found;
+  if (found && !other) return unknown.some((number) => isRival(number, own)) ? undefined : found;
   const [number, another] = reading.numbers;
   return number && !another ? toParcel(number) : undefined;
 }
+
+/**
+ * Returns whether an unknown number of a scan can be that of another parcel. If the known one decided, a number that is equal on
+ * many labels would be the parcel of whoever announces it.
+ */
+function isRival({ candidates, places }: ScannedNumber, known: ScannedNumber[]): boolean {
+  // A number and the elements that it is joined from are two readings of the same symbol.
+  if (known.some((number) => number.places.some((place) => places.includes(place)))) return false;
+  return isVerified({ candidates }) || (candidates.length > 0 && !known.some(isVerified));
+}
+
+const isVerified = ({ candidates }: Pick<ScannedNumber, 'candidates'>): boolean =>
+  candidates.some(({ check }) => check === 'valid');
 
 const toParcel = ({ text, keys, key }: ScannedNumber): ScannedParcel => ({
   trackingNumber: text,

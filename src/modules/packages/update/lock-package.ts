@@ -26,7 +26,8 @@ export async function lockPackageAndParcels(
   if (newNumber !== undefined || input.user_code) {
     const [found] = await tx.query(findTrackingKey(ctx, id));
     if (found) locked.add(found.trackingKey);
-    if (found) for (const { key } of readScan(newNumber ?? '').numbers) locked.add(key);
+    if (found)
+      for (const { keys } of readScan(newNumber ?? '').numbers) for (const key of keys) locked.add(key);
     // Locked before the row, as intake does: two different orders would deadlock.
     await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   }

@@ -51,6 +51,11 @@ export function findTrackingKey(ctx: UserContext, id: string): Sql<Pick<Package,
 export const packageByHouseNumber = (ctx: UserContext, houseNumber: string): Sql<Pick<Package, 'id'>> =>
   sql`select p.id from packages p where ${ownRows(ctx, 'p')} and p.house_number = ${houseNumber}`;
 
+/** Selects another package that has one of the keys of a number. */
+export const otherPackageOf = (ctx: UserContext, id: string, keys: string[]): Sql<Pick<Package, 'id'>> =>
+  sql`select p.id from packages p where ${ownRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid
+    limit 1`;
+
 /**
  * Selects and locks the package. The lock is compatible with foreign key references, which queue_dispatch
  * creates.

@@ -11,7 +11,7 @@ import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
 import { lockPackageAndParcels } from './lock-package.js';
 import { movePrealerts } from './move-prealerts.js';
-import { changePackage, packageByHouseNumber, type Editable } from './queries.js';
+import { changePackage, otherPackageOf, packageByHouseNumber, type Editable } from './queries.js';
 import { receivePrealerts } from './receive-prealerts.js';
 
 /**
@@ -29,7 +29,7 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
       const before = await lockPackageAndParcels(ctx, tx, body.package_id, input);
       const requested = findChanges(caller, before, input);
       assertPermitted(caller, before, requested);
-      const changes = await readNewNumber(ctx, tx, before, requested);
+      const changes = await readNewNumber(ctx, tx, body.package_id, before, requested);
       const fields = Object.keys(changes).filter((column) => column !== 'tracking_key').length;
       if (fields === 0) return 0;
       const derived = await deriveColumns(ctx, tx, before, changes);
@@ -45,19 +45,21 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
 /**
  * Returns the changes with the new tracking number as it is stored, and its key. A number that only a scanner's additions
  * distinguish from the stored one is no change.
- * @throws ApiError validation_failed, duplicate_tracking_number for the house number of a package
+ * @throws ApiError validation_failed, duplicate_tracking_number for a number or house number of another package
  */
 async function readNewNumber(
   ctx: UserContext,
   tx: PlainTx,
+  id: string,
   before: Editable,
   { tracking_number: sent, ...others }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
   if (sent === undefined) return others;
-  const { text, key, folded } = readNumber(sent, 'tracking_number');
+  const { text, key, keys, folded } = readNumber(sent, 'tracking_number');
   if (text === before.tracking_number) return others;
   const [labelled] = isHouseNumber(folded) ? await tx.query(packageByHouseNumber(ctx, folded)) : [];
-  if (labelled) throw new ApiError('duplicate_tracking_number', { variant: 'package' });
+  const [other] = await tx.query(otherPackageOf(ctx, id, keys));
+  if (labelled || other) throw new ApiError('duplicate_tracking_number', { variant: 'package' });
   return { ...others, tracking_number: text, tracking_key: key };
 }
 

@@ -3,7 +3,7 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { needsRecords, selectKnown } from '../../packages/public.js';
+import { needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
 import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
@@ -100,11 +100,18 @@ async function identifyScans(
   ]);
   const now = new Date(time?.now ?? 0);
   const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
-  return read.map((each) => {
-    const item = refuseWrongTime(each, now);
-    return isAccepted(item) ? identifyScan(item, known, storedKeys.get(item.id)) : item;
-  });
+  const timely = read.map((each) => refuseWrongTime(each, now));
+  const all = [...known, ...receivedIn(timely.filter(isAccepted))];
+  return timely.map((item) => (isAccepted(item) ? identifyScan(item, all, storedKeys.get(item.id)) : item));
 }
+
+/** Returns the numbers that the batch receives: they are known for its other scans, as if these were sent later. */
+const receivedIn = (items: SentItem[]): KnownRow[] =>
+  items.flatMap(({ kind, reading: { numbers } }) => {
+    const [number, another] = numbers;
+    if (kind !== 'receive' || !number || another) return [];
+    return [{ trackingKey: number.key, packageId: null, houseNumber: null }];
+  });
 
 function refuseWrongTime(each: SentItem | RefusedScan, now: Date): SentItem | RefusedScan {
   const refusal = isAccepted(each) ? refuseTime(each.scannedAt, now) : undefined;

@@ -1,22 +1,23 @@
 // What a scanner sends besides the number (docs/site: scanning).
 
+import { INVISIBLE } from '../../../platform/values/invisible.js';
+
 /** Ends one read of a symbol and begins the next: CR, LF, TAB, STX, ETX and other line ends. */
 // oxlint-disable-next-line no-control-regex
 const READ_ENDS = /[\u0002\u0003\t\n\v\f\r\u0085\u2028\u2029]/;
 
 /** An AIM identifier: `]`, the symbology, a modifier. */
 const AIM_IDENTIFIERS = /\][A-Za-z][0-9A-Za-z]/g;
+// oxlint-disable-next-line no-control-regex
+const AIM_BEFORE_FNC1 = /\][A-Za-z][0-9A-Za-z](?=\u001d)/g;
 const AIM_IN_FRONT = /^\][A-Za-z][0-9A-Za-z]/;
 
 /** GS and FNC1 as scanners spell them where they cannot send the character itself. */
-const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d029|\^\]/gi;
+const SPELLED_SEPARATORS = /[<{[(](?:GS|FNC1|0x1D)[>}\])]|\\x1d|\\u001d|%1d|~d?029|&#(?:29|x1d);|\^\]/gi;
 
 /** GS, its neighbours FS, RS and US, and their visible symbols. */
 // oxlint-disable-next-line no-control-regex
 const ELEMENT_ENDS = /[\u001c-\u001f\u241c-\u241f]/;
-
-/** Characters without width, and byte order marks. */
-const ZERO_WIDTH = /[\u00ad\u200b-\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** A control character, white space, or a character without width: what is removed around a text. */
 // oxlint-disable-next-line no-control-regex
@@ -31,8 +32,16 @@ const PADDING = /[\s|()]/g;
 /** Hyphens and dashes that programs put in place of the hyphen. */
 const HYPHENS = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 
-/** The first and the last character of a Code 39 symbol, and quotation marks. */
-const QUOTES = /[*"'`\u2018\u2019\u201c\u201d]/;
+/**
+ * Around a number: control characters, white space, the asterisks of Code 39, quotation marks, and what separates it from a further
+ * number.
+ */
+const FRAME = /[*"'`,;\u2018\u2019\u201a-\u201f\u2039\u203a\u00ab\u00bb]/;
+const BRACKETS: Record<string, string> = { '(': ')', '[': ']', '{': '}', '<': '>' };
+const OPENING: Record<string, string> = { ')': '(', ']': '[', '}': '{', '>': '<' };
+
+/** Of ISO/IEC 15434. */
+const MATRIX_HEADER = '[)>';
 
 /** What an input method for Chinese or Japanese makes of the keys that a scanner presses. */
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
@@ -71,21 +80,26 @@ export function readsIn(scan: string): Read[] {
 
 /** A scanner that sends AIM identifiers sends one before each symbol. */
 function splitReads(scan: string): string[] {
-  const text = strip(toHalfWidth(scan).replace(SPELLED_SEPARATORS, '\u001d'), SURROUNDING);
-  const marked = AIM_IN_FRONT.test(text) ? text.replace(AIM_IDENTIFIERS, '\n') : text;
-  return marked.split(READ_ENDS).map((read) => strip(read, SURROUNDING).replace(AIM_IN_FRONT, ''));
+  const text = stripLayers(toHalfWidth(scan).replace(SPELLED_SEPARATORS, '\u001d'), false);
+  const marked = AIM_IN_FRONT.test(text)
+    ? text.replace(AIM_IDENTIFIERS, '\n')
+    : text.replace(AIM_BEFORE_FNC1, '\n');
+  return marked.split(READ_ENDS);
 }
 
 const toHalfWidth = (text: string): string =>
-  text
-    .replace(ZERO_WIDTH, '')
-    .replace(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH_OFFSET));
+  ASCII.test(text)
+    ? text
+    : text
+        .replace(INVISIBLE, '')
+        .replace(FULL_WIDTH, (wide) => String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH_OFFSET));
 
 /** Returns whether a text contains a control character that is no separator. */
 export const hasControlCharacter = ({ text }: Element): boolean => CONTROL.test(text);
 
-function toElement(sent: string): Element {
-  const text = strip(strip(strip(sent, SURROUNDING), QUOTES), SURROUNDING);
+/** Reads a text that has no separators. */
+export function toElement(sent: string): Element {
+  const text = stripLayers(sent);
   return { text, folded: fold(text) };
 }
 
@@ -97,7 +111,7 @@ function fold(text: string): string {
   if (ASCII.test(text)) return text.replace(PADDING, '').toUpperCase();
   // Capital letters can have another composition than small ones.
   const composed = text.normalize('NFKC').toUpperCase().normalize('NFKC');
-  const folded = strip(composed.replace(ZERO_WIDTH, '').replace(HYPHENS, '-').replace(PADDING, ''), QUOTES);
+  const folded = stripLayers(composed.replace(INVISIBLE, '').replace(HYPHENS, '-').replace(PADDING, ''));
   return folded.length > MAX_FOLDED ? text.replace(PADDING, '') : folded;
 }
 
@@ -117,16 +131,31 @@ function strip(text: string, set: RegExp): string {
   return text.slice(start, end);
 }
 
-/** Returns one half of a text that consists of two equal halves, with or without a space between them. */
-export function halfOf(text: string): string | undefined {
-  const half = text.slice(0, text.length / 2);
-  if (half !== '' && half + half === text) return half;
-  const spaced = text.slice(0, (text.length - 1) / 2);
-  return isSpacedTwice(text) ? spaced : undefined;
+/** Removes what is around a number, in whatever order the layers come. */
+function stripLayers(sent: string, removesAim = true): string {
+  let text = sent;
+  let before;
+  do {
+    before = text;
+    text = withoutBrackets(strip(strip(text, SURROUNDING), FRAME));
+    if (removesAim) text = text.replace(AIM_IN_FRONT, '');
+  } while (text !== before);
+  return text;
 }
 
-/** Returns whether a text consists of two equal halves and a space. */
-export function isSpacedTwice(text: string): boolean {
-  const half = text.slice(0, (text.length - 1) / 2);
-  return half !== '' && `${half} ${half}` === text;
+/** Removes a pair of brackets around a text, and a bracket at its end or beginning whose other one is missing. */
+function withoutBrackets(text: string): string {
+  if (text.startsWith(MATRIX_HEADER)) return text;
+  const [first, last] = [text.charAt(0), text.charAt(text.length - 1)];
+  if (text.length > 1 && BRACKETS[first] === last) return text.slice(1, -1);
+  if (last in BRACKETS || isAlone(last, text)) return text.slice(0, -1);
+  const closing = BRACKETS[first];
+  const isStray =
+    closing === undefined ? first in OPENING && !AIM_IN_FRONT.test(text) : !text.includes(closing);
+  return isStray ? text.slice(1) : text;
 }
+
+const isAlone = (closing: string, text: string): boolean => {
+  const opening = OPENING[closing];
+  return opening !== undefined && !text.includes(opening);
+};
