@@ -2,6 +2,7 @@ import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
+import { findObstacleToDevelopment } from './development-database.js';
 import { findPublished } from './published-credentials.js';
 
 /** The most differences of a schema that a start prints. */
@@ -23,6 +24,19 @@ export async function assertSafe(config: Config, setting: string, url: string): 
   );
   const faults = findings.flat();
   if (faults.length > 0) throw new ConfigError(faults);
+}
+
+/**
+ * In development, refuses a database that may contain real data.
+ *
+ * @throws ConfigError with one line
+ */
+export async function assertForDevelopment(config: Config, setting: string, url: string): Promise<void> {
+  if (config.appEnv !== 'development') return;
+  const obstacle = await withClient(url, (client) =>
+    findObstacleToDevelopment(client, config.embeddedPostgres),
+  ).catch((error: unknown) => `${setting}: ${error instanceof Error ? error.message : String(error)}.`);
+  if (obstacle) throw new ConfigError([obstacle]);
 }
 
 const describePublished = async (config: Config, url: string): Promise<string[]> =>

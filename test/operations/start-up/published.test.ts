@@ -10,7 +10,7 @@ import { describeDeployment, recordDeployment } from '../../../src/startup/deplo
 import { findPublished } from '../../../src/startup/published-credentials.js';
 import { ask } from '../../support/service/client.js';
 import { demoDatabase, freshDatabase, type TestDatabase } from '../../support/service/database.js';
-import { endProcesses, freePort, run, startReplica, until } from '../../support/service/processes.js';
+import { endProcesses, freePort, run, until } from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
 const LOGIN = `published_${randomBytes(4).toString('hex')}`;
@@ -181,26 +181,6 @@ test(
     expect(await logIn(service.url, 'alone', PUBLISHED.password)).toMatchObject({ status: 401 });
     expect(await logIn(service.url, 'admin', PASSWORD)).toMatchObject({ status: 200 });
     await owner.query("delete from users where username = 'alone'");
-  },
-  LIMIT_MS,
-);
-
-test(
-  'npm start on a database that contains other tenants loads no demo data, and says so',
-  async () => {
-    const replica = await startReplica({ DATABASE_URL: fresh.ownerUrl });
-    expect(replica.output()).toContain(
-      'The demo data were not loaded, because the deployment production has used this database.\n',
-    );
-    await replica.stop();
-    await owner.query('delete from installation.deployments');
-    const again = await startReplica({ DATABASE_URL: fresh.ownerUrl });
-    expect(again.output()).toContain(
-      'The demo data were not loaded, because the database contains other tenants, for example miami.\n',
-    );
-    await again.stop();
-    await owner.query('delete from installation.deployments');
-    expect((await owner.query('select slug from tenants')).rows).toEqual([{ slug: 'miami' }]);
   },
   LIMIT_MS,
 );
