@@ -7,6 +7,7 @@ import { startEmbeddedPostgres } from '../src/development/embedded-postgres/embe
 import { loadTraffic, type LoadTools } from '../src/development/load/load.js';
 import { MAX_TENANTS, type LoadOptions } from '../src/development/load/tenant-plan.js';
 import { appendAllToChains } from '../src/modules/audit-log/append-to-chain.js';
+import { checkPassword } from '../src/modules/tenants/tenant.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
@@ -60,6 +61,8 @@ type Wanted = {
 async function loadInto(url: string, config: Config, { load, password, hostSuffix, print }: Wanted) {
   const generated = config.appEnv === 'development' ? DEMO.password : randomBytes(18).toString('base64url');
   const shown = password ?? generated;
+  const problem = config.appEnv === 'development' || (await checkPassword(shown));
+  if (problem !== true) throw new Error(problem);
   const secrets = openSecrets(config.secrets);
   const db = openDb({ url, size: 2, assumeRole: APP_ROLE, onError: () => {} });
   const tools: LoadTools = {

@@ -110,6 +110,7 @@ describe('the application of a release', () => {
       ['restore-report', '--since', '2026-12-01T10:00:00Z', '--out', join(installed, 'report')],
       ['rehash'],
       ['remove-published'],
+      ['reset-admin', '--tenant', 'a'],
     ];
     const programs = PROGRAMS.map((path) => basename(path, '.ts')).filter(
       (name) => !['doctor', 'health', 'print-bridge'].includes(name),
@@ -156,7 +157,7 @@ describe('the application of a release', () => {
     const unknown = crossdock(installed, ['help'], {});
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.output()).toMatch(
-      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, restore-report, rewrap, tenant-create/m,
+      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, reset-admin, restore-report, rewrap, tenant-create/m,
     );
   });
 
