@@ -3,6 +3,7 @@ import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
 import { findObstacleToDevelopment } from './development-database.js';
+import { findForeignKeys } from './foreign-keys.js';
 import { findPublished } from './published-credentials.js';
 
 /** The most differences of a schema that a start prints. */
@@ -39,10 +40,13 @@ export async function assertForDevelopment(config: Config, setting: string, url:
   if (obstacle) throw new ConfigError([obstacle]);
 }
 
-const describePublished = async (config: Config, url: string): Promise<string[]> =>
-  (await withClient(url, (client) => findPublished(client, config))).map(
-    ({ message, remedy }) => `${message} ${remedy}`,
-  );
+const describePublished = (config: Config, url: string): Promise<string[]> =>
+  withClient(url, async (client) => {
+    const published = await findPublished(client, config);
+    if (published.length > 0) return published.map(({ message, remedy }) => `${message} ${remedy}`);
+    const foreign = await findForeignKeys(client, config);
+    return foreign ? [foreign] : [];
+  });
 
 async function describeDifferences(url: string): Promise<string[]> {
   const differences = (await withClient(url, checkSchema)) ?? [];
