@@ -22,6 +22,7 @@ export const PROGRAMS = [
   'scripts/print-bridge.ts',
   'scripts/rehash.ts',
   'scripts/remove-published.ts',
+  'scripts/reset-admin.ts',
   'scripts/restore-report.ts',
   'scripts/rewrap.ts',
   'scripts/tenant-create.ts',

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import type pg from 'pg';
 import { readConfig, type Config } from '../src/config/config.js';
 import { DEMO } from '../src/development/demo/demo.js';
 import { startEmbeddedPostgres } from '../src/development/embedded-postgres/embedded-server.js';
 import { loadTraffic, type LoadTools } from '../src/development/load/load.js';
 import { MAX_TENANTS, type LoadOptions } from '../src/development/load/tenant-plan.js';
 import { appendAllToChains } from '../src/modules/audit-log/append-to-chain.js';
+import { checkPassword } from '../src/modules/tenants/tenant.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
@@ -14,6 +16,8 @@ import { listPending } from '../src/platform/db/migrations/history.js';
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { openDb } from '../src/platform/db/open-database.js';
+import { describeDeployment, recordDeployment } from '../src/startup/deployment.js';
+import { findObstacleToDevelopment } from '../src/startup/development-database.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -57,6 +61,8 @@ type Wanted = {
 async function loadInto(url: string, config: Config, { load, password, hostSuffix, print }: Wanted) {
   const generated = config.appEnv === 'development' ? DEMO.password : randomBytes(18).toString('base64url');
   const shown = password ?? generated;
+  const problem = config.appEnv === 'development' || (await checkPassword(shown));
+  if (problem !== true) throw new Error(problem);
   const secrets = openSecrets(config.secrets);
   const db = openDb({ url, size: 2, assumeRole: APP_ROLE, onError: () => {} });
   const tools: LoadTools = {
@@ -69,6 +75,7 @@ async function loadInto(url: string, config: Config, { load, password, hostSuffi
       const pending = await listPending(client, MIGRATIONS);
       if (pending.length > 0)
         throw new Error(`The database lacks ${pending.join(', ')}. Run ${commandLine('migrate')}.`);
+      if (config.appEnv === 'development') await claimForDevelopment(client, config);
       const added = await loadTraffic(client, load, tools);
       await analyzeNonEmptyTables(client);
       return added;
@@ -79,6 +86,13 @@ async function loadInto(url: string, config: Config, { load, password, hostSuffi
   } finally {
     await db.close();
   }
+}
+
+/** Records that the database is for development, so that `npm start` serves it. @throws Error if it may contain real data */
+async function claimForDevelopment(client: pg.ClientBase, config: Config): Promise<void> {
+  const obstacle = await findObstacleToDevelopment(client, config.embeddedPostgres);
+  if (obstacle) throw new Error(obstacle);
+  await recordDeployment(client, describeDeployment(config));
 }
 
 /** The database of the settings, or the embedded one. */

@@ -6,15 +6,15 @@ import { openSecrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { openDb } from '../src/platform/db/open-database.js';
-import { publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
+import { findPublished, publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
 import { runScript } from './script.js';
 
 // npm run published:remove: replaces the published passwords, authenticator secrets and API keys of a database by random ones,
 // disables the demo users, and removes the host names of the demo tenants (docs/operations.md).
 await runScript(async (print) => {
   parseArgs({ options: {} });
-  const { secrets: keys } = readConfig();
-  const secrets = openSecrets(keys);
+  const config = readConfig();
+  const secrets = openSecrets(config.secrets);
   const url = readOwnerUrl();
   await assertDirect('The URL of the owner', url);
   const { tenants, found, hosts } = await withClient(url, async (client) => {
@@ -35,6 +35,9 @@ await runScript(async (print) => {
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
   try {
     const changed = await replacePublished(db, tenants, toRows(found), print);
+    const left = await withClient(url, (client) => findPublished(client, config));
+    if (left.length > 0)
+      throw new Error(left.map(({ message, remedy }) => `${message} ${remedy}`).join('\n'));
     print(changed + hosts.length > 0 ? 'Start the service again.' : 'There is no published credential.');
   } finally {
     await db.close();

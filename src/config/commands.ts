@@ -27,6 +27,7 @@ const SCRIPTS: Record<string, string> = {
   'tenant-create': 'tenant:create',
   'tenant-move': 'tenant:move',
   'demo-load': 'demo:load',
+  'reset-admin': 'admin:reset',
   'remove-published': 'published:remove',
   'restore-report': 'restore:report',
 };

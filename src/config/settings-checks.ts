@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { isBadPort } from './blocked-ports.js';
 import { cellFaults, toCells } from './cells.js';
+import { isGuessable } from './guessable.js';
 import {
   DATABASE_URL_EXPECTED,
   DEVELOPMENT_SECRETS,
@@ -36,13 +37,19 @@ export function missingForDeployment(settings: Settings): string[] {
   for (const name of required) {
     if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
       faults.push(`${name} holds the public development value; generate a new value, as the README shows`);
+    else if (list(settings[name]).some((item) => isGuessable(secretOf(item))))
+      faults.push(
+        `${name} holds a secret of very few different characters; replace it by a value of openssl rand -hex 32, as "Changing secrets" in docs/operations.md describes`,
+      );
   }
   return faults;
 }
 
+/** Returns the secret of `id:secret`, or of an item without an id. */
+const secretOf = (item: string) => item.slice(item.indexOf(':') + 1).toLowerCase();
+
 /** Checks every key of a list, under any id, because each of them verifies or decrypts. */
 function holdsPublicSecret(value: string, publicValue: string): boolean {
-  const secretOf = (item: string) => item.slice(item.indexOf(':') + 1).toLowerCase();
   return list(value).some((item) => secretOf(item) === secretOf(publicValue));
 }
 

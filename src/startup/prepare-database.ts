@@ -12,7 +12,7 @@ import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import { describeDeployment, recordDeployment } from './deployment.js';
-import { assertSafe } from './safe-database.js';
+import { assertForDevelopment, assertSafe } from './safe-database.js';
 import {
   APP_ROLE,
   describeExcessPrivileges,
@@ -64,6 +64,9 @@ export async function prepareDatabase(
     ]);
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
+    // Before anything is written.
+    for (const each of new Set([ownerUrl, config.databaseUrl]))
+      if (each) await assertForDevelopment(config, 'DATABASE_URL', each);
     if (ownerUrl) await migrateAtStart(config, ownerUrl, log);
     if (ownerUrl && loadDemo && config.appEnv === 'development')
       await withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log));
@@ -100,6 +103,7 @@ export async function prepareCell(
 ): Promise<Pick<PreparedDatabase, 'url' | 'assumeRole'>> {
   const setting = `DATABASE_CELLS (${name})`;
   await assertReachable(setting, url);
+  await assertForDevelopment(config, setting, url);
   await assertMigrated(url);
   const role = await roleToAssume(config, setting, url);
   await assertSafe(config, setting, url);

@@ -2,6 +2,8 @@ import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
+import { findObstacleToDevelopment } from './development-database.js';
+import { findForeignKeys } from './foreign-keys.js';
 import { findPublished } from './published-credentials.js';
 
 /** The most differences of a schema that a start prints. */
@@ -25,10 +27,26 @@ export async function assertSafe(config: Config, setting: string, url: string): 
   if (faults.length > 0) throw new ConfigError(faults);
 }
 
-const describePublished = async (config: Config, url: string): Promise<string[]> =>
-  (await withClient(url, (client) => findPublished(client, config))).map(
-    ({ message, remedy }) => `${message} ${remedy}`,
-  );
+/**
+ * In development, refuses a database that may contain real data.
+ *
+ * @throws ConfigError with one line
+ */
+export async function assertForDevelopment(config: Config, setting: string, url: string): Promise<void> {
+  if (config.appEnv !== 'development') return;
+  const obstacle = await withClient(url, (client) =>
+    findObstacleToDevelopment(client, config.embeddedPostgres),
+  ).catch((error: unknown) => `${setting}: ${error instanceof Error ? error.message : String(error)}.`);
+  if (obstacle) throw new ConfigError([obstacle]);
+}
+
+const describePublished = (config: Config, url: string): Promise<string[]> =>
+  withClient(url, async (client) => {
+    const published = await findPublished(client, config);
+    if (published.length > 0) return published.map(({ message, remedy }) => `${message} ${remedy}`);
+    const foreign = await findForeignKeys(client, config);
+    return foreign ? [foreign] : [];
+  });
 
 async function describeDifferences(url: string): Promise<string[]> {
   const differences = (await withClient(url, checkSchema)) ?? [];

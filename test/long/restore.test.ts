@@ -20,7 +20,7 @@ import { endProcesses, makeFolder, removeFolders, until } from '../support/servi
 const LIMIT_MS = 600_000;
 /** Seconds of load before and after the restore point. */
 const SECONDS = 8;
-const WRONG_KEY = 'ef'.repeat(32);
+const WRONG_KEY = 'ef01234567890abc'.repeat(4);
 
 const sites: Installation[] = [];
 

@@ -27,6 +27,7 @@ const FILES = {
   'scripts/restore-report.ts': 'export {};\n',
   'scripts/rehash.ts': 'export {};\n',
   'scripts/remove-published.ts': 'export {};\n',
+  'scripts/reset-admin.ts': 'export {};\n',
   'scripts/rewrap.ts': 'export {};\n',
   'scripts/anonymise.ts': 'export {};\n',
   'scripts/demo-load.ts': 'export {};\n',

@@ -23,9 +23,9 @@ import {
 import { statusOf } from '../support/service/processes.js';
 
 const SECRETS = {
-  TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-  ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-  LOOKUP_KEY: 'cd'.repeat(32),
+  TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+  ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+  LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
 };
 const PRODUCTION = {
   APP_ENV: 'production',
@@ -119,8 +119,8 @@ describe('reading the settings', () => {
       METRICS_PORT: '9464',
       OUTBOUND_DNS_SERVERS: '192.0.2.53, [2001:db8::53]:5353',
       RATE_LIMIT_PER_MINUTE: '600',
-      TOKEN_KEYS: `new:${'n:'.repeat(20)},old:${'o'.repeat(32)}`,
-      ENCRYPTION_KEYS: `2:${'CD'.repeat(32)},1:${'ab'.repeat(32)}`,
+      TOKEN_KEYS: `new:${'new-key:0123'.repeat(4)},old:${'old-key-0123'.repeat(4)}`,
+      ENCRYPTION_KEYS: `2:${'FEDCBA9876543210'.repeat(4)},1:${'0123456789abcdef'.repeat(4)}`,
     });
     expect(config).toMatchObject({
       port: 0,
@@ -137,11 +137,16 @@ describe('reading the settings', () => {
       tokens: {
         deployment: 'production',
         keys: [
-          { id: 'new', secret: 'n:'.repeat(20) },
-          { id: 'old', secret: 'o'.repeat(32) },
+          { id: 'new', secret: 'new-key:0123'.repeat(4) },
+          { id: 'old', secret: 'old-key-0123'.repeat(4) },
         ],
       },
-      secrets: { encryptionKeys: [{ version: '2', key: Buffer.alloc(32, 0xcd) }, { version: '1' }] },
+      secrets: {
+        encryptionKeys: [
+          { version: '2', key: Buffer.from('fedcba9876543210'.repeat(4), 'hex') },
+          { version: '1' },
+        ],
+      },
     });
   });
 
@@ -162,7 +167,7 @@ describe('reading the settings', () => {
     ['TOKEN_KEYS', 'k1:sesame', 'must be id:secret pairs'],
     ['TOKEN_KEYS', 'sesame'.repeat(10), 'must be id:secret pairs'],
     ['ENCRYPTION_KEYS', `1:${'xy'.repeat(32)}`, 'must be version:key pairs'],
-    ['ENCRYPTION_KEYS', 'ab'.repeat(32), 'must be version:key pairs'],
+    ['ENCRYPTION_KEYS', '0123456789abcdef'.repeat(4), 'must be version:key pairs'],
     ['LOOKUP_KEY', 'ab'.repeat(31), 'must be 64 hex digits'],
     ['TRUST_PROXY', 'sesame', 'must be addresses or CIDR blocks'],
     ['TRUST_PROXY', '10.0.0.0/33', 'must be addresses or CIDR blocks'],
@@ -257,14 +262,30 @@ describe.each(['staging', 'production'])('in %s', (APP_ENV) => {
 
   test.each([
     ['TOKEN_KEYS', 'dev:crossdock-development-token-key-0000'],
-    ['TOKEN_KEYS', `k1:${'t'.repeat(40)},other-name:crossdock-development-token-key-0000`],
+    ['TOKEN_KEYS', `k1:${'test-key-0123456789'.repeat(3)},other-name:crossdock-development-token-key-0000`],
     ['ENCRYPTION_KEYS', `1:${'d0'.repeat(32)}`],
-    ['ENCRYPTION_KEYS', `2:${'ab'.repeat(32)},1:${'D0'.repeat(32)}`],
+    ['ENCRYPTION_KEYS', `2:${'0123456789abcdef'.repeat(4)},1:${'D0'.repeat(32)}`],
     ['LOOKUP_KEY', 'D1'.repeat(32)],
   ])('%s must not contain the public development value at any position (%#)', (name, value) => {
     expect(errorLinesOf({ ...complete, [name]: value })).toEqual([
       expect.stringMatching(new RegExp(`^${name} holds the public development value`)),
     ]);
+  });
+
+  test.each([
+    ['LOOKUP_KEY', '0'.repeat(64)],
+    ['LOOKUP_KEY', '1234567'.repeat(10).slice(0, 64)],
+    ['LOOKUP_KEY', 'aAbBcCdD'.repeat(8)],
+    ['ENCRYPTION_KEYS', `1:${'f'.repeat(64)}`],
+    ['ENCRYPTION_KEYS', `2:${'0123456789abcdef'.repeat(4)},1:${'01'.repeat(32)}`],
+    ['TOKEN_KEYS', `key-of-production:${'changeme'.repeat(4).replaceAll('c', 'e')}`],
+  ])('%s must not be guessable at any position (%#)', (name, value) => {
+    expect(errorLinesOf({ ...complete, [name]: value })).toEqual([
+      expect.stringMatching(
+        new RegExp(`^${name} holds a secret of very few different characters; replace it`),
+      ),
+    ]);
+    expect(errorLinesOf({ APP_ENV: 'development', [name]: value })).toEqual([]);
   });
 });
 

@@ -187,6 +187,11 @@ describe('a password chosen by a person', () => {
   test.each([
     ['11 characters', 'eleven char', 'The password must have at least 12 characters.'],
     ['12 characters', 'twelve chars', true],
+    [
+      'the published password',
+      'crossdock-demo',
+      'The password must not be a common password, also not with digits or signs around it.',
+    ],
     ['74 bytes', `${'é'.repeat(36)}ab`, 'The password must have at most 72 bytes in UTF-8.'],
     [
       'the administrator’s name',

@@ -7,7 +7,7 @@ import { demoDatabase, type TestDatabase } from '../support/service/database.js'
 import { endProcesses, startReplica, until, type Replica } from '../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
-const LOOKUP_KEY = 'ab'.repeat(32);
+const LOOKUP_KEY = '0123456789abcdef'.repeat(4);
 
 let database: TestDatabase;
 let owner: pg.Client;

@@ -37,11 +37,7 @@ export async function createTenant(
   await client.query('begin');
   try {
     await insertTenant(client, tenantId, tenant);
-    // Row-level security applies to the owner of the tables too.
-    await client.query(
-      "select set_config('app.tenant_id', $1, true), set_config('app.courier_id', 'all', true)",
-      [tenantId],
-    );
+    await enterTenant(client, tenantId);
     await insertFirstRecords(client, tenantId, tenant, passwordHash);
     await client.query('commit');
     return { tenantId };
@@ -50,6 +46,12 @@ export async function createTenant(
     throw translateError(error, tenant);
   }
 }
+
+/** Opens the rows of a tenant until the transaction ends: row-level security applies to the owner of the tables too. */
+export const enterTenant = (client: pg.ClientBase, tenantId: string) =>
+  client.query("select set_config('app.tenant_id', $1, true), set_config('app.courier_id', 'all', true)", [
+    tenantId,
+  ]);
 
 /**
  * @param client connected as the owner of the schema of another cell

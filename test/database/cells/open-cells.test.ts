@@ -43,9 +43,9 @@ test('a cell that is unavailable at the start is used as soon as it is there', a
 
 test('a cell whose login bypasses row-level security is not used in production', async () => {
   const secrets = {
-    TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-    ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-    LOOKUP_KEY: 'cd'.repeat(32),
+    TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+    ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+    LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
   };
   const config = settings(`cell-b=${database.ownerUrl}`, {
     APP_ENV: 'production',

@@ -179,13 +179,21 @@ describe('new password validation', () => {
     ['common', 'unbelievable', 'common'],
     ['padded', '2024!Password!2024', 'common'],
     ['the full name', 'charlotte changer', 'personal'],
-    ['the current one', DEMO.password, 'unchanged'],
+    ['the published one of the demo data', DEMO.password, 'common'],
+    ['the published one with padding', 'Crossdock-Demo-2026!', 'common'],
   ])('rejects a password that is %s before it checks the current one', async (_what, wanted, code) => {
     const user = await makeUser();
     const reply = await change(user, DEMO.password, wanted);
     expect(reply).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     expect(reply.body['errors']).toMatchObject([{ field: 'new_password', code }]);
     expect(await statusWith(user.token)).toBe(200);
+  });
+
+  test('rejects the current one before it checks it', async () => {
+    const user = await makeUser();
+    const same = 'correct horse battery staple';
+    const reply = await change(user, same, same);
+    expect(reply.body['errors']).toMatchObject([{ field: 'new_password', code: 'unchanged' }]);
   });
 
   test.each([
@@ -204,7 +212,8 @@ describe('new password validation', () => {
     ['the user name with a year', 'longusername-1-2026', undefined],
     ['a passphrase', 'correct horse battery staple', undefined],
     ['digits and a syllable', '4821-7735-an-9921', undefined],
-    ['an old word', 'crossdock-demo', undefined],
+    ['the published one', 'crossdock-demo', 'common'],
+    ['a longer one that contains it', 'my crossdock-demo words', undefined],
   ])('evaluates %s: %j gives %s', async (_what, password, code) => {
     const problem = await validatePassword(password, ['longusername-1', 'Long Name']);
     expect(problem && describeProblem('new_password', ...problem).code).toBe(code);

@@ -69,9 +69,9 @@ describe('staging and production', () => {
     const config = readConfig({
       ...settingsOf[name],
       DATABASE_URL: 'postgres://crossdock_login@127.0.0.1/crossdock',
-      TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-      ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-      LOOKUP_KEY: 'cd'.repeat(32),
+      TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+      ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+      LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
       TRUST_PROXY: '127.0.0.1',
     });
     expect(config.appEnv).toBe(name);
@@ -82,9 +82,9 @@ describe('staging and production', () => {
     const complete: Record<string, string> = {
       ...settingsOf[name],
       DATABASE_URL: 'postgres://crossdock_login@127.0.0.1/crossdock',
-      TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-      ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-      LOOKUP_KEY: 'cd'.repeat(32),
+      TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+      ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+      LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
       TRUST_PROXY: '127.0.0.1',
     };
     const faultsWithout = (setting: string) =>

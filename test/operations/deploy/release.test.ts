@@ -110,6 +110,7 @@ describe('the application of a release', () => {
       ['restore-report', '--since', '2026-12-01T10:00:00Z', '--out', join(installed, 'report')],
       ['rehash'],
       ['remove-published'],
+      ['reset-admin', '--tenant', 'a'],
     ];
     const programs = PROGRAMS.map((path) => basename(path, '.ts')).filter(
       (name) => !['doctor', 'health', 'print-bridge'].includes(name),
@@ -156,7 +157,7 @@ describe('the application of a release', () => {
     const unknown = crossdock(installed, ['help'], {});
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.output()).toMatch(
-      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, restore-report, rewrap, tenant-create/m,
+      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, reset-admin, restore-report, rewrap, tenant-create/m,
     );
   });
 
@@ -236,7 +237,10 @@ describe('archives', () => {
 });
 
 describe('SECRETS_DIR', () => {
-  const NAMES = { TOKEN_KEYS: `k1:${'t'.repeat(40)}`, LOOKUP_KEY: 'cd'.repeat(32) };
+  const NAMES = {
+    TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+    LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
+  };
 
   async function folderWith(files: Record<string, string>): Promise<string> {
     const folder = await makeFolder();
@@ -248,7 +252,7 @@ describe('SECRETS_DIR', () => {
     const SECRETS_DIR = await folderWith({ ...NAMES, LOOKUP_KEY: `${NAMES.LOOKUP_KEY}\n`, PORT: '1' });
     const config = developmentConfig({ SECRETS_DIR });
     expect(config.secrets.lookupKey.toString('hex')).toBe(NAMES.LOOKUP_KEY);
-    expect(config.tokens.keys).toEqual([{ id: 'k1', secret: 't'.repeat(40) }]);
+    expect(config.tokens.keys).toEqual([{ id: 'k1', secret: 'test-key-0123456789'.repeat(3) }]);
     expect(config.port).toBe(3000);
     const owner = 'postgres://owner@127.0.0.1/crossdock';
     expect(

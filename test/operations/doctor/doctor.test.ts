@@ -91,7 +91,7 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'a guessable secret',
       env: () => ({ TOKEN_KEYS: `1:${'abc'.repeat(16)}` }),
-      sees: [['secrets', 'problem', /^TOKEN_KEYS contains a secret of very few different characters/]],
+      sees: [['settings', 'problem', /^TOKEN_KEYS holds a secret of very few different characters/]],
     },
     {
       title: 'a key that does not belong to the certificate',

@@ -20,9 +20,9 @@ const LIMIT_MS = 180_000;
 const PASSWORD = 'a-password-of-staging';
 /** The keys of staging. The demo data are encrypted with other ones, which anonymising does not need. */
 const KEYS = {
-  TOKEN_KEYS: `s1:${'staging-'.repeat(6)}`,
-  ENCRYPTION_KEYS: `7:${'5a'.repeat(32)}`,
-  LOOKUP_KEY: '7b'.repeat(32),
+  TOKEN_KEYS: `s1:${'staging-key-0123'.repeat(3)}`,
+  ENCRYPTION_KEYS: `7:${'5a6b7c8d9e0f1a2b'.repeat(4)}`,
+  LOOKUP_KEY: '7b8c9d0e1f2a3b4c'.repeat(4),
   PASSWORD_HASH_COST: '4',
 };
 

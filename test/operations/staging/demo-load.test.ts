@@ -100,10 +100,10 @@ describe('npm run demo:load', () => {
     const production = {
       ...{
         APP_ENV: 'production',
-        TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-        ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
+        TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+        ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
       },
-      ...{ LOOKUP_KEY: 'cd'.repeat(32), TRUST_PROXY: '127.0.0.1', PASSWORD_HASH_COST: '12' },
+      ...{ LOOKUP_KEY: 'fedcba9876543210'.repeat(4), TRUST_PROXY: '127.0.0.1', PASSWORD_HASH_COST: '12' },
     };
     const refused = await load(database, SMALL, production);
     expect(refused).toEqual({

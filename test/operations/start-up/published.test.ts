@@ -7,10 +7,11 @@ import { readConfig, surveyConfig } from '../../../src/config/config.js';
 import { createTenant } from '../../../src/modules/tenants/tenant.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
+import { findForeignKeys } from '../../../src/startup/foreign-keys.js';
 import { findPublished } from '../../../src/startup/published-credentials.js';
 import { ask } from '../../support/service/client.js';
 import { demoDatabase, freshDatabase, type TestDatabase } from '../../support/service/database.js';
-import { endProcesses, freePort, run, startReplica, until } from '../../support/service/processes.js';
+import { endProcesses, freePort, run, until } from '../../support/service/processes.js';
 
 const LIMIT_MS = 60_000;
 const LOGIN = `published_${randomBytes(4).toString('hex')}`;
@@ -18,9 +19,9 @@ const HOST = 'gateway.example.com';
 const PASSWORD = 'a long enough secret of nobody';
 
 const SETTINGS = {
-  TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-  ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-  LOOKUP_KEY: 'cd'.repeat(32),
+  TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+  ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+  LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
   TRUST_PROXY: '127.0.0.1',
   LOG_LEVEL: 'error',
 };
@@ -185,25 +186,72 @@ test(
   LIMIT_MS,
 );
 
-test(
-  'npm start on a database that contains other tenants loads no demo data, and says so',
-  async () => {
-    const replica = await startReplica({ DATABASE_URL: fresh.ownerUrl });
-    expect(replica.output()).toContain(
-      'The demo data were not loaded, because the deployment production has used this database.\n',
+describe('the keys of the deployment that has used a database', () => {
+  const FIRST = `1:${'0123456789abcdef'.repeat(4)}`;
+  const SECOND = `2:${'02468ace13579bdf'.repeat(4)}`;
+
+  /** Returns the refusal of a process with these keys after others have used the database. */
+  async function refusalAfter(
+    earlier: Record<string, string>,
+    later: Record<string, string>,
+  ): Promise<string | undefined> {
+    const settings = { ...SETTINGS, APP_ENV: 'production', DATABASE_URL: fresh.ownerUrl };
+    await owner.query('begin');
+    try {
+      await owner.query('delete from installation.deployments');
+      await recordDeployment(owner, describeDeployment(readConfig({ ...settings, ...earlier })));
+      return await findForeignKeys(owner, readConfig({ ...settings, ...later }));
+    } finally {
+      await owner.query('rollback');
+    }
+  }
+
+  test.each([
+    ['the database of staging', { APP_ENV: 'staging', ENCRYPTION_KEYS: SECOND }, { ENCRYPTION_KEYS: FIRST }],
+    ['all keys of another deployment', { ENCRYPTION_KEYS: FIRST }, { ENCRYPTION_KEYS: SECOND }],
+  ])('must have a key in common: %s is refused', async (_what, earlier, later) => {
+    expect(await refusalAfter(earlier, later)).toMatch(
+      /^The deployment \w+ \(APP_ENV=\w+\) has used this database with other ENCRYPTION_KEYS, /,
     );
-    await replica.stop();
+  });
+
+  test.each([
+    ['the same keys', { ENCRYPTION_KEYS: FIRST }, { ENCRYPTION_KEYS: FIRST }],
+    ['a new key before the old one', { ENCRYPTION_KEYS: FIRST }, { ENCRYPTION_KEYS: `${SECOND},${FIRST}` }],
+    ['the new key alone', { ENCRYPTION_KEYS: `${SECOND},${FIRST}` }, { ENCRYPTION_KEYS: SECOND }],
+    [
+      'a replica with the old settings',
+      { ENCRYPTION_KEYS: `${SECOND},${FIRST}` },
+      { ENCRYPTION_KEYS: FIRST },
+    ],
+    [
+      'another LOOKUP_KEY and TOKEN_KEYS',
+      {},
+      { LOOKUP_KEY: '02468ace13579bdf'.repeat(4), TOKEN_KEYS: `n:${'new-key-0123'.repeat(4)}` },
+    ],
+    ['another name of the deployment', {}, { DEPLOYMENT: 'miami' }],
+  ])('allow %s', async (_what, earlier, later) => {
+    expect(await refusalAfter(earlier, later)).toBeUndefined();
+  });
+
+  test('stop a server and a worker, with the line and nothing written', async () => {
+    const config = readConfig({ ...SETTINGS, APP_ENV: 'staging', DATABASE_URL: fresh.ownerUrl });
     await owner.query('delete from installation.deployments');
-    const again = await startReplica({ DATABASE_URL: fresh.ownerUrl });
-    expect(again.output()).toContain(
-      'The demo data were not loaded, because the database contains other tenants, for example miami.\n',
-    );
-    await again.stop();
-    await owner.query('delete from installation.deployments');
-    expect((await owner.query('select slug from tenants')).rows).toEqual([{ slug: 'miami' }]);
-  },
-  LIMIT_MS,
-);
+    await recordDeployment(owner, describeDeployment(config));
+    for (const program of ['src/main.js', 'src/worker.js']) {
+      const env = { ...SETTINGS, APP_ENV: 'production', DATABASE_URL: urlOf(fresh), ENCRYPTION_KEYS: SECOND };
+      const refused = run(program, env);
+      expect([await refused.ended, refused.output()]).toEqual([
+        { code: 1, signal: null },
+        expect.stringMatching(
+          /^The deployment staging \(APP_ENV=staging\) has used this database with other [^\n]+\n$/,
+        ),
+      ]);
+    }
+    const { rows } = await owner.query('delete from installation.deployments returning app_env');
+    expect(rows).toEqual([{ app_env: 'staging' }]);
+  }, 60_000);
+});
 
 test(
   'remove-published replaces all of them, and the service starts',
@@ -233,6 +281,17 @@ test(
     expect([await second.ended, second.output()]).toEqual([
       { code: 0, signal: null },
       'There is no published credential.\n',
+    ]);
+    const client = new pg.Client({ connectionString: demo.ownerUrl });
+    await client.connect();
+    await recordDeployment(client, describeDeployment(surveyConfig({ APP_ENV: 'development' }).config));
+    await client.end();
+    const third = run('scripts/remove-published.js', env);
+    expect([await third.ended, third.output()]).toEqual([
+      { code: 1, signal: null },
+      expect.stringMatching(
+        /^The deployment development [^\n]+ public development values [^\n]+ Use a new database\. [^\n]+\n$/,
+      ),
     ]);
   },
   LIMIT_MS,

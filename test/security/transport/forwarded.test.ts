@@ -5,9 +5,9 @@ import { openSocket, receive, sendRaw, talk } from '../../support/service/wire.j
 
 const STAGING = {
   APP_ENV: 'staging',
-  TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-  ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-  LOOKUP_KEY: 'cd'.repeat(32),
+  TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+  ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+  LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
 };
 const PER_MINUTE = 3;
 

@@ -8,9 +8,9 @@ import type { TestDatabase } from '../service/database.js';
 import { freePort, makeFolder, runProgram, until, type Running } from '../service/processes.js';
 
 const SECRETS = {
-  TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-  ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-  LOOKUP_KEY: 'cd'.repeat(32),
+  TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+  ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+  LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
 };
 
 /** Starts a command of a release that is not in the current folder, as a service manager does. */

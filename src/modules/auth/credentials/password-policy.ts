@@ -1,3 +1,4 @@
+import { PUBLISHED } from '../../../config/published.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { MAX_PASSWORD_BYTES } from './passwords.js';
 
@@ -6,7 +7,9 @@ export const MIN_PASSWORD_LENGTH = 12;
 
 /**
  * Returns the problem of a new password, or undefined. A list of common passwords prevents more guesses than
- * composition rules do, so there are no such rules (NIST SP 800-63B, 3.1.1.2).
+ * composition rules do, so there are no such rules (NIST SP 800-63B, 3.1.1.2). The published password of the demo data counts as
+ * one: a user who chose it could not log in outside of development.
+ *
  * @param names the user's own names, which are guessed first
  */
 export async function validatePassword(
@@ -20,7 +23,7 @@ export async function validatePassword(
   const spellings = [password, withoutPadding(password)].map((each) => each.toLowerCase());
   if (names.some((name) => spellings.includes(name.toLowerCase()))) return ['personal'];
   const common = await commonPasswords();
-  if (spellings.some((each) => common.has(each))) return ['common'];
+  if (spellings.some((each) => each === PUBLISHED.password || common.has(each))) return ['common'];
   return undefined;
 }
 

@@ -11,7 +11,6 @@ export const checkSettings = ({ config, faults }: Subject): Finding[] =>
   );
 
 const PUBLIC_SECRETS = Object.values(DEVELOPMENT_SECRETS);
-const FEWEST_CHARACTERS = 8;
 const SHORTEST_PASSWORD = 12;
 
 /** A secret and the setting that contains it. */
@@ -22,12 +21,12 @@ export function checkSecrets({ config }: Subject): Finding[] {
   if (config.appEnv === 'development') return orOk([], 'Development may use the public values.');
   const secrets = [...keysOf(config), ...passwordsOf(config)];
   return orOk(
-    [...findGuessable(keysOf(config)), ...findShared(secrets), ...findWeakPasswords(passwordsOf(config))],
+    [...findShared(secrets), ...findWeakPasswords(passwordsOf(config))],
     'The secrets are long, random and different.',
   );
 }
 
-/** Without those that are missing or public: checkSettings reports them. */
+/** Without those that are missing or public: checkSettings reports them, and guessable ones. */
 const keysOf = ({ tokens, secrets }: Subject['config']): Secret[] =>
   [
     ...tokens.keys.map(({ secret }) => ({ setting: 'TOKEN_KEYS', value: secret })),
@@ -42,13 +41,6 @@ function passwordsOf({ databaseUrl, databaseOwnerUrl }: Subject['config']): Secr
     url && URL.canParse(url) ? [{ setting, value: decodeURIComponent(new URL(url).password) }] : [],
   );
 }
-
-const findGuessable = (secrets: Secret[]): Finding[] =>
-  secrets
-    .filter(({ value }) => new Set(value).size < FEWEST_CHARACTERS)
-    .map(({ setting }) =>
-      problem(`${setting} contains a secret of very few different characters.`, replaceSecret(setting)),
-    );
 
 function findShared(secrets: Secret[]): Finding[] {
   const known = new Map<string, string>();
