@@ -1076,6 +1076,10 @@ export const fieldCatalogue = {
     "code": "pattern",
     "message": "{field} contains nothing but characters that a scanner adds."
   },
+  "no_parcel_number": {
+    "code": "pattern",
+    "message": "{field} is {text}, which many labels have: the ZIP code of the destination or a code of the carrier. Scan the barcode of the tracking number, or type the number."
+  },
   "control_characters_in_number": {
     "code": "pattern",
     "message": "{field} contains a control character inside the number. Scan again, or type the number."
@@ -1465,6 +1469,7 @@ export type FieldProblem =
   | [problem: 'formula_error', args: { text: string }]
   | [problem: 'formula_cell', args: { text: string }]
   | [problem: 'date_cell', args: { text: string }]
+  | [problem: 'no_parcel_number', args: { text: string }]
   | [problem: 'several_numbers', args: { numbers: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
   | [problem: 'missing_column', args: { column: string; names: string; header: string }]
