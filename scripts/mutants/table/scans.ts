@@ -51,8 +51,8 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'scans: two known numbers in one scan are refused',
     file: 'src/modules/packages/intake/identify-parcel.ts',
-    find: 'if (found && !other) return found;',
-    replace: 'if (found) return found;',
+    find: 'if (found && !other) return unknown',
+    replace: 'if (found) return unknown',
     tests: [
       {
         file: PARCELS,
@@ -119,9 +119,9 @@ export const SCANS: readonly SourceMutant[] = [
   },
   {
     name: 'scans: a doubled scan is read once',
-    file: 'src/modules/tracking-numbers/reader/noise.ts',
-    find: "if (half !== '' && half + half === text) return half;",
-    replace: '',
+    file: 'src/modules/tracking-numbers/scanned-number.ts',
+    find: 'const repeated = repetitionIn(folded);',
+    replace: 'const repeated = undefined as string | undefined;',
     tests: [{ file: READER, titles: ['all 280 published numbers are answered correctly'] }],
   },
   {
