@@ -7,7 +7,7 @@
 export const INVISIBLE_CLASS = String.raw`\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb`;
 
 /** For texts that are not ASCII: the classes of Unicode are slow. */
-export const INVISIBLE = new RegExp(`[${INVISIBLE_CLASS}]+`, 'gu');
+export const INVISIBLE = new RegExp(`[${INVISIBLE_CLASS}]`, 'gu');
 const BLANK = new RegExp(`^[\\s${INVISIBLE_CLASS}]*$`, 'u');
 
 export const removeInvisible = (text: string): string => text.replace(INVISIBLE, '');
