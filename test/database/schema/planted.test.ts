@@ -418,6 +418,7 @@ test(
     const config = readConfig({ APP_ENV: 'development', DATABASE_URL: server.urlOf('crossdock', OWNER) });
     const prepared = await prepareDatabase(config, () => undefined, true);
     await prepared.stop();
+    expect(prepared.assumeRole).toBe('crossdock_app');
   },
   LIMIT_MS,
 );

@@ -1,5 +1,6 @@
 // One statement that describes what protects the rows: a line per object and property. Its text does not depend on the version of
-// PostgreSQL (15 and 18 were compared), the name of the owner or the order of creation.
+// PostgreSQL (15 and 18 were compared), the name of the owner or the order of creation. The owner of another deployment's database is a
+// member of crossdock_lookup too, which is harmless here: it may not connect.
 
 /** The schemas that the migrations make. The queue's library makes another one itself. */
 const SCHEMAS = `('public', 'queue', 'installation')`;
@@ -45,8 +46,10 @@ select 'role' as kind, rolname::text as object, coalesce(nullif(concat_ws(', ',
   from pg_roles where rolname in ('crossdock_app', 'crossdock_lookup')
 union all
 select 'membership', member::regrole || ' in ' || roleid::regrole, 'member' from pg_auth_members
-  where member in (select oid from known) or (roleid = 'crossdock_lookup'::regrole and member <> (select oid from owner)
-    and not exists (select from pg_roles where pg_roles.oid = member and rolsuper))
+  where member in (select oid from known) or (roleid = 'crossdock_lookup'::regrole and exists (
+    select from pg_roles r where pg_has_role(r.oid, member, 'member') and has_database_privilege(r.oid, current_database(), 'connect')
+      and not r.rolsuper and r.oid <> (select oid from owner)
+      and not exists (select from pg_database d where d.datdba = r.oid and d.datname <> current_database())))
 union all
 select 'setting', name, setting from pg_settings where name = 'session_replication_role'
 union all
