@@ -1,6 +1,6 @@
 // One statement that describes what protects the rows: a line per object and property. Its text does not depend on the version of
 // PostgreSQL (15 and 18 were compared), the name of the owner or the order of creation. The owner of another deployment's database is a
-// member of crossdock_lookup too, which is harmless here: it may not connect.
+// member of crossdock_lookup too. src/platform/db/login-check examines whether it may connect, and the login itself.
 
 /** The schemas that the migrations make. The queue's library makes another one itself. */
 const SCHEMAS = `('public', 'queue', 'installation')`;
@@ -48,16 +48,14 @@ union all
 select 'membership', member::regrole || ' in ' || roleid::regrole, 'member' from pg_auth_members
   where member in (select oid from known) or (roleid = 'crossdock_lookup'::regrole and exists (
     select from pg_roles r where pg_has_role(r.oid, member, 'member') and has_database_privilege(r.oid, current_database(), 'connect')
-      and not r.rolsuper and r.oid <> (select oid from owner)
+      and not r.rolsuper and r.rolname <> session_user and r.oid <> (select oid from owner)
       and not exists (select from pg_database d where d.datdba = r.oid and d.datname <> current_database())))
-union all
-select 'setting', name, setting from pg_settings where name = 'session_replication_role'
 union all
 select 'grant', r.privilege || ' on ' || r.object || ' to ' || k.name, 'granted' from rights r join known k on k.oid = r.grantee
 union all
 select 'other grant', r.privilege || ' on ' || r.object || ' to ' || g.rolname, 'granted'
   from rights r join pg_roles g on g.oid = r.grantee
-  where not g.rolsuper and g.rolname !~ '^pg_' and r.grantee not in (select oid from known)
+  where not g.rolsuper and g.rolname !~ '^pg_' and r.grantee not in (select oid from known) and g.rolname <> session_user
 union all
 select 'owner', o.object, coalesce(r.name, 'unknown') from (
     select case relkind when 'S' then 'sequence ' when 'v' then 'view ' else 'table ' end || name as object, relowner as oid
