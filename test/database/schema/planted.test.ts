@@ -203,7 +203,7 @@ const DANGEROUS: [title: string, statements: string, message: string, remedy: st
     'a function that belongs to another role',
     'alter function all_tenants() owner to postgres',
     'The owner of the function public.all_tenants() is postgres, not crossdock_lookup.',
-    'alter function public.all_tenants() owner to crossdock_lookup.',
+    'alter function public.all_tenants() owner to crossdock_lookup;',
   ],
   [
     'a function that is missing',
@@ -269,7 +269,13 @@ const DANGEROUS: [title: string, statements: string, message: string, remedy: st
     'a table of another owner',
     'alter table sessions owner to postgres',
     'The owner of the table public.sessions is postgres, not the owner of the other tables.',
-    'alter table public.sessions owner to',
+    'alter table public.sessions owner to crossdock_owner;',
+  ],
+  [
+    'a view with the rights of a superuser',
+    'create view leaky as select * from users',
+    'The view public.leaky is unknown to this version, and reads with the rights of postgres.',
+    'Run as a superuser: drop view public.leaky;',
   ],
   [
     'a reference that is missing',

@@ -58,7 +58,8 @@ select 'other grant', r.privilege || ' on ' || r.object || ' to ' || g.rolname, 
   where not g.rolsuper and g.rolname !~ '^pg_' and r.grantee not in (select oid from known) and g.rolname <> session_user
 union all
 select 'owner', o.object, coalesce(r.name, 'unknown') from (
-    select case relkind when 'S' then 'sequence ' when 'v' then 'view ' else 'table ' end || name as object, relowner as oid
+    select case relkind when 'S' then 'sequence ' when 'v' then 'view ' when 'm' then 'materialized view ' when 'f' then 'foreign table '
+        else 'table ' end || name as object, relowner as oid
       from relations where relkind in ('r', 'p', 'v', 'm', 'S', 'f')
     union all select 'function ' || name, proowner from functions
     union all select 'schema ' || name, nspowner from schemas where name <> 'public') o
@@ -113,3 +114,7 @@ select 'unique index', x.relname || ' on ' || t.name,
     pg_get_indexdef(i.indexrelid) || case when i.indisvalid then '' else ' (invalid)' end
   from pg_index i join tables t on t.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
   where i.indisunique and not exists (select from pg_constraint c where c.conindid = i.indexrelid and c.contype in ('p', 'u', 'x'))`;
+
+/** The quoted name of the role that owns most tables. */
+export const READ_OWNER = `select quote_ident(pg_get_userbyid(mode() within group (order by relowner))) as owner
+  from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`;
