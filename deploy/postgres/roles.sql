@@ -35,7 +35,8 @@ select not exists (select from pg_roles where rolname = 'crossdock_app') as app_
 \endif
 grant crossdock_app, crossdock_lookup to :"owner" with admin option;
 create role :"login" login in role crossdock_app password :'login_password';
-grant connect on database :"name" to :"login";
+-- /ready tries to write into a temporary table, so that a full disk is noticed.
+grant connect, temporary on database :"name" to :"login";
 
 -- For statements outside a transaction, which have no timeout behind a pooler.
 alter role :"login" set statement_timeout = '15s';

@@ -12,7 +12,7 @@ import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
 import { describeDeployment, recordDeployment } from './deployment.js';
-import { assertForDevelopment, assertSafe } from './safe-database.js';
+import { assertForDevelopment, assertSafe, assertSafeLogin } from './safe-database.js';
 import {
   APP_ROLE,
   describeExcessPrivileges,
@@ -187,7 +187,9 @@ async function assertPoolerSettings(config: Config, runsJobs: boolean): Promise<
 }
 
 async function openDirect(config: Config, url: string): Promise<{ url: string; assumeRole?: string }> {
-  return { url, ...(await roleToAssume(config, 'DATABASE_DIRECT_URL', url)) };
+  const role = await roleToAssume(config, 'DATABASE_DIRECT_URL', url);
+  await assertSafeLogin(config, 'DATABASE_DIRECT_URL', url);
+  return { url, ...role };
 }
 
 /**

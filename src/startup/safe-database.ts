@@ -1,6 +1,7 @@
 import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
+import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
 import { findObstacleToDevelopment } from './development-database.js';
 import { findForeignKeys } from './foreign-keys.js';
@@ -10,21 +11,30 @@ import { findPublished } from './published-credentials.js';
 const MAX_LINES = 20;
 
 /**
- * Outside of development, refuses a database with published credentials, or whose protections are not those of the migrations
- * (docs/decisions/0067 and 0068).
+ * Outside of development, refuses a database with published credentials, whose protections are not those of the migrations, or whose
+ * login has other rights than the service needs (docs/decisions/0067 and 0068).
  *
  * @throws ConfigError with one line per fault
  */
 export async function assertSafe(config: Config, setting: string, url: string): Promise<void> {
   if (config.appEnv === 'development') return;
-  const findings = await Promise.all([describePublished(config, url), describeDifferences(url)]).catch(
-    (error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new ConfigError([`${setting}: ${reason}. Run ${commandLine('doctor')}.`]);
-    },
-  );
-  const faults = findings.flat();
-  if (faults.length > 0) throw new ConfigError(faults);
+  const [login, ...others] = await Promise.allSettled([
+    describeLogin(url),
+    describePublished(config, url),
+    describeDifferences(url),
+  ]);
+  // With wrong settings of the login, the others cannot read the database.
+  const isWrong = login.status === 'fulfilled' && login.value.length > 0;
+  const faults = [login, ...others].flatMap((check) => {
+    if (check.status === 'fulfilled') return check.value;
+    return isWrong ? [] : [describeFailure(setting, check.reason)];
+  });
+  if (faults.length > 0) throw new ConfigError([...new Set(faults)]);
+}
+
+function describeFailure(setting: string, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return `${setting}: ${reason}. Run ${commandLine('doctor')}.`;
 }
 
 /**
@@ -48,12 +58,28 @@ const describePublished = (config: Config, url: string): Promise<string[]> =>
     return foreign ? [foreign] : [];
   });
 
+/**
+ * Refuses a second login of the service, for example that of DATABASE_DIRECT_URL.
+ *
+ * @throws ConfigError with one line per fault
+ */
+export async function assertSafeLogin(config: Config, setting: string, url: string): Promise<void> {
+  if (config.appEnv === 'development') return;
+  const faults = await describeLogin(url).catch((error: unknown) => {
+    throw new ConfigError([describeFailure(setting, error)]);
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
+const describeLogin = async (url: string): Promise<string[]> => linesOf(await withClient(url, checkLogin));
+
 async function describeDifferences(url: string): Promise<string[]> {
   const differences = (await withClient(url, checkSchema)) ?? [];
-  const lines = differences
-    .filter(({ isDangerous }) => isDangerous)
-    .map(({ message, remedy }) => `${message} ${remedy}`);
+  const lines = linesOf(differences);
   const more = lines.length - MAX_LINES;
   if (more <= 0) return lines;
   return [...lines.slice(0, MAX_LINES), `${more} more differences are listed by ${commandLine('doctor')}.`];
 }
+
+const linesOf = (faults: { isDangerous: boolean; message: string; remedy: string }[]): string[] =>
+  faults.filter(({ isDangerous }) => isDangerous).map(({ message, remedy }) => `${message} ${remedy}`);

@@ -19,7 +19,7 @@ export async function checkStorage({ client }: Pick<Connected, 'client'>): Promi
       return [
         warning(
           'The login may create no temporary table, so /ready and this check cannot try to write.',
-          'Run: grant temporary on database <name> to crossdock_app.',
+          `Run as a superuser: ${await statementFor(client)}`,
         ),
       ];
     return [
@@ -29,4 +29,11 @@ export async function checkStorage({ client }: Pick<Connected, 'client'>): Promi
       ),
     ];
   }
+}
+
+async function statementFor(client: Connected['client']): Promise<string> {
+  const { rows } = await client.query<{ statement: string }>(
+    "select format('grant temporary on database %I to %I;', current_database(), session_user) as statement",
+  );
+  return rows[0]?.statement ?? '';
 }

@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { ConfigError, readConfig } from '../../../src/config/config.js';
-import { projectRoot } from '../../../src/config/project-root.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
+import { checkRights } from '../../../src/startup/doctor/checks/rights.js';
 import { checkProtections } from '../../../src/startup/doctor/schema.js';
 import { prepareDatabase } from '../../../src/startup/prepare-database.js';
 import { endProcesses, removeFolders, run } from '../../support/service/processes.js';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
+import { roleStatements } from './role-statements.js';
 
 // An installation as deploy/postgres/roles.sql makes it: the owner is not a superuser, and the service has a login of its own.
 
@@ -40,27 +39,13 @@ afterAll(async () => {
   await removeFolders();
 }, LIMIT_MS);
 
-/** Returns what psql runs of deploy/postgres/roles.sql on a new server, for the default name. This machine may lack psql. */
-function roleStatements(): string[] {
-  const script = readFileSync(join(projectRoot, 'deploy/postgres/roles.sql'), 'utf8');
-  const [, statements = ''] = script.split(/^\\set login .*$/m);
-  return statements
-    .replaceAll(/--.*$/gm, '')
-    .replaceAll(/select [^;]*\\gset/g, '')
-    .replaceAll(/^\\.*$/gm, '')
-    .replaceAll(/:'(owner|login)_password'/g, "'$1'")
-    .replaceAll(/:"(owner|login)"/g, 'crossdock_$1')
-    .replaceAll(':"name"', 'crossdock')
-    .split(';')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
-}
-
 /** Runs statements of a superuser in a copy of the database, and returns the lines with which a start ends. */
 async function startAfter(statements: string, undo = ''): Promise<string[]> {
   copies += 1;
   const name = `copy_${copies}`;
   await server.query(`create database ${name} template crossdock owner ${OWNER.user} strategy file_copy`);
+  await server.query(`grant connect, temporary on database ${name} to ${LOGIN.user}`);
+  await server.query(`revoke all on database ${name} from public`);
   try {
     if (statements) await server.query(statements, name);
     const config = readConfig({ ...SETTINGS, DATABASE_URL: server.urlOf(name, LOGIN) });
@@ -75,11 +60,14 @@ async function startAfter(statements: string, undo = ''): Promise<string[]> {
   }
 }
 
-/** Returns the findings of the doctor about the schema of the last copy, as its login sees it. */
+/** Returns the findings of the doctor about schema and rights of the last copy, as its login sees it. */
 async function examineCopy(): Promise<string[]> {
-  const findings = await withClient(server.urlOf(`copy_${copies}`, LOGIN), (client) =>
-    checkProtections({ client }),
-  );
+  const url = server.urlOf(`copy_${copies}`, LOGIN);
+  const config = readConfig({ ...SETTINGS, DATABASE_URL: url });
+  const findings = await withClient(url, async (client) => [
+    ...(await checkProtections({ client })),
+    ...(await checkRights({ client, config, url })),
+  ]);
   expect(findings).not.toEqual([]);
   return findings.filter(({ level }) => level !== 'ok').map(({ level, message }) => `${level} ${message}`);
 }
@@ -215,7 +203,7 @@ const DANGEROUS: [title: string, statements: string, message: string, remedy: st
     'a function that belongs to another role',
     'alter function all_tenants() owner to postgres',
     'The owner of the function public.all_tenants() is postgres, not crossdock_lookup.',
-    'alter function public.all_tenants() owner to crossdock_lookup.',
+    'alter function public.all_tenants() owner to crossdock_lookup;',
   ],
   [
     'a function that is missing',
@@ -281,7 +269,13 @@ const DANGEROUS: [title: string, statements: string, message: string, remedy: st
     'a table of another owner',
     'alter table sessions owner to postgres',
     'The owner of the table public.sessions is postgres, not the owner of the other tables.',
-    'alter table public.sessions owner to',
+    'alter table public.sessions owner to crossdock_owner;',
+  ],
+  [
+    'a view with the rights of a superuser',
+    'create view leaky as select * from users',
+    'The view public.leaky is unknown to this version, and reads with the rights of postgres.',
+    'Run as a superuser: drop view public.leaky;',
   ],
   [
     'a reference that is missing',
@@ -312,7 +306,7 @@ const DANGEROUS: [title: string, statements: string, message: string, remedy: st
     'a role that the login is a member of',
     'grant crossdock_lookup to crossdock_login',
     'The role crossdock_login is a member of crossdock_lookup.',
-    'revoke crossdock_lookup from crossdock_login.',
+    'revoke crossdock_lookup from crossdock_login granted by postgres;',
     'revoke crossdock_lookup from crossdock_login',
   ],
   [
@@ -326,7 +320,7 @@ const DANGEROUS: [title: string, statements: string, message: string, remedy: st
     'a login for which no trigger fires',
     'alter role crossdock_login set session_replication_role = replica',
     'session_replication_role is replica, so triggers and references are not checked.',
-    'alter database ... reset session_replication_role.',
+    'alter role crossdock_login reset session_replication_role;',
     'alter role crossdock_login reset session_replication_role',
   ],
 ];
@@ -419,6 +413,7 @@ test(
     const prepared = await prepareDatabase(config, () => undefined, true);
     expect(prepared.url).toContain('/crossdock');
     await prepared.stop();
+    expect(prepared.assumeRole).toBe('crossdock_app');
   },
   LIMIT_MS,
 );

@@ -1,27 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { parseSettings } from '../../../src/config/settings.js';
 import { projectRoot } from '../../../src/config/project-root.js';
-import { withClient } from '../../../src/platform/db/connections/roles.js';
-import { findProgram, titleWith } from '../../support/harness/programs.js';
-import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
-import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
+import { makeFolder, removeFolders } from '../../support/service/processes.js';
 
-// deploy/make-secrets.sh and deploy/postgres/roles.sql, for one deployment and for several on one server.
+// deploy/make-secrets.sh, for one deployment and for several. shared-server.test.ts uses the secrets.
 
-const LIMIT_MS = 120_000;
-const missing = findProgram('psql') ? undefined : 'psql';
 const deploy = join(projectRoot, 'deploy');
 
-let server: OwnServer | undefined;
-
-afterAll(async () => {
-  await endProcesses();
-  await server?.stop();
-  await removeFolders();
-}, LIMIT_MS);
+afterAll(removeFolders);
 
 const makeSecrets = (args: string[]) =>
   spawnSync('sh', [join(deploy, 'make-secrets.sh'), ...args], { encoding: 'utf8' });
@@ -113,82 +102,4 @@ describe('make-secrets.sh', () => {
     expect(first?.length).toBeGreaterThan(7);
     expect(first?.filter((secret) => second?.includes(secret))).toEqual([]);
   });
-});
-
-describe('two deployments on one server', () => {
-  const NAMES = ['crossdock', 'crossdock_staging'];
-  const folders: string[] = [];
-
-  const psql = (folder: string, name: string) =>
-    spawnSync(
-      'psql',
-      [
-        ...['--no-psqlrc', '--quiet', '-f', join(deploy, 'postgres', 'roles.sql')],
-        ...['-v', `owner_password=${secretOf(folder, 'OWNER_PASSWORD')}`],
-        ...['-v', `login_password=${secretOf(folder, 'LOGIN_PASSWORD')}`],
-        // The first deployment has the default name.
-        ...(name === 'crossdock' ? [] : ['-v', `name=${name}`]),
-        server?.urlOf('postgres') ?? '',
-      ],
-      { encoding: 'utf8' },
-    );
-
-  beforeAll(async () => {
-    if (missing) return;
-    server = await startOwnServer();
-    const { hostname, port } = new URL(server.urlOf('postgres'));
-    for (const name of NAMES) {
-      const folder = join(await makeFolder(), 'secrets');
-      folders.push(folder);
-      makeSecrets([folder, `${hostname}:${port}`, '--name', name]);
-    }
-  }, LIMIT_MS);
-
-  (missing ? test.skip : test)(
-    titleWith('are created and migrated one after the other, by their own owners', [missing]),
-    async () => {
-      for (const [index, name] of NAMES.entries()) {
-        const folder = String(folders[index]);
-        expect(psql(folder, name)).toMatchObject({ status: 0, stdout: '', stderr: '' });
-        const migrating = run('scripts/migrate.js', { SECRETS_DIR: folder });
-        expect(await migrating.ended).toEqual({ code: 0, signal: null });
-        const counted = await withClient(secretOf(folder, 'DATABASE_URL'), (client) =>
-          client.query<{ name: string }>('select current_database() as name'),
-        );
-        expect(counted.rows).toEqual([{ name }]);
-      }
-    },
-    LIMIT_MS,
-  );
-
-  (missing ? test.skip : test)(
-    titleWith('cannot connect to the database of each other', [missing]),
-    async () => {
-      for (const [index, name] of NAMES.entries())
-        for (const secret of ['DATABASE_URL', 'DATABASE_OWNER_URL']) {
-          const url = new URL(secretOf(String(folders[index]), secret));
-          url.pathname = `/${NAMES[1 - index]}`;
-          await expect(withClient(url.href, async () => name)).rejects.toThrow(
-            /permission denied for database/,
-          );
-        }
-    },
-    LIMIT_MS,
-  );
-
-  (missing ? test.skip : test)(
-    titleWith('an unusable name creates nothing', [missing]),
-    async () => {
-      for (const name of ['', 'Big', 'a-b', '1a', 'a"b', 'x'.repeat(41)]) {
-        const { status, stdout, stderr } = psql(String(folders[0]), name);
-        expect([name, status]).toEqual([name, 3]);
-        expect(`${stdout}${stderr}`).toContain('name must be lower-case letters');
-      }
-      const databases = await server?.query(
-        "select datname from pg_database where datname not in ('postgres', 'template0', 'template1') order by 1",
-      );
-      expect(databases).toEqual(NAMES.map((datname) => ({ datname })));
-    },
-    LIMIT_MS,
-  );
 });

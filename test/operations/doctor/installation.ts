@@ -96,6 +96,12 @@ async function copyDatabase(template: string, env: Env): Promise<Copy> {
   );
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const ownerUrl = at(String(process.env['TEST_ADMIN_URL']));
+  // Not to the login itself: other tests on this server would find the login of another deployment.
+  await asAdmin((admin) =>
+    admin.query(
+      `grant connect, temporary on database "${name}" to ${APP_ROLE}; revoke all on database "${name}" from public`,
+    ),
+  );
   const owner = new pg.Client({ connectionString: ownerUrl });
   owner.on('error', () => undefined);
   await owner.connect();

@@ -2,7 +2,9 @@ import type pg from 'pg';
 import { readHistory } from '../migrations/history.js';
 import { listMigrations, MIGRATIONS } from '../migrations/migration-files.js';
 import { findDifferences, type SchemaDifference } from './differences.js';
+import { OWNER } from './remedies.js';
 import { describeSchema, readExpected } from './schema-lines.js';
+import { READ_OWNER } from './statement.js';
 
 /**
  * Compares the schema with what the migrations of this version make. Returns undefined if the database has applied others: during
@@ -17,7 +19,14 @@ export async function checkSchema(client: pg.ClientBase): Promise<SchemaDifferen
   const differences = findDifferences(expected.lines, await describeSchema(client));
   if (differences.length === 0) return differences;
   // A migration may have been applied meanwhile.
-  return (await isOwn()) ? differences : undefined;
+  if (!(await isOwn())) return undefined;
+  const owner = await readOwner(client);
+  return differences.map((each) => ({ ...each, remedy: each.remedy.replaceAll(OWNER, owner) }));
+}
+
+async function readOwner(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ owner: string }>(READ_OWNER);
+  return rows[0]?.owner ?? '';
 }
 
 async function appliedTo(client: pg.ClientBase): Promise<string[]> {

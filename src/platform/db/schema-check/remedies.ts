@@ -3,6 +3,9 @@ export type Change = { kind: string; object: string; want: string | undefined; h
 
 const MIGRATIONS = 'prisma/migrations';
 
+/** Stands in a remedy for the owner of the tables, whose name depends on the database. */
+export const OWNER = ':owner';
+
 type Text = { message: string; remedy: string };
 
 /** Names a difference in a sentence, and says what to do. */
@@ -30,9 +33,14 @@ export function describeChange(change: Change): Text {
     case 'function security':
       return describeFunction(change);
     case 'owner':
+      if (want === undefined)
+        return {
+          message: `The ${object} is unknown to this version, and reads with the rights of ${have}.`,
+          remedy: `Run as a superuser: drop ${object};`,
+        };
       return {
         message: `The owner of the ${object} is ${have ?? 'missing'}, not ${ownerName(want)}.`,
-        remedy: `Run as a superuser: alter ${object} owner to ${ownerName(want)}.`,
+        remedy: `Run as a superuser: alter ${object} owner to ${want === 'owner' ? OWNER : want};`,
       };
     case 'role':
       return {

@@ -1,5 +1,6 @@
 // One statement that describes what protects the rows: a line per object and property. Its text does not depend on the version of
-// PostgreSQL (15 and 18 were compared), the name of the owner or the order of creation.
+// PostgreSQL (15 and 18 were compared), the name of the owner or the order of creation. The owner of another deployment's database is a
+// member of crossdock_lookup too. src/platform/db/login-check examines whether it may connect, and the login itself.
 
 /** The schemas that the migrations make. The queue's library makes another one itself. */
 const SCHEMAS = `('public', 'queue', 'installation')`;
@@ -45,19 +46,20 @@ select 'role' as kind, rolname::text as object, coalesce(nullif(concat_ws(', ',
   from pg_roles where rolname in ('crossdock_app', 'crossdock_lookup')
 union all
 select 'membership', member::regrole || ' in ' || roleid::regrole, 'member' from pg_auth_members
-  where member in (select oid from known) or (roleid = 'crossdock_lookup'::regrole and member <> (select oid from owner)
-    and not exists (select from pg_roles where pg_roles.oid = member and rolsuper))
-union all
-select 'setting', name, setting from pg_settings where name = 'session_replication_role'
+  where member in (select oid from known) or (roleid = 'crossdock_lookup'::regrole and exists (
+    select from pg_roles r where pg_has_role(r.oid, member, 'member') and has_database_privilege(r.oid, current_database(), 'connect')
+      and not r.rolsuper and r.rolname <> session_user and r.oid <> (select oid from owner)
+      and not exists (select from pg_database d where d.datdba = r.oid and d.datname <> current_database())))
 union all
 select 'grant', r.privilege || ' on ' || r.object || ' to ' || k.name, 'granted' from rights r join known k on k.oid = r.grantee
 union all
 select 'other grant', r.privilege || ' on ' || r.object || ' to ' || g.rolname, 'granted'
   from rights r join pg_roles g on g.oid = r.grantee
-  where not g.rolsuper and g.rolname !~ '^pg_' and r.grantee not in (select oid from known)
+  where not g.rolsuper and g.rolname !~ '^pg_' and r.grantee not in (select oid from known) and g.rolname <> session_user
 union all
 select 'owner', o.object, coalesce(r.name, 'unknown') from (
-    select case relkind when 'S' then 'sequence ' when 'v' then 'view ' else 'table ' end || name as object, relowner as oid
+    select case relkind when 'S' then 'sequence ' when 'v' then 'view ' when 'm' then 'materialized view ' when 'f' then 'foreign table '
+        else 'table ' end || name as object, relowner as oid
       from relations where relkind in ('r', 'p', 'v', 'm', 'S', 'f')
     union all select 'function ' || name, proowner from functions
     union all select 'schema ' || name, nspowner from schemas where name <> 'public') o
@@ -112,3 +114,7 @@ select 'unique index', x.relname || ' on ' || t.name,
     pg_get_indexdef(i.indexrelid) || case when i.indisvalid then '' else ' (invalid)' end
   from pg_index i join tables t on t.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
   where i.indisunique and not exists (select from pg_constraint c where c.conindid = i.indexrelid and c.contype in ('p', 'u', 'x'))`;
+
+/** The quoted name of the role that owns most tables. */
+export const READ_OWNER = `select quote_ident(pg_get_userbyid(mode() within group (order by relowner))) as owner
+  from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`;

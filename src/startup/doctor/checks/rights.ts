@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
+import { checkLogin } from '../../../platform/db/login-check/check-login.js';
 import { orOk, problem, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
@@ -8,7 +9,11 @@ import { commandLine } from '../../../config/commands.js';
 const SCHEMAS = ['graphile_worker'];
 
 /** Examines the login and the role of the application: what they must be able to do, and what they must not. */
-export async function checkRights({ client, config, url }: Connected): Promise<Finding[]> {
+export async function checkRights({
+  client,
+  config,
+  url,
+}: Pick<Connected, 'client' | 'config' | 'url'>): Promise<Finding[]> {
   const { rows } = await client.query(`select from pg_roles where rolname = '${APP_ROLE}'`);
   if (rows.length === 0)
     return [
@@ -21,6 +26,10 @@ export async function checkRights({ client, config, url }: Connected): Promise<F
   const excess = await describeExcessPrivileges(url);
   if (excess && config.appEnv === 'development')
     return orOk(findings, `In development the service switches to ${APP_ROLE}, because ${excess}.`);
+  // A server of a developer serves one deployment, and PostgreSQL lets everybody connect.
+  const isDevelopment = config.appEnv === 'development';
+  for (const { isDangerous, message, remedy } of await checkLogin(client))
+    if (isDangerous || !isDevelopment) findings.push(problem(message, remedy));
   if (excess)
     findings.push(
       problem(
@@ -60,24 +69,21 @@ async function findMissing(client: pg.Client): Promise<Finding[]> {
   ];
 }
 
-/** A statement that returns the names of rights that the application must not have. */
+/** A statement that returns the rights on the queue that the application must not have, and the statements that revoke them. */
 const EXCESS = `
-  select 'create in the schema ' || nspname as excess from pg_namespace
-  where nspname = any($1) and has_schema_privilege('${APP_ROLE}', oid, 'create')
+  select 'create in the schema ' || nspname as excess,
+    format('revoke create on schema %I from ${APP_ROLE};', nspname) as statement
+  from pg_namespace where nspname = any($1) and has_schema_privilege('${APP_ROLE}', oid, 'create')
   union all
-  select right_name || ' on ' || t.relname
+  select right_name || ' on ' || t.relname, format('revoke %s on %s from ${APP_ROLE};', right_name, t.oid::regclass)
   from pg_class t join pg_namespace n on n.oid = t.relnamespace
   cross join unnest(array['insert', 'update', 'delete', 'truncate', 'trigger', 'references']) as right_name
   where n.nspname = any($1) and t.relkind in ('r', 'p') and has_table_privilege('${APP_ROLE}', t.oid, right_name)
-    and (right_name in ('truncate', 'trigger', 'references') or t.relname = 'migrations')
-  union all
-  select 'everybody has rights on ' || t.relname
-  from pg_class t join pg_namespace n on n.oid = t.relnamespace, aclexplode(t.relacl) as acl
-  where n.nspname = any($1) and acl.grantee = 0`;
+    and (right_name in ('truncate', 'trigger', 'references') or t.relname = 'migrations')`;
 
 async function findExcess(client: pg.Client): Promise<Finding[]> {
-  const { rows } = await client.query<{ excess: string }>(EXCESS, [SCHEMAS]);
-  return rows.map(({ excess }) =>
-    problem(`The role ${APP_ROLE} has too many rights: ${excess}.`, 'Revoke it as the owner.'),
+  const { rows } = await client.query<{ excess: string; statement: string }>(EXCESS, [SCHEMAS]);
+  return rows.map(({ excess, statement }) =>
+    problem(`The role ${APP_ROLE} has too many rights: ${excess}.`, `Run as the owner: ${statement}`),
   );
 }

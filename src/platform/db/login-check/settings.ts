@@ -1,0 +1,77 @@
+import type pg from 'pg';
+import type { LoginFault } from './fault.js';
+import { READ_EFFECTIVE, READ_SETTINGS } from './statement.js';
+
+/**
+ * Settings of a role or database that change neither which rows a statement reads or writes nor how values are written: limits, the
+ * planner, memory, logs and connections. Other checks of the doctor examine the last line.
+ */
+const HARMLESS = [
+  /^(statement|lock|transaction|idle_in_transaction_session|idle_session|deadlock|client_connection_check)_(timeout|interval)$/,
+  /^(log|debug|track|tcp|auto_explain|pg_stat_statements|jit|geqo|enable|cpu|parallel|max_parallel|vacuum|wal)[_.]/,
+  /^(work_mem|maintenance_work_mem|hash_mem_multiplier|temp_buffers|temp_file_limit|logical_decoding_work_mem)$/,
+  /^(random_page_cost|seq_page_cost|effective_cache_size|effective_io_concurrency|maintenance_io_concurrency|jit|geqo)$/,
+  /^(plan_cache_mode|from_collapse_limit|join_collapse_limit|default_statistics_target|constraint_exclusion)$/,
+  /^(cursor_tuple_fraction|min_parallel_(table|index)_scan_size|recursive_worktable_factor|compute_query_id)$/,
+  /^(application_name|client_min_messages|lc_messages|gin_pending_list_limit|commit_delay|commit_siblings)$/,
+  /^(timezone|synchronous_commit|default_transaction_read_only)$/i,
+];
+
+type Setting = { name: string; value: string; statement: string };
+type Effective = {
+  search_path: string[];
+  session_replication_role: string;
+  row_security: string;
+  role: string;
+  prefix: string;
+};
+
+/** Settings that are judged by what applies to the connection, wherever they are set. */
+const GUARDED = ['search_path', 'session_replication_role', 'row_security', 'role'];
+
+/** Returns the settings of role, database and server with which the service would read other rows or check less. */
+export async function checkLoginSettings(client: pg.ClientBase): Promise<LoginFault[]> {
+  const { rows: settings } = await client.query<Setting>(READ_SETTINGS);
+  const { rows } = await client.query<Effective>(READ_EFFECTIVE);
+  const unknown = settings
+    .filter(({ name }) => !GUARDED.includes(name) && !HARMLESS.some((harmless) => harmless.test(name)))
+    .map(({ name, value, statement }) => ({
+      isDangerous: true,
+      message: `The setting ${name} = ${value} of the role or database may change what statements mean.`,
+      remedy: `Run as a superuser: ${statement}`,
+    }));
+  return [...unknown, ...rows.flatMap((effective) => judgeEffective(effective, settings))];
+}
+
+function judgeEffective(effective: Effective, settings: Setting[]): LoginFault[] {
+  const faults: [name: string, usual: string, message: string | undefined][] = [
+    ['search_path', 'public', describePath(effective.search_path)],
+    [
+      'session_replication_role',
+      'origin',
+      unless(effective.session_replication_role, 'origin', 'so triggers and references are not checked'),
+    ],
+    ['row_security', 'on', unless(effective.row_security, 'on', 'so statements on rows of a tenant fail')],
+    ['role', 'none', unless(effective.role, 'none', 'so the service has the rights of that role')],
+  ];
+  return faults.flatMap(([name, usual, message]) => {
+    if (message === undefined) return [];
+    const resets = settings.filter((setting) => setting.name === name).map(({ statement }) => statement);
+    const statement = resets.length > 0 ? resets.join(' ') : `${effective.prefix}${name} = ${usual};`;
+    return [
+      {
+        isDangerous: true,
+        message: message.replace('*', name),
+        remedy: `Run as a superuser: ${statement}`,
+      },
+    ];
+  });
+}
+
+const unless = (value: string, usual: string, effect: string): string | undefined =>
+  value === usual ? undefined : `* is ${value}, ${effect}.`;
+
+function describePath(schemas: string[]): string | undefined {
+  if (schemas.join() === 'pg_catalog,public') return undefined;
+  return `The schemas that * names are ${schemas.join(', ')}, not pg_catalog, public, so other tables may be read instead.`;
+}
