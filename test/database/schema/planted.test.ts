@@ -50,6 +50,7 @@ async function startAfter(statements: string, undo = ''): Promise<string[]> {
     if (statements) await server.query(statements, name);
     const config = readConfig({ ...SETTINGS, DATABASE_URL: server.urlOf(name, LOGIN) });
     const prepared = await prepareDatabase(config, () => undefined, true);
+    expect(prepared.url).toBe(config.databaseUrl);
     await prepared.stop();
     return [];
   } catch (error) {

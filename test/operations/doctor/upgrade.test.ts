@@ -50,6 +50,32 @@ describe('the command', () => {
   );
 
   test(
+    'exits with 5 for a migration that sorts before an applied one, as the migrations refuse it',
+    async () => {
+      const { rows } = await owner.query<{ migration_name: string }>(
+        `select migration_name from _prisma_migrations order by migration_name desc offset 1 limit 1`,
+      );
+      const early = rows[0]?.migration_name ?? '';
+      await owner.query('update _prisma_migrations set rolled_back_at = now() where migration_name = $1', [
+        early,
+      ]);
+      const result = await upgrade({ DATABASE_URL: database.ownerUrl });
+      await owner.query('update _prisma_migrations set rolled_back_at = null where migration_name = $1', [
+        early,
+      ]);
+      expect(result).toEqual({
+        code: 5,
+        output: expect.stringMatching(
+          new RegExp(
+            `^unsupported:\n${early} is not applied and sorts before \\d+_\\w+, which is\\.\nSuch a migration is refused`,
+          ),
+        ),
+      });
+    },
+    LIMIT_MS,
+  );
+
+  test(
     'exits with 5 for the database of a later version, and with 2 without a database',
     async () => {
       const later = `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('later', 'x', '29990101000000_later', now())`;

@@ -55,6 +55,8 @@ function findObstacle(
   const unfinished = history.filter(({ finishedAt }) => !finishedAt);
   const oldest = versions[upgradesFrom];
   const tooOld = oldest ? migrationsOf(oldest, shipped).filter(({ name }) => !applied.has(name)) : [];
+  const last = [...applied].sort().at(-1) ?? '';
+  const early = [...known].filter((name) => !applied.has(name) && name < last);
   return (
     unsupported(
       unknown.map(({ name }) => `${name} is applied, and this version does not know it.`),
@@ -67,6 +69,10 @@ function findObstacle(
     unsupported(
       tooOld.map(({ name }) => `${name} of version ${upgradesFrom} is not applied.`),
       `Upgrade to version ${upgradesFrom} first.`,
+    ) ??
+    unsupported(
+      early.map((name) => `${name} is not applied and sorts before ${last}, which is.`),
+      'Such a migration is refused. If a branch has added it, rename its folder so that it sorts last. Otherwise use the release that the database belongs to.',
     )
   );
 }
