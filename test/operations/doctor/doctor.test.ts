@@ -443,6 +443,13 @@ const INSTALLATIONS: Fault[][] = [
   ],
   [
     {
+      title: 'every address as a trusted proxy',
+      env: () => ({ TRUST_PROXY: '127.0.0.1,0.0.0.0/0' }),
+      sees: [['settings', 'warning', /^TRUST_PROXY contains 0\.0\.0\.0\/0/]],
+    },
+  ],
+  [
+    {
       title: 'a login that is the superuser and owner',
       env: (_env, ownerUrl) => ({ DATABASE_URL: ownerUrl }),
       sees: [['rights', 'problem', /could bypass row-level security: the role \w+ is a superuser/]],

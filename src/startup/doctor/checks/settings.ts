@@ -4,11 +4,25 @@ import type { Subject } from './subject.js';
 
 export const checkSettings = ({ config, faults }: Subject): Finding[] =>
   orOk(
-    faults.map((fault) =>
-      problem(fault, 'Correct the setting. README.md lists the settings with their formats.'),
-    ),
+    [
+      ...faults.map((fault) =>
+        problem(fault, 'Correct the setting. README.md lists the settings with their formats.'),
+      ),
+      ...findAnyProxy(config),
+    ],
     `The settings for ${config.appEnv} are valid.`,
   );
+
+/** With every address as a proxy, a client states its own address. */
+const findAnyProxy = ({ trustProxy }: Subject['config']): Finding[] =>
+  trustProxy
+    .filter((range) => range.endsWith('/0'))
+    .map((range) =>
+      warning(
+        `TRUST_PROXY contains ${range}, so each client can choose the address that limits and logs show.`,
+        'Name only the addresses of your proxies.',
+      ),
+    );
 
 const PUBLIC_SECRETS = Object.values(DEVELOPMENT_SECRETS);
 const SHORTEST_PASSWORD = 12;
