@@ -53,6 +53,7 @@ export async function makeInstallation(sesUrl: string): Promise<Installation> {
   await fill(owner, env);
   await owner.end();
   const template = new URL(database.ownerUrl).pathname.slice(1);
+  await keepOthersOut(template);
   return {
     env,
     copy: () => copyDatabase(template, env),
@@ -96,12 +97,7 @@ async function copyDatabase(template: string, env: Env): Promise<Copy> {
   );
   const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
   const ownerUrl = at(String(process.env['TEST_ADMIN_URL']));
-  // Not to the login itself: other tests on this server would find the login of another deployment.
-  await asAdmin((admin) =>
-    admin.query(
-      `grant connect, temporary on database "${name}" to ${APP_ROLE}; revoke all on database "${name}" from public`,
-    ),
-  );
+  await keepOthersOut(name);
   const owner = new pg.Client({ connectionString: ownerUrl });
   owner.on('error', () => undefined);
   await owner.connect();
@@ -141,3 +137,11 @@ export async function findingsFor(env: Env, stated: Stated = {}): Promise<Report
   });
   return lines;
 }
+
+/** Not to the login itself: other tests on this server would find the login of another deployment. */
+const keepOthersOut = (name: string) =>
+  asAdmin((admin) =>
+    admin.query(
+      `grant connect, temporary on database "${name}" to ${APP_ROLE}; revoke all on database "${name}" from public`,
+    ),
+  );

@@ -15,7 +15,7 @@ const LATEST_CHECK_MS = 5_000;
 /**
  * Shuts down without losing requests. If a load balancer asks /ready, that fails first, and everything else is served until the
  * balancer has noticed: it repeats few writes that get 503. Then the process stops listening, finishes accepted requests, and serves
- * those that are on their way on open connections. Later ones get 503. Each response closes its connection.
+ * those that are on their way on open connections. Later ones get 503. Each response then closes its connection.
  */
 export function serveWhileClosing(app: FastifyInstance): void {
   let checkedAtMs = -Infinity;
@@ -35,7 +35,8 @@ export function serveWhileClosing(app: FastifyInstance): void {
     throw new ApiError('unavailable', { variant: 'shutting_down', retryAfterSeconds: 1 });
   });
   app.addHook('onSend', async (_request, reply) => {
-    if (isClosing) void reply.header('connection', 'close');
+    // Not before: callers would open new connections until the end, and those that are not accepted by then are reset.
+    if (servesUntilMs !== Infinity) void reply.header('connection', 'close');
   });
 }
 
