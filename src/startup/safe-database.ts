@@ -2,7 +2,7 @@ import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
-import { findObstacleToDevelopment } from './development-database.js';
+import { findObstacleToDevelopment } from './real-data.js';
 import { findForeignKeys } from './foreign-keys.js';
 import { findPublished } from './published-credentials.js';
 
