@@ -17,7 +17,7 @@ import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { describeDeployment, recordDeployment } from '../src/startup/deployment.js';
-import { findObstacleToDevelopment } from '../src/startup/development-database.js';
+import { findObstacleToDevelopment } from '../src/startup/real-data.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 

@@ -3,7 +3,7 @@ import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
-import { findObstacleToDevelopment } from './development-database.js';
+import { findObstacleToDevelopment } from './real-data.js';
 import { findForeignKeys } from './foreign-keys.js';
 import { findPublished } from './published-credentials.js';
 
