@@ -411,11 +411,7 @@ test(
   async () => {
     const config = readConfig({ APP_ENV: 'development', DATABASE_URL: server.urlOf('crossdock', OWNER) });
     const prepared = await prepareDatabase(config, () => undefined, true);
-<<<<<<< HEAD
     expect(prepared.url).toContain('/crossdock');
-=======
-    expect(prepared.url).toBe(config.databaseUrl);
->>>>>>> ws-m
     await prepared.stop();
     expect(prepared.assumeRole).toBe('crossdock_app');
   },
