@@ -44,6 +44,9 @@ const EXTRA: Partial<Record<OperationId, Body[]>> = {
     { action: 'end', session_id: nobody, user_id: manager },
     { action: 'end_all', user_id: manager },
   ],
+  manageWebhookDeliveries: [
+    { action: 'redeliver_matching', from: '2026-01-01 00:00:00', courier_id: IEX, package_id: nobody },
+  ],
 };
 
 /** Formats of the same records that take less time to render than the default. */

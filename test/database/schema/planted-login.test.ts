@@ -20,9 +20,9 @@ const OWNER = { user: 'crossdock_owner', password: 'owner' };
 const LOGIN = { user: 'crossdock_login', password: 'login' };
 const SETTINGS = {
   APP_ENV: 'staging',
-  TOKEN_KEYS: `k1:${'t'.repeat(40)}`,
-  ENCRYPTION_KEYS: `1:${'ab'.repeat(32)}`,
-  LOOKUP_KEY: 'cd'.repeat(32),
+  TOKEN_KEYS: `k1:${'test-key-0123456789'.repeat(3)}`,
+  ENCRYPTION_KEYS: `1:${'0123456789abcdef'.repeat(4)}`,
+  LOOKUP_KEY: 'fedcba9876543210'.repeat(4),
   TRUST_PROXY: '127.0.0.1',
 };
 
