@@ -128,7 +128,14 @@ async function runTests() {
 }
 
 function start(args, stdio) {
-  const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  // As in scripts/run.mjs: a clone is for development.
+  const development = { APP_ENV: process.env.APP_ENV || 'development' };
+  const environment = {
+    ...process.env,
+    ...development,
+    REDOCLY_TELEMETRY: 'off',
+    REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+  };
   const child = spawn(process.execPath, args, { cwd: root, env: environment, stdio });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));

@@ -8,6 +8,7 @@ import {
   logIn,
   openConsole,
   outcomeOf,
+  personalPause,
   scan,
   type,
 } from '../support/console/browser.js';
@@ -119,7 +120,9 @@ describe('the session', () => {
       await type(page, '1');
       await page.keyboard.press('Enter');
       await page.getByTestId('queue').getByText('1 waiting').waitFor();
+      await personalPause(page);
       await page.getByRole('button', { name: /Account/ }).press('Enter');
+      await personalPause(page);
       await page.getByRole('button', { name: 'Log out' }).press('Enter');
       await context.setOffline(false);
       await logIn(page, 'manager', DEMO.password);
@@ -231,6 +234,7 @@ describe('the session', () => {
         .getByLabel('Code', { exact: true })
         .fill(speakeasy.totp({ secret: secret ?? '', encoding: 'base32' }));
       await page.keyboard.press('Enter');
+      await personalPause(page);
       await page.getByRole('button', { name: 'I have stored the codes' }).press('Enter');
       await receivePage(page).waitFor();
       expect(await receivePage(page).isVisible()).toBe(true);

@@ -5,9 +5,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { projectRoot } from '../../../src/config/project-root.js';
+import {
+  pressTimed,
+  scan as scanCode,
+  type as typeText,
+  untilLastKey,
+} from '../../../scripts/bench-console/keys.js';
 import { findProgram } from '../harness/programs.js';
 
-export { pressTimed, scan, type, untilLastKey } from '../../../scripts/bench-console/keys.js';
+export { pressTimed, untilLastKey };
+
+/** Sends the keys of a scanner, and waits as long as a person does before the next key. */
+export async function scan(page: Page, code: string): Promise<void> {
+  await scanCode(page, code);
+  await untilLastKey(page);
+}
+
+/** Types as a person does, and waits as long before the next key. */
+export async function type(page: Page, text: string): Promise<void> {
+  await typeText(page, text);
+  await untilLastKey(page);
+}
+
+/** A person's next key comes later than a second end key of a scanner, which is swallowed (decision 0079). */
+export const personalPause = (page: Page): Promise<void> => page.waitForTimeout(200);
 
 const require = createRequire(join(projectRoot, 'package.json'));
 

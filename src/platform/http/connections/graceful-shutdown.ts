@@ -1,6 +1,6 @@
 // Our own: Fastify's return503OnClosing answers without our envelope, and node:http closes idle connections at once.
 import { Server } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/errors.js';
 
@@ -11,6 +11,7 @@ const IDLE_CHECK_MS = 50;
 const ANNOUNCE_MS = 3_000;
 /** Nobody asks whether this process is ready if the last question is older. */
 const LATEST_CHECK_MS = 5_000;
+const QUEUED_CONNECTIONS = 128;
 
 /**
  * Shuts down without losing requests. If a load balancer asks /ready, that fails first, and everything else is served until the
@@ -25,6 +26,7 @@ export function serveWhileClosing(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     isClosing = true;
     if (performance.now() - checkedAtMs < LATEST_CHECK_MS) await sleep(ANNOUNCE_MS);
+    await acceptQueued();
     servesUntilMs = performance.now() + LINGER_MS;
     await closeGracefully(app);
   });
@@ -38,6 +40,11 @@ export function serveWhileClosing(app: FastifyInstance): void {
     // Not before: callers would open new connections until the end, and those that are not accepted by then are reset.
     if (servesUntilMs !== Infinity) void reply.header('connection', 'close');
   });
+}
+
+/** Node accepts one connection in each turn of the event loop, and closing resets those that wait in the system's queue. */
+async function acceptQueued(): Promise<void> {
+  for (let turn = 0; turn < QUEUED_CONNECTIONS; turn += 1) await nextTurn();
 }
 
 /**
