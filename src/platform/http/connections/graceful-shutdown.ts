@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/errors.js';
 
 /** How long requests on their way are still served, and idle connections stay open for them. */
-const LINGER_MS = 500;
+const LINGER_MS = 1_500;
 const IDLE_CHECK_MS = 50;
 /** Longer than two checks of haproxy with the files of deploy/proxy, after which it sends no more requests here. */
 const ANNOUNCE_MS = 3_000;
@@ -37,8 +37,11 @@ export function serveWhileClosing(app: FastifyInstance): void {
     throw new ApiError('unavailable', { variant: 'shutting_down', retryAfterSeconds: 1 });
   });
   app.addHook('onSend', async (_request, reply) => {
-    // Not before: callers would open new connections until the end, and those that are not accepted by then are reset.
-    if (servesUntilMs !== Infinity) void reply.header('connection', 'close');
+    if (!isClosing) return;
+    // Fastify closes each connection from the beginning. Callers would then open new ones until the end, and those that are not
+    // accepted by then are reset.
+    if (servesUntilMs === Infinity) reply.raw.setHeader('connection', 'keep-alive');
+    else void reply.header('connection', 'close');
   });
 }
 
