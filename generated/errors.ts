@@ -1094,7 +1094,7 @@ export const fieldCatalogue = {
   },
   "row_too_long": {
     "code": "length",
-    "message": "The row is longer than 64 KiB. Check that every quote is closed."
+    "message": "The row is longer than 64 KiB or has more than 16,384 cells. Check that every quote is closed."
   },
   "too_many_rows": {
     "code": "maxItems",
