@@ -1,6 +1,6 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { isHouseNumber } from '../packages/public.js';
-import type { ScanReading } from '../tracking-numbers/public.js';
+import { keysOfStored, type ScanReading } from '../tracking-numbers/public.js';
 import * as queries from './queries.js';
 
 export type MatchedPackage = queries.PackageRow & { matchedBy: 'tracking_number' | 'house_number' };
@@ -55,7 +55,7 @@ async function claimsOf(
   const shown = labelled.filter(({ userCode }) => ctx.caller.courierId === null || userCode !== null);
   const [first] = shown;
   if (!first) return { prealerts: [], claims: [] };
-  const keys = shown.map(({ trackingKey }) => trackingKey);
+  const keys = [...new Set(shown.flatMap(keysOfStored))];
   const [prealerts, claims] = await ctx.preparedRead([
     queries.prealertsByKey(ctx, keys),
     queries.claimsByKey(ctx, keys),

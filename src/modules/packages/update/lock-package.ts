@@ -1,12 +1,12 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { lockParcel, lockParcels } from '../../../platform/db/locks.js';
+import { lockParcels } from '../../../platform/db/locks.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
-import { readScan } from '../../tracking-numbers/public.js';
+import { keysOfStored, readScan } from '../../tracking-numbers/public.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
 import { packageHasCourier } from '../shared/queries.js';
 import type { RequestedFields } from './fields.js';
-import { findTrackingKey, lockedPackage, type Editable } from './queries.js';
+import { findNumber, lockedPackage, type Editable } from './queries.js';
 
 /**
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
@@ -24,10 +24,11 @@ export async function lockPackageAndParcels(
   // parcel exists.
   const newNumber = ctx.caller.courierId === null ? input.tracking_number : undefined;
   if (newNumber !== undefined || input.user_code) {
-    const [found] = await tx.query(findTrackingKey(ctx, id));
-    if (found) locked.add(found.trackingKey);
-    if (found)
-      for (const { keys } of readScan(newNumber ?? '').numbers) for (const key of keys) locked.add(key);
+    const [found] = await tx.query(findNumber(ctx, id));
+    const numbers = found
+      ? [keysOfStored(found), ...readScan(newNumber ?? '').numbers.map(({ keys }) => keys)]
+      : [];
+    for (const key of numbers.flat()) locked.add(key);
     // Locked before the row, as intake does: two different orders would deadlock.
     await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   }
@@ -36,9 +37,13 @@ export async function lockPackageAndParcels(
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
   if (locked.size > 0 && !locked.has(row.tracking_key))
-    await tx.defer(lockParcel(ctx.tenantId, row.tracking_key));
+    await tx.defer(lockParcels(ctx.tenantId, keysOfPackage(row)));
   return row;
 }
+
+/** Returns the keys that rows of the package's parcel can have, the package's own first. */
+export const keysOfPackage = ({ tracking_key, tracking_number }: Editable): string[] =>
+  keysOfStored({ trackingKey: tracking_key, trackingNumber: tracking_number });
 
 async function findHiddenPackageError({ caller }: UserContext, tx: PlainTx, id: string): Promise<ApiError> {
   if (caller.courierId === null) return hiddenPackageError(caller, false);
