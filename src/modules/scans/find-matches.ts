@@ -35,13 +35,25 @@ export async function findMatches(ctx: UserContext, { text, numbers }: ScanReadi
     ...labelled.map((row) => ({ ...row, matchedBy: 'house_number' as const })),
   ];
   const ofLabelled = await claimsOf(ctx, labelled);
+  const isOfParcel = isAnnounced(numbers, housed);
   return {
     packages,
-    prealerts: [...announced, ...ofLabelled.prealerts],
-    claims: [...claims, ...ofLabelled.claims],
+    prealerts: [...announced.filter(isOfParcel), ...ofLabelled.prealerts],
+    claims: [...claims.filter(isOfParcel), ...ofLabelled.claims],
     manifests,
     customers,
   };
+}
+
+/**
+ * Leaves out the pre-alerts of a number that is the house number of a package. Intake never matches them: the owner is that of the
+ * package. Otherwise a courier that announces the house number of another courier's package would be shown as a claimant.
+ */
+function isAnnounced(numbers: ScanReading['numbers'], housed: queries.PackageRow[]) {
+  const houseNumbers = new Set(housed.map(({ houseNumber }) => houseNumber));
+  const labels = numbers.filter(({ folded }) => houseNumbers.has(folded));
+  const keys = new Set(labels.flatMap((number) => number.keys));
+  return ({ trackingKey }: { trackingKey: string }): boolean => !keys.has(trackingKey);
 }
 
 /**
