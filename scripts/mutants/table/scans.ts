@@ -230,6 +230,18 @@ export const SCANS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'packages: the history of a package is bounded',
+    file: 'src/modules/packages/events/record.ts',
+    find: 'growing.has(id) && states.get(id)?.isFull',
+    replace: 'growing.has(id) && false',
+    tests: [
+      {
+        file: 'test/security/bounds/package-events.test.ts',
+        titles: ['the next one is refused with the package named'],
+      },
+    ],
+  },
+  {
     name: 'scans: a house number has only the claims of its package',
     file: 'src/modules/scans/find-matches.ts',
     find: '!keys.has(trackingKey)',

@@ -11,7 +11,7 @@ import { onePrealert, type PrealertRow } from './list-queries.js';
 import { lockPrealert } from './lock-prealert.js';
 import { ownerById, ownerOfKey, ownerOfPrealert } from './duplicates/owners.js';
 import * as queries from './queries.js';
-import { deleteFlagForStaff, storeFlagForCourier } from './status/stored-flags.js';
+import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 

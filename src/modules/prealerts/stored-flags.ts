@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
-import type { LockedPrealert } from '../lock-prealert.js';
-import { deleteFlags, insertFlag } from './stored-flag-queries.js';
+import type { UserContext } from '../../platform/context/request-context.js';
+import type { PlainTx } from '../../platform/db/statements.js';
+import type { LockedPrealert } from './lock-prealert.js';
+import { deleteFlags, insertFlag } from './status/stored-flag-queries.js';
 
 /**
  * Stores the flag of a pre-alert that its courier deletes or renumbers, for the courier's next pre-alert of the
