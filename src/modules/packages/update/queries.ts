@@ -48,13 +48,16 @@ export function findNumber(ctx: UserContext, id: string): Sql<StoredNumber> {
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
-/** Selects the package that has a house number. */
-export const packageByHouseNumber = (ctx: UserContext, houseNumber: string): Sql<Pick<Package, 'id'>> =>
-  sql`select p.id from packages p where ${ownRows(ctx, 'p')} and p.house_number = ${houseNumber}`;
-
-/** Selects another package that has one of the keys of a number. */
-export const otherPackageOf = (ctx: UserContext, id: string, keys: string[]): Sql<Pick<Package, 'id'>> =>
-  sql`select p.id from packages p where ${ownRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid
+/** Selects another package that has one of these keys, or any package that has one of these house numbers. */
+export const packageOfNumber = (
+  ctx: UserContext,
+  id: string,
+  keys: string[],
+  houseNumbers: string[],
+): Sql<Pick<Package, 'id'>> =>
+  sql`select p.id from packages p
+    where ${ownRows(ctx, 'p')} and ((p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid)
+      or p.house_number = any(${houseNumbers}::text[]))
     limit 1`;
 
 /**
