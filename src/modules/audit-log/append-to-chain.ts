@@ -82,7 +82,7 @@ function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRo
   let hash = head?.hash ?? EMPTY_CHAIN_HASH;
   return entries.map(({ entryId, at, digest }) => {
     sequence += 1;
-    hash = secrets.chainHash(hash, digest);
+    hash = secrets.auditChain.hash(hash, digest);
     return { sequence, entryId, at, hash };
   });
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
@@ -69,7 +69,7 @@ const start = (port?: string) =>
     ...(port ? { PORT: port } : {}),
   });
 
-async function restart(meanwhile: () => void = () => {}): Promise<void> {
+async function restart(meanwhile: () => unknown = () => {}): Promise<void> {
   const { port } = new URL(replica.url);
   await replica.stop();
   meanwhile();
@@ -180,8 +180,25 @@ describe('docs/leaked-secrets.md', () => {
         async (client) => (await client.query('select from backup_codes')).rowCount,
       );
     expect(await codes()).toBeGreaterThan(0);
-    await restart(() => runBlocks(['lookup-key']));
-    runBlocks(['lookup-key-proof']);
+    // Reading the log appends its entries to the chain.
+    const admin = { authorization: `Bearer ${await logIn(replica.url)}` };
+    await ask(replica.url, { path: '/api/AuditLog.php', headers: admin });
+    let output = '';
+    await restart(() => (output = runBlocks(['lookup-key'])));
+    expect(output).toMatch(
+      /^Closed the audit chain of tenant \S+ after link \d+, with the hash [0-9a-f]{64}\.$/m,
+    );
+    expect(runBlocks(['lookup-key-proof'])).toContain(
+      'Older entries were chained with a key that was replaced.',
+    );
+    const verified = await ask(replica.url, {
+      method: 'POST',
+      path: '/api/AuditLog.php',
+      headers: admin,
+      body: { action: 'verify' },
+    });
+    expect(JSON.parse(verified.text)).toMatchObject({ data: { intact: true, next_after: null } });
+    expect(existsSync(join(secrets, 'replaced-lookup-key'))).toBe(false);
     expect(await codes()).toBe(0);
     const again = spawnSync(join(projectRoot, 'bin', 'crossdock'), ['rehash'], {
       encoding: 'utf8',
