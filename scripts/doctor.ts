@@ -5,7 +5,9 @@ import { UPGRADE_CODES } from '../src/platform/db/migrations/upgrade.js';
 import type { Deployment } from '../src/startup/deployment.js';
 import { examine } from '../src/startup/doctor/doctor.js';
 import { toJson, toLines } from '../src/startup/doctor/report.js';
+import { describeMissingSettings } from '../src/startup/doctor/missing-settings.js';
 import { examineUpgrade } from '../src/startup/doctor/upgrade.js';
+import { isHelpAsked } from '../src/config/help.js';
 import { commandLine } from '../src/config/commands.js';
 
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
@@ -19,12 +21,17 @@ const CANNOT_RUN = 2;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-try {
-  const options = readOptions();
-  process.exitCode = options.upgrade ? await reportUpgrade(options) : await reportState(options);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = CANNOT_RUN;
+if (isHelpAsked()) print(`Usage: ${USAGE}`);
+else await run();
+
+async function run(): Promise<void> {
+  try {
+    const options = readOptions();
+    process.exitCode = options.upgrade ? await reportUpgrade(options) : await reportState(options);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = CANNOT_RUN;
+  }
 }
 
 type Options = ReturnType<typeof readOptions>;
@@ -49,8 +56,11 @@ function readOptions() {
 }
 
 async function reportState({ json, servers, workers, compare, thorough, proxy }: Options): Promise<number> {
+  const survey = surveyConfig();
+  const missing = await describeMissingSettings(process.env, survey.config.dataDir);
+  if (missing) throw new Error(missing);
   const report = await examine({
-    ...surveyConfig(),
+    ...survey,
     now: () => new Date(),
     servers: Number(servers),
     workers: Number(workers),

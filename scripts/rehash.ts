@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { commandLine } from '../src/config/commands.js';
 import { readConfig, readOwnerUrl } from '../src/config/config.js';
 import { closeChain } from '../src/modules/audit-log/close-chain.js';
 import { rehashLookups } from '../src/modules/tenants/rehash.js';
@@ -17,6 +18,8 @@ import { runScript } from './script.js';
 // npm run rehash: makes the hashes of all API keys again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
 // the backup codes of all users, which no longer match. With --replaced-key FILE it closes the audit chains that the old LOOKUP_KEY in that
 // file, or of the standard input with -, has chained, unless they were altered; --accept-altered closes those too. docs/leaked-secrets.md has the steps.
+const USAGE = commandLine('rehash [--drop-backup-codes] [--replaced-key FILE [--accept-altered]]');
+
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -56,7 +59,7 @@ await runScript(async (print) => {
   } finally {
     await db.close();
   }
-});
+}, USAGE);
 
 async function readReplaced(path: string, present: ChainKeys): Promise<ChainKeys> {
   const hex = (path === '-' ? await text(process.stdin) : await readFile(path, 'utf8')).trim();

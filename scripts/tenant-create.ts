@@ -31,7 +31,7 @@ await runScript(async (print) => {
   print(`Created tenant ${options.slug} (${tenantId}) with administrator ${options.admin}.`);
   if (isGenerated) print(`Password, shown this once: ${password}`);
   print('It must be changed at the first login: in the console at /console, or with ChangePassword.php.');
-});
+}, USAGE);
 
 function readOptions() {
   const { slug, name, host = [], ...rest } = parseOptions();

@@ -32,7 +32,13 @@ export async function serveFrom(
   const tracing = await startTracing(config.tracing, log);
   const tracer = tracing?.tracer;
   const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };
-  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined, replica });
+  const db = openDb({
+    ...connection,
+    size: config.poolSize,
+    isTraced: tracer !== undefined,
+    replica,
+    readsWhileReadOnly: true,
+  });
   metrics?.watchPool('service', db);
   const others = openCells({ config, metrics, isTraced: tracer !== undefined });
   if (db.replica) metrics?.watchReplica(db.replica);

@@ -206,7 +206,7 @@ test(
       expect(refused).toEqual(
         new Error(
           `${name} is not the name of a migration. Rename the folder to the time in UTC and a title, for example ` +
-            '20270131094500_courier_notes, or add it with npm run new:migration. Nothing is applied.',
+            '20270131094500_courier_notes. Nothing is applied.',
         ),
       );
     }

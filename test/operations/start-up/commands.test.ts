@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -55,3 +56,31 @@ test('no message of a program of a release names npm', () => {
     ),
   ).toEqual([]);
 });
+
+const programs = readdirSync(join(projectRoot, 'dist', 'scripts'))
+  .filter((file) => file.endsWith('.js'))
+  .map((file) => file.replace(/\.js$/, ''));
+
+test.each(['serve', 'worker', ...programs])(
+  'crossdock %s --help prints the usage and exits with 0, without any setting',
+  (name) => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(projectRoot, 'bin', 'crossdock'), name, '--help'],
+      { encoding: 'utf8', env: { PATH: process.env['PATH'] }, timeout: 20_000 },
+    );
+    expect([name, status, stderr, stdout]).toEqual([name, 0, '', expect.stringMatching(/\S/)]);
+  },
+);
+
+test.each(['start', 'release', 'new-migration', 'new-operation'])(
+  'npm run %s -- --help exits with 0',
+  (name) => {
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [join(projectRoot, 'scripts', `${name}.mjs`), '--help'],
+      { encoding: 'utf8', timeout: 20_000 },
+    );
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^Usage: npm (start|run)/)]);
+  },
+);

@@ -4,7 +4,7 @@ import { UPGRADE_KINDS, type Migration } from './migration-files.js';
 const FIRST_WITH_HEADER = '20261202000000_growth';
 
 const CURE_OF_NAME =
-  'Rename the folder to the time in UTC and a title, for example 20270131094500_courier_notes, or add it with npm run new:migration. Nothing is applied.';
+  'Rename the folder to the time in UTC and a title, for example 20270131094500_courier_notes. Nothing is applied.';
 
 /** Returns what is wrong with the names and headers of these migrations: one line each, with its cure (docs/migrations.md). */
 export function findFaults(migrations: Migration[]): string[] {
