@@ -56,6 +56,7 @@ function readOptions() {
 }
 
 async function reportState({ json, servers, workers, compare, thorough, proxy }: Options): Promise<number> {
+  const other = compare === undefined ? undefined : await readDeployment(compare);
   const survey = surveyConfig();
   const missing = await describeMissingSettings(process.env, survey.config.dataDir);
   if (missing) throw new Error(missing);
@@ -67,7 +68,7 @@ async function reportState({ json, servers, workers, compare, thorough, proxy }:
     lowDiskBytes: LOW_DISK_BYTES,
     isThorough: thorough,
     proxy: proxy === undefined ? undefined : addressOf(proxy),
-    other: compare === undefined ? undefined : await readDeployment(compare),
+    other,
   });
   if (json) print(toJson(report));
   else for (const line of toLines(report)) print(line);

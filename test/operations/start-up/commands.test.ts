@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { commandLineIn } from '../../../src/config/commands.js';
+import { PROGRAMS } from '../../../scripts/build.mjs';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
@@ -57,9 +58,9 @@ test('no message of a program of a release names npm', () => {
   ).toEqual([]);
 });
 
-const programs = readdirSync(join(projectRoot, 'dist', 'scripts'))
-  .filter((file) => file.endsWith('.js'))
-  .map((file) => file.replace(/\.js$/, ''));
+const programs = [...PROGRAMS, 'scripts/bench.ts', 'scripts/mutants.ts', 'scripts/sdk.ts']
+  .filter((path) => path.startsWith('scripts/'))
+  .map((path) => basename(path, '.ts'));
 
 test.each(['serve', 'worker', ...programs])(
   'crossdock %s --help prints the usage and exits with 0, without any setting',
