@@ -7,8 +7,7 @@ import { examine } from '../src/startup/doctor/doctor.js';
 import { toJson, toLines } from '../src/startup/doctor/report.js';
 import { describeMissingSettings } from '../src/startup/doctor/missing-settings.js';
 import { examineUpgrade } from '../src/startup/doctor/upgrade.js';
-import { isHelpAsked } from '../src/config/help.js';
-import { commandLine } from '../src/config/commands.js';
+import { commandLine, isHelpAsked } from '../src/config/commands.js';
 
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.

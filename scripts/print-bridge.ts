@@ -1,4 +1,4 @@
-import { isHelpAsked } from '../src/config/help.js';
+import { isHelpAsked } from '../src/config/commands.js';
 import { ConfigError } from '../src/config/config.js';
 import { readPrintBridgeConfig } from '../src/config/print-bridge.js';
 import { runBridge } from './print-bridge/bridge.js';

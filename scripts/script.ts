@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import { commandLine } from '../src/config/commands.js';
-import { isHelpAsked } from '../src/config/help.js';
+import { commandLine, isHelpAsked } from '../src/config/commands.js';
 import { describeFailure } from '../src/platform/db/read-only.js';
 
 /**

@@ -1,7 +1,6 @@
 // Our own, not close-with-grace 2.5.0: it exits with 1 on a second signal, and npm causes two on each Ctrl-C (first-run.test.ts sends two and expects 0).
 import { ConfigError, readConfig, type Config } from '../config/config.js';
-import { commandLine } from '../config/commands.js';
-import { isHelpAsked } from '../config/help.js';
+import { commandLine, isHelpAsked } from '../config/commands.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
 

@@ -59,10 +59,13 @@ async function verifyAll(
   last: number,
 ): Promise<Verified> {
   const segments = [...older];
-  let [after, hash, flaw] = [0, EMPTY_CHAIN_HASH, undefined as Flaw | undefined];
+  let after = 0;
+  let hash = EMPTY_CHAIN_HASH;
+  let flaw: Flaw | undefined;
   for (const key of keys) {
     const range = await verifyRange(ctx, hashAfterOf(segments, key.hash), { after, last, hash });
-    [after, hash, flaw] = [after + range.verified, range.hash, range.flaw];
+    after += range.verified;
+    ({ hash, flaw } = range);
     if (range.verified > 0) segments.push({ to: after, key: key.key });
   }
   return { segments, flaw };
