@@ -1,5 +1,5 @@
 import type { UserContext } from '../../platform/context/request-context.js';
-import { lockParcel, lockParcels } from '../../platform/db/locks.js';
+import { keepUserCode, lockParcel, lockParcels, type Announced } from '../../platform/db/locks.js';
 import type { PlainTx } from '../../platform/db/statements.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { findTrackingKey, lockedPrealert, type PrealertColumns } from './queries.js';
@@ -8,18 +8,19 @@ export type LockedPrealert = { columns: PrealertColumns; trackingKey: string };
 
 /**
  * Locks the parcels of a pre-alert's current and new number, then the pre-alert. A concurrent pre-alert of
- * the number waits for this lock and therefore sees a stored flag.
+ * the number waits for this lock and therefore sees a stored flag. With a replacement, first keeps its user code.
  * @throws ApiError prealert_not_found
  */
 export async function lockPrealert(
   ctx: UserContext,
   tx: PlainTx,
   id: string,
-  newKey?: string,
+  replacement?: Announced,
 ): Promise<LockedPrealert> {
   const [found] = await tx.query(findTrackingKey(ctx, id));
   if (!found) throw new ApiError('prealert_not_found');
-  const keys = new Set([found.trackingKey, newKey ?? found.trackingKey]);
+  const keys = new Set([found.trackingKey, replacement?.trackingKey ?? found.trackingKey]);
+  if (replacement) await tx.defer(keepUserCode(ctx.tenantId, replacement.userCode));
   // Locked before the row, as intake does: two different orders would deadlock.
   await tx.defer(lockParcels(ctx.tenantId, [...keys]));
   const [row] = await tx.query(lockedPrealert(ctx, id));

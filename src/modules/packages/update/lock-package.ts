@@ -1,5 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { lockParcel, lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCode, lockParcel, lockParcels } from '../../../platform/db/locks.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import { readScan } from '../../tracking-numbers/public.js';
@@ -10,7 +10,7 @@ import { findTrackingKey, lockedPackage, type Editable } from './queries.js';
 
 /**
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
- * the new number.
+ * the new number, and keeps the new user code.
  * @throws ApiError package_not_found, record_forbidden
  */
 export async function lockPackageAndParcels(
@@ -28,6 +28,7 @@ export async function lockPackageAndParcels(
     if (found) locked.add(found.trackingKey);
     if (found)
       for (const { keys } of readScan(newNumber ?? '').numbers) for (const key of keys) locked.add(key);
+    if (input.user_code) await tx.defer(keepUserCode(ctx.tenantId, input.user_code));
     // Locked before the row, as intake does: two different orders would deadlock.
     await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   }

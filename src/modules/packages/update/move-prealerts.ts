@@ -3,7 +3,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { lockedOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
+import { findOpenPrealerts, lockOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
 import { reopenPrealerts, type Editable } from './queries.js';
 
 /** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
@@ -22,9 +22,10 @@ export async function movePrealerts(
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {
-  const [reopened, announced] = await tx.queryAll([
+  const [reopened, , announced] = await tx.queryAll([
     reopenPrealerts(ctx, before.courier_id, before.tracking_key),
-    lockedOpenPrealerts(ctx, [after.tracking_key]),
+    lockOpenPrealerts(ctx, [after.tracking_key]),
+    findOpenPrealerts(ctx, [after.tracking_key]),
   ]);
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
