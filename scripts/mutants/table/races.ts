@@ -83,6 +83,13 @@ export const RACES: readonly SourceMutant[] = [
     tests: [{ file: REFERENCE, titles: ['whose customer is deactivated after the check'] }],
   },
   {
+    name: 'races: a batch whose scan_id is stored meanwhile runs again',
+    file: 'src/platform/db/violations.ts',
+    find: 'return isAborted || violates(error, FOUND_BY_NEXT_ATTEMPT);',
+    replace: 'return isAborted;',
+    tests: [{ file: REFERENCE, titles: ['one stores it, and all store their other scans'] }],
+  },
+  {
     name: 'races: the loading gate is read after the lock of the manifest',
     file: 'src/modules/manifests/lifecycle/lock-manifest.ts',
     find: 'const [, [manifest]] = await tx.queryAll([lockedManifest(ctx, id), findManifest(ctx, id)]);',

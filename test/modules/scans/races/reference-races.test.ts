@@ -9,6 +9,7 @@ import { startService, untilAdmitted, type Service } from '../../../support/serv
 // A record that a scan of a batch names, and that is deleted or changed meanwhile, refuses at most that scan.
 
 const ROUNDS = rounds(12, 60);
+const CALLERS = rounds(100, 300);
 
 let service: Service;
 let serial = 0;
@@ -100,6 +101,24 @@ describe('a batch of receive scans, whose customer is changed meanwhile', () => 
     240_000,
   );
 });
+
+test(`of ${CALLERS} batches that use one scan_id for different parcels at once, one stores it, and all store their other scans`, async () => {
+  const { scan_id } = receipt();
+  const batches = await Promise.all(
+    Array.from({ length: CALLERS }, async () => {
+      const scans = [receipt(), { ...receipt(), scan_id }, receipt()];
+      const reply = await untilAdmitted(() =>
+        service.call('sendScans', { as: 'warehouse', body: { station: 'Dock 1', scans } }),
+      );
+      return reply.body['data'] ?? reply.body;
+    }),
+  );
+  const outcomes = batches.map(({ done, refused, results }) => [done, refused, results?.[1].reason]);
+  const isWinner = ([done]: unknown[]) => done === 3;
+  expect(outcomes.filter(isWinner)).toEqual([[3, 0, null]]);
+  const others = outcomes.filter((outcome) => !isWinner(outcome));
+  expect(others).toEqual(Array.from({ length: CALLERS - 1 }, () => [2, 1, 'id_reused']));
+}, 120_000);
 
 test('a batch, whose customer is deactivated after the check of its references, is stored', async () => {
   const { id, code } = await makeCustomer();
