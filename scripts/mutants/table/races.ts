@@ -54,8 +54,8 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: scans are identified again under the locks',
     file: 'src/modules/packages/intake/lock-identified.ts',
-    find: 'for (const key of missing) locked.add(key);',
-    replace: 'if (missing.length > 0) return found;',
+    find: 'if (found.keys.every((key) => locked.has(key))) {',
+    replace: 'if (found.keys.length > 0) {',
     tests: [
       {
         file: LABEL,

@@ -1,13 +1,13 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { keepUserCode } from '../../../platform/db/locks.js';
+import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
-import { identifyParcel, type ScannedParcel } from './identify-parcel.js';
+import { identifyParcel, needsRecords, type ScannedParcel } from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
 import { lockIdentified } from './lock-identified.js';
 import { settledFact, toOpenPrealert } from './open-prealerts.js';
@@ -106,13 +106,16 @@ async function lockUnlessRepeated(
 ): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
   const reading = readScan(intake.tracking_number);
   const identify = () => identifyParcel(ctx, tx, reading);
-  const { keys, labelled } = await identify();
+  const parcel = await identify();
+  const { keys, labelled } = parcel;
   const [early] = await tx.query(
     labelled === null ? queries.findReceipt(ctx, keys) : queries.findReceiptOfPackage(ctx, labelled),
   );
   if (early && !early.isDisputed) return { repeated: repeatedReceipt(keys, early) };
   if (intake.user_code !== undefined) await tx.defer(keepUserCode(ctx.tenantId, intake.user_code));
-  return { parcel: await lockIdentified(ctx, tx, identify) };
+  if (needsRecords(reading)) return { parcel: await lockIdentified(ctx, tx, identify) };
+  await tx.defer(lockParcels(ctx.tenantId, keys));
+  return { parcel };
 }
 
 /** A scan of the house number of a package whose parcel is locked. */

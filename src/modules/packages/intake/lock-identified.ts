@@ -1,15 +1,15 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { lockParcels } from '../../../platform/db/locks.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import { sql, type PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
 /** Each repetition needs another change of a number between a look and the lock that follows it. */
-const MAX_LOOKS = 6;
+const MAX_LOCKS = 6;
 
 /**
  * Locks the parcels that records tell, for example the package of a house number. Looks again under the locks, and repeats if the
- * records tell other parcels now: the number of the package may have been corrected while the lock was awaited. The locks of a
- * repetition are not sorted with the earlier ones. If they deadlock, PostgreSQL cancels one transaction and it is retried.
+ * records tell other parcels now: the number of the package may have been corrected while the lock was awaited. Rolling back to the
+ * savepoint releases the locks, so that those of the next parcels are taken in order: with two orders, transactions deadlock.
  *
  * @param identify reads the records, and returns the keys of the parcels
  * @throws ApiError unavailable if the records tell other parcels each time
@@ -19,13 +19,18 @@ export async function lockIdentified<Found extends { keys: string[] }>(
   tx: PlainTx,
   identify: () => Promise<Found>,
 ): Promise<Found> {
-  const locked = new Set<string>();
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
+  let wanted = (await identify()).keys;
+  await tx.defer(sql`savepoint before_locks`);
+  for (let locks = 0; locks < MAX_LOCKS; locks += 1) {
+    await tx.defer(lockParcels(ctx.tenantId, wanted));
+    const locked = new Set(wanted);
     const found = await identify();
-    const missing = found.keys.filter((key) => !locked.has(key));
-    if (missing.length === 0) return found;
-    await tx.defer(lockParcels(ctx.tenantId, missing));
-    for (const key of missing) locked.add(key);
+    if (found.keys.every((key) => locked.has(key))) {
+      await tx.defer(sql`release savepoint before_locks`);
+      return found;
+    }
+    await tx.defer(sql`rollback to savepoint before_locks`);
+    wanted = found.keys;
   }
   throw new ApiError('unavailable', { retryAfterSeconds: 1 });
 }
