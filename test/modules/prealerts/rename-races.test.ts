@@ -119,11 +119,13 @@ async function whileNumbersAreHeld(numbers: string[], work: () => Promise<void>)
 describe('a rename of the customer', () => {
   test.each(ways)('includes the pre-alert that %s is storing', async (_way, announce) => {
     const customer = await makeCustomer();
-    const number = newNumber();
+    // A bulk submission announces both, the other ways the first one.
+    const numbers = [newNumber(), newNumber()];
+    const [number = ''] = numbers;
     const pending: Promise<Reply>[] = [];
     let hasRenamed = false;
     await whileNumbersAreHeld([number], async () => {
-      pending.push(announce(customer.code, [number]));
+      pending.push(announce(customer.code, numbers));
       await until(async () => (await countWaits()) === 1);
       pending.push(rename(customer).finally(() => (hasRenamed = true)));
       await until(async () => hasRenamed || (await countWaits()) === 2);
@@ -132,6 +134,7 @@ describe('a rename of the customer', () => {
     expect([announced?.status, renamed?.status]).toEqual([expect.any(Number), 200]);
     expect(announced?.status).toBeLessThan(300);
     expect(await codeOf(number)).toBe(customer.newCode);
+    expect(await orphans()).toEqual([]);
   });
 
   test(`among ${ROUNDS * 18} callers who announce in every way leaves no pre-alert with the old code`, async () => {
