@@ -53,16 +53,16 @@ export const RACES: readonly SourceMutant[] = [
   },
   {
     name: 'races: scans are identified again under the locks',
-    file: 'src/modules/packages/intake/lock-identified.ts',
-    find: 'if (found.keys.every((key) => locked.has(key))) {',
-    replace: 'if (found.keys.length > 0) {',
+    file: 'src/modules/scans/batch/execute-batch.ts',
+    find: 'await lockIdentified(ctx, tx, () => identifyScans(ctx, tx, read));',
+    replace:
+      'await identifyScans(ctx, tx, read);\n    await lockIdentified(ctx, tx, () => Promise.resolve(identified));',
     tests: [
       {
         file: LABEL,
         titles: [
           'is executed for the package, and stays so',
           'a load is executed for the package',
-          'an intake returns the package',
           'holds during as many corrections',
         ],
       },
