@@ -2,7 +2,7 @@ import { RETRIES } from '../retries.js';
 import { RETRY_AFTER_SECONDS, type Fault } from './faults.js';
 import type { Attempt } from './proxy.js';
 
-const ASKS_TO_WAIT = new Set<Fault | undefined>(['429', '429_date', '503', 'in_progress']);
+const ASKS_TO_WAIT = new Set<Fault | undefined>(['http_429', 'http_429_date', 'http_503', 'in_progress']);
 
 /** Timers of some languages fire a few milliseconds early. */
 const EARLY_MS = 20;

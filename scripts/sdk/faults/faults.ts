@@ -54,18 +54,18 @@ export const FAULTS = {
   reset: ({ request }) => {
     request.socket.resetAndDestroy();
   },
-  408: refuse(408, 'request_timeout'),
-  429: refuse(429, 'rate_limited', () => String(RETRY_AFTER_SECONDS)),
+  http_408: refuse(408, 'request_timeout'),
+  http_429: refuse(429, 'rate_limited', () => String(RETRY_AFTER_SECONDS)),
   /** `Retry-After` as a date. */
-  '429_date': refuse(429, 'rate_limited', () =>
+  http_429_date: refuse(429, 'rate_limited', () =>
     new Date(Date.now() + RETRY_AFTER_DATE_SECONDS * 1000).toUTCString(),
   ),
   /** The first request with this Idempotency-Key is still in progress. */
   in_progress: refuse(409, 'idempotency_in_progress', () => String(RETRY_AFTER_SECONDS)),
-  500: refuse(500, 'internal_error'),
-  502: refuse(502, undefined),
-  503: refuse(503, 'unavailable', () => String(RETRY_AFTER_SECONDS)),
-  504: refuse(504, undefined),
+  http_500: refuse(500, 'internal_error'),
+  http_502: refuse(502, undefined),
+  http_503: refuse(503, 'unavailable', () => String(RETRY_AFTER_SECONDS)),
+  http_504: refuse(504, undefined),
 } satisfies Record<string, (exchange: Exchange) => void | Promise<void>>;
 
 export type Fault = keyof typeof FAULTS;

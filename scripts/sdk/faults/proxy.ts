@@ -76,7 +76,10 @@ export async function startFaultProxy(serviceUrl: string, plan: FaultPlan): Prom
   };
 }
 
-function attemptOf({ method = 'GET', url = '/', headers }: IncomingMessage, fault: Fault | undefined): Attempt {
+function attemptOf(
+  { method = 'GET', url = '/', headers }: IncomingMessage,
+  fault: Fault | undefined,
+): Attempt {
   return {
     fault,
     method,

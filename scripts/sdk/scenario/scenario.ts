@@ -17,7 +17,10 @@ export async function runScenario(
   steps: Step[] = STEPS,
 ): Promise<Result> {
   const id = `${language.name.toUpperCase().replaceAll('-', '')}${Date.now().toString(36).toUpperCase()}`;
-  const proxy = await startFaultProxy(serviceUrl, { faults: ['lost', '503', '429_date'], only: isWrite });
+  const proxy = await startFaultProxy(serviceUrl, {
+    faults: ['lost', 'http_503', 'http_429_date'],
+    only: isWrite,
+  });
   const inputs = await writeInputs(id);
   try {
     const observer = await openObserver(serviceUrl, 'admin', DEMO.password);
