@@ -1,19 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectRoot } from '../../src/config/project-root.js';
+import { readContract, type Contract } from './contract.js';
 import { failureCodes } from './failure-codes.js';
 import type { Language } from './language.js';
+import { operationsOf } from './operations.js';
+import { repeatOf, respondsWithFile } from './repeatable.js';
+import { RETRIES, retriedCodes, statusesOf } from './retries.js';
 import { findTools, runTool } from './tool.js';
 
 const folder = join(projectRoot, 'sdk', 'go');
 
-/** Generates the package api with oapi-codegen and the codes of failures, compiles, and runs the tests. */
+/** Generates the package api with oapi-codegen and what follows from the contract, compiles, and runs the tests. */
 export const go: Language = {
   name: 'go',
   title: 'Go',
   toolchain: () => findTools(['go', 'version']),
   async build() {
     await writeFile(join(folder, 'codes.gen.go'), codesFile(await failureCodes()));
+    await writeFile(join(folder, 'retries.gen.go'), retriesFile(await readContract()));
     const steps = [
       ['generate', './...'],
       ['vet', './...'],
@@ -25,10 +30,52 @@ export const go: Language = {
   scenario: { program: join(folder, 'bin', 'scenario'), args: [], folder },
 };
 
+const HEAD = '// Code generated from the contract. DO NOT EDIT.\n\npackage crossdock\n\n';
+
 function codesFile(codes: string[]): string {
   const rows = codes.map((code) => `\tCode${camelCase(code)} Code = "${code}"`);
-  return `// Code generated from the contract. DO NOT EDIT.\n\npackage crossdock\n\n// The codes of failures.\nconst (\n${rows.join('\n')}\n)\n`;
+  return `${HEAD}// The codes of failures.\nconst (\n${rows.join('\n')}\n)\n`;
 }
 
 const camelCase = (code: string) =>
   code.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The values of sdk/retries.yaml, and which operations may be repeated. */
+function retriesFile(contract: Contract): string {
+  const { pause } = RETRIES;
+  const operations = operationsOf(contract);
+  const never = operations.filter((operation) => repeatOf(operation) === 'never');
+  const files = operations.filter(respondsWithFile).filter(({ path }) => !path.includes('{'));
+  const map = (name: string, keys: string[]) =>
+    `var ${name} = map[string]bool{\n${keys.map((key) => `\t"${key}": true,\n`).join('')}}\n`;
+  return [
+    `${HEAD}const userAgent = "crossdock-go/${contract.info.version}"\n`,
+    '// When a request is sent again. Times are in seconds.\nconst (',
+    `\tmaxRetries = ${RETRIES.attempts - 1}`,
+    `\tconnectLimit = ${RETRIES.connect_seconds}`,
+    `\tattemptLimit = ${RETRIES.attempt_seconds}`,
+    `\tlastAttemptLimit = ${RETRIES.last_attempt_seconds}`,
+    `\tfirstPause = ${pause.first_seconds}`,
+    `\tpauseFactor = ${pause.factor}`,
+    `\tlongestPause = ${pause.longest_seconds}`,
+    `\tpauseJitter = ${pause.jitter}`,
+    `\tlongestRetryAfter = ${RETRIES.retry_after.longest_seconds}\n)\n`,
+    '// The service has not executed the request.',
+    `var retryAlways = []int{${statusesOf('always').join(', ')}}\n`,
+    `var retryCodes = []Code{${retriedCodes()
+      .map((code) => `"${code}"`)
+      .join(', ')}}\n`,
+    '// The service may have executed the request.',
+    `var retryRepeatable = []int{${statusesOf('repeatable').join(', ')}}\n`,
+    '// The operations that must not be executed twice, and take no Idempotency-Key.',
+    map(
+      'notRepeatable',
+      never.map(({ method, path }) => `${method} ${path}`),
+    ),
+    '// The operations that respond with a file.',
+    map(
+      'filePaths',
+      files.map(({ path }) => path),
+    ),
+  ].join('\n');
+}
