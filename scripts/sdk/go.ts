@@ -4,8 +4,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { readContract, type Contract } from './contract.js';
 import { failureCodes } from './failure-codes.js';
 import type { Language } from './language.js';
-import { operationsOf } from './operations.js';
-import { repeatOf, respondsWithFile } from './repeatable.js';
+import { filePaths, notRepeatable } from './repeatable.js';
 import { RETRIES, retriedCodes, statusesOf } from './retries.js';
 import { findTools, runTool } from './tool.js';
 
@@ -43,11 +42,8 @@ const camelCase = (code: string) =>
 /** The values of sdk/retries.yaml, and which operations may be repeated. */
 function retriesFile(contract: Contract): string {
   const { pause } = RETRIES;
-  const operations = operationsOf(contract);
-  const never = operations.filter((operation) => repeatOf(operation) === 'never');
-  const files = operations.filter(respondsWithFile).filter(({ path }) => !path.includes('{'));
-  const map = (name: string, keys: string[]) =>
-    `var ${name} = map[string]bool{\n${keys.map((key) => `\t"${key}": true,\n`).join('')}}\n`;
+  const list = (name: string, type: string, values: (string | number)[]) =>
+    `var ${name} = []${type}{${values.map((value) => JSON.stringify(value)).join(', ')}}\n`;
   return [
     `${HEAD}const userAgent = "crossdock-go/${contract.info.version}"\n`,
     '// When a request is sent again. Times are in seconds.\nconst (',
@@ -61,21 +57,13 @@ function retriesFile(contract: Contract): string {
     `\tpauseJitter = ${pause.jitter}`,
     `\tlongestRetryAfter = ${RETRIES.retry_after.longest_seconds}\n)\n`,
     '// The service has not executed the request.',
-    `var retryAlways = []int{${statusesOf('always').join(', ')}}\n`,
-    `var retryCodes = []Code{${retriedCodes()
-      .map((code) => `"${code}"`)
-      .join(', ')}}\n`,
+    list('retryAlways', 'int', statusesOf('always')),
+    list('retryCodes', 'Code', retriedCodes()),
     '// The service may have executed the request.',
-    `var retryRepeatable = []int{${statusesOf('repeatable').join(', ')}}\n`,
+    list('retryRepeatable', 'int', statusesOf('repeatable')),
     '// The operations that must not be executed twice, and take no Idempotency-Key.',
-    map(
-      'notRepeatable',
-      never.map(({ method, path }) => `${method} ${path}`),
-    ),
+    list('notRepeatable', 'string', notRepeatable(contract)),
     '// The operations that respond with a file.',
-    map(
-      'filePaths',
-      files.map(({ path }) => path),
-    ),
+    list('filePaths', 'string', filePaths(contract)),
   ].join('\n');
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,7 +27,7 @@ func (c *caller) attempt(request *http.Request) (*http.Response, error) {
 		return nil, limit.connectionError(err, wasSent(err))
 	}
 	if response.StatusCode < 300 && respondsWithFile(request.URL.Path) {
-		limit.extend()
+		limit.timer.Stop()
 		response.Body = &download{response.Body, limit}
 		return response, nil
 	}
@@ -50,7 +51,10 @@ func isForm(request *http.Request) bool {
 	return request.Body != nil && strings.HasPrefix(request.Header.Get("Content-Type"), "multipart/")
 }
 
-func respondsWithFile(path string) bool { return filePaths[path] || strings.HasPrefix(path, "/logos/") }
+// respondsWithFile searches in the path, because the base URL can have one too.
+func respondsWithFile(path string) bool {
+	return slices.ContainsFunc(filePaths, func(file string) bool { return strings.Contains(path, file) })
+}
 
 // wasSent returns false if the connection was never opened.
 func wasSent(err error) bool {
@@ -98,18 +102,19 @@ func (u *upload) Read(into []byte) (int, error) {
 	return u.ReadCloser.Read(into)
 }
 
-// download is the body of a file. Each part that arrives extends the limit.
+// download is the body of a file. The limit is for each read: a caller may take its time between them.
 type download struct {
 	io.ReadCloser
 	limit *limit
 }
 
 func (d *download) Read(into []byte) (int, error) {
+	d.limit.extend()
 	count, err := d.ReadCloser.Read(into)
+	d.limit.timer.Stop()
 	if err != nil && err != io.EOF {
 		return count, d.limit.connectionError(err, true)
 	}
-	d.limit.extend()
 	return count, err
 }
 

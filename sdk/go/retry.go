@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -39,7 +40,12 @@ func isTemporary(failure error, request *http.Request) bool {
 
 // isRepeatable returns whether a request can be sent again although the first one may have been executed.
 func isRepeatable(request *http.Request) bool {
-	return !notRepeatable[request.Method+" "+request.URL.Path] || request.Context().Value(repeatableKey{}) != nil
+	// The base URL can have a path too.
+	isListed := slices.ContainsFunc(notRepeatable, func(operation string) bool {
+		method, path, _ := strings.Cut(operation, " ")
+		return method == request.Method && strings.HasSuffix(request.URL.Path, path)
+	})
+	return !isListed || request.Context().Value(repeatableKey{}) != nil
 }
 
 type repeatableKey struct{}
