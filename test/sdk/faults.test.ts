@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { faultOfAttempts } from '../../scripts/sdk/faults/check.js';
+import type { Attempt } from '../../scripts/sdk/faults/proxy.js';
 import { packageVersion } from '../../src/config/package-version.js';
 import { FAULT_CASES } from '../support/sdk/fault-cases.js';
 import { faultLanguages } from '../support/sdk/fault-languages.js';
@@ -11,8 +12,8 @@ import { buildSdk } from './programs/build-sdk.js';
 
 const LANGUAGES = await faultLanguages();
 
-/** For a machine that does other work at the same time. */
-const SLOWNESS_SECONDS = 10;
+/** For a machine that does other work at the same time. A call that waits for ever takes longer. */
+const SLOWNESS_SECONDS = 20;
 
 let service: Service;
 
@@ -21,6 +22,12 @@ beforeAll(async () => {
   service = await startService();
 }, 180_000);
 afterAll(() => service.stop());
+
+/** Seconds from the first attempt to the end of the last. */
+function durationOf(attempts: Attempt[]): number {
+  const [first, last] = [attempts.at(0), attempts.at(-1)];
+  return first && last ? ((last.endMs ?? Infinity) - first.atMs) / 1000 : Infinity;
+}
 
 describe.each(LANGUAGES)('$name', (language) => {
   const { userAgent, missing } = language;
@@ -38,7 +45,7 @@ describe.each(LANGUAGES)('$name', (language) => {
     const ending = report.error === undefined ? 'value' : (report.status ?? report.error);
     expect([ending, attempts.length]).toEqual([expected.ends, expected.attempts]);
     if (expected.action === 'submit') expect(faultOfAttempts(attempts, expected.attempts)).toBeUndefined();
-    expect(report.seconds).toBeLessThan(expected.withinSeconds + SLOWNESS_SECONDS);
+    expect(durationOf(attempts)).toBeLessThan(expected.withinSeconds + SLOWNESS_SECONDS);
   });
 
   builtTest(`every request has the SDK and its version as User-Agent${skipped}`, () => {

@@ -52,9 +52,8 @@ func main() {
 }
 
 func run(each call) map[string]any {
-	start := time.Now()
 	value, err := act(each)
-	result := map[string]any{"name": each.Name, "seconds": time.Since(start).Seconds()}
+	result := map[string]any{"name": each.Name}
 	if err == nil {
 		result["value"] = value
 		return result
@@ -68,11 +67,7 @@ func describe(err error, result map[string]any) {
 	var broken *crossdock.ConnectionError
 	switch {
 	case errors.As(err, &refusal):
-		result["error"], result["status"], result["code"] = "refusal", refusal.Status, refusal.Code
-		result["retry_after_seconds"] = refusal.RetryAfter.Seconds()
-		if refusal.Existing != nil {
-			result["existing"] = refusal.Existing
-		}
+		result["error"], result["status"] = "refusal", refusal.Status
 	case errors.As(err, &broken) && errors.Is(err, crossdock.ErrTimeout):
 		result["error"] = "timeout"
 	case errors.As(err, &broken):

@@ -14,15 +14,15 @@ export type FaultCase = {
   maxRetries?: number;
   ends: Ending;
   attempts: number;
-  /** The call ends after this time at the latest, without the slowness of this machine. */
+  /** From the first attempt to the end of the last, at the most, without the slowness of this machine. */
   withinSeconds: number;
 };
 
 /** `value`: it succeeds. `no response` and `timeout` are the SDK's own errors. A number is the status of a refusal. */
 export type Ending = 'value' | 'no response' | 'timeout' | number;
 
-/** Time limits of the calls that wait for one. */
-const SHORT_SECONDS = 1.5;
+/** The time limit of the calls that wait for one. A busy machine still answers within it. */
+const SHORT_SECONDS = 4;
 const FIRST_PAUSE = RETRIES.pause.first_seconds;
 
 const notLogin = ({ url }: IncomingMessage) => !url?.endsWith('/login.php');

@@ -8,7 +8,6 @@ import type { FaultLanguage } from './fault-languages.js';
 /** What a program reports of a call. It has either a value or an error. */
 export type Report = {
   name: string;
-  seconds: number;
   value?: unknown;
   /** `refusal`, `timeout`, `no response`, or what else was thrown. */
   error?: string;
