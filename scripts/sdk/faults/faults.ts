@@ -57,6 +57,7 @@ export const FAULTS = {
     const { status, headers, bytes } = await forward();
     response.writeHead(status, { ...headers, 'content-length': String(bytes.length) });
     let sent = 0;
+    if (response.destroyed) return;
     const timer = setInterval(() => response.write(bytes.subarray(sent, (sent += 1))), SLOW_BYTE_MS);
     response.on('close', () => clearInterval(timer));
   },
