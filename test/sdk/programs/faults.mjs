@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 
 // The package is in the folder that the program runs in.
 const load = (file) => import(pathToFileURL(join(process.cwd(), 'dist', file)).href);
-const { ApiError, ConnectionError, CrossdockClient, CrossdockKeyClient, TimeoutError } = await load('index.js');
+const { ApiError, ConnectionError, CrossdockClient, CrossdockKeyClient, TimeoutError } =
+  await load('index.js');
 const { saveTo } = await load('node.js');
 
 const { CROSSDOCK_API_KEY: apiKey, CROSSDOCK_USERNAME: username, CROSSDOCK_PASSWORD: password } = process.env;
