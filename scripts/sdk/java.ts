@@ -25,9 +25,11 @@ export const java: Language = {
   async build() {
     await rm(join(folder, 'generated'), { recursive: true, force: true });
     const document = join(projectRoot, 'generated', 'openapi.sdk.json');
-    await runOpenapiGenerator(['-c', 'openapi-generator.yaml', '-i', document], folder);
+    const contract = await readContract();
+    const options = ['-c', 'openapi-generator.yaml', '--artifact-version', contract.info.version];
+    await runOpenapiGenerator([...options, '-i', document], folder);
     await writeFile(join(sources, 'FailureCode.java'), codesFile(await failureCodes()));
-    await writeFile(join(sources, 'Defaults.java'), defaultsFile(await readContract()));
+    await writeFile(join(sources, 'Defaults.java'), defaultsFile(contract));
     await runTool({ program: 'mvn', args: ['-q', '-B', 'package'], folder });
   },
   scenario: { program: 'java', args: ['-cp', CLASS_PATH, 'scenario/Scenario.java'], folder },
