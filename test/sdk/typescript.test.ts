@@ -15,7 +15,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js';
 import { buildSdk } from './programs/build-sdk.js';
-import { until } from '../support/service/processes.js';
+import { freePort, until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 
 const folder = join(projectRoot, 'sdk', 'typescript');
@@ -409,6 +409,15 @@ describe('retries', () => {
     ]);
     expect(receiver.received).toHaveLength(6);
     expect(keys()).toEqual(Array.from({ length: 6 }, () => undefined));
+  });
+
+  test('without a connection everything is repeated, because nothing was sent', async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    const client = new sdk.CrossdockClient({ baseUrl, token: 'x', maxRetries: 1 });
+    const startMs = performance.now();
+    const error = await errorOf(client.prealerts.delete({ prealert_id: randomUUID() }));
+    expect(error).toMatchObject({ name: 'ConnectionError', wasSent: false });
+    expect(performance.now() - startMs).toBeGreaterThan(490);
   });
 
   test('a list of packages has a key, because it can queue them', async () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FaultPlan } from '../../../scripts/sdk/faults/proxy.js';
 import type { Fault } from '../../../scripts/sdk/faults/faults.js';
+import { rounds } from '../harness/effort.js';
 import { RETRIES } from '../../../scripts/sdk/retries.js';
 
 /** One call of an SDK through a proxy with faults, and how it must end. */
@@ -8,6 +9,8 @@ export type FaultCase = {
   title: string;
   action: 'submit' | 'login' | 'read' | 'delete' | 'download';
   plan: FaultPlan;
+  /** Instead of a new number. */
+  trackingNumber?: string;
   /** Options of the client. Without them, it has its defaults. */
   timeoutSeconds?: number;
   lastAttemptSeconds?: number;
@@ -93,6 +96,22 @@ export const FAULT_CASES: FaultCase[] = [
     attempts: 1,
     withinSeconds: 0,
   }),
+  submitted('cut', {
+    title: 'a refusal that was cut is repeated, and ends as the refusal',
+    trackingNumber: ' ',
+    ends: 400,
+  }),
+  // The limits of a client without options. This takes as long as they are.
+  ...(rounds(0, 1) === 1
+    ? (['silent', 'silent_in_body', 'slow'] as const).map((fault) =>
+        givenUp(fault, 'timeout', {
+          title: `without options, an attempt with ${fault} ends after ${RETRIES.attempt_seconds} seconds`,
+          maxRetries: 0,
+          attempts: 1,
+          withinSeconds: RETRIES.attempt_seconds,
+        }),
+      )
+    : []),
   givenUp('silent', 'timeout', {
     title: 'no attempt begins after the last one may',
     timeoutSeconds: SHORT_SECONDS,

@@ -51,7 +51,7 @@ function callOf(each: FaultCase, proxy: FaultProxy | undefined, trackingNumber: 
     name: title,
     action,
     url: proxy?.url,
-    tracking_number: trackingNumber.replaceAll(' ', '-'),
+    tracking_number: each.trackingNumber ?? trackingNumber.replaceAll(' ', '-'),
     ...(maxRetries === undefined ? {} : { max_retries: maxRetries }),
     ...(timeoutSeconds === undefined
       ? {}
