@@ -44,8 +44,10 @@ export async function startFaultProxy(serviceUrl: string, plan: FaultPlan): Prom
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (plan.only?.(request) === false)
-      return respond(response, await forward(serviceUrl, request, await readAll(request)));
+    if (plan.only?.(request) === false) {
+      respond(response, await forward(serviceUrl, request, await readAll(request)));
+      return;
+    }
     const fault = plan.faults[attempts.length] ?? plan.then;
     const attempt = attemptOf(request, fault);
     attempts.push(attempt);
@@ -56,7 +58,10 @@ export async function startFaultProxy(serviceUrl: string, plan: FaultPlan): Prom
       return body;
     };
     const forwardBody = async () => forward(serviceUrl, request, await readBody());
-    if (fault === undefined) return respond(response, await forwardBody());
+    if (fault === undefined) {
+      respond(response, await forwardBody());
+      return;
+    }
     const read = async () => void (await readBody());
     await FAULTS[fault]({ request, response, read, forward: forwardBody });
     attempt.faultMs = performance.now();

@@ -47,7 +47,7 @@ export async function verifyWebhook(
 }
 
 /** Programs in JavaScript, and environment variables, can lack it. */
-function secretsOf(given: string | undefined | readonly string[]): readonly string[] {
+function secretsOf(given: string | undefined | readonly string[] | null): readonly string[] {
   const secrets = typeof given === 'object' && given !== null ? given : [given];
   const known = secrets.filter((each): each is string => typeof each === 'string' && each !== '');
   if (known.length > 0 && known.length === secrets.length) return known;
