@@ -118,7 +118,7 @@ const BUDGETS: [name: string, roundTrips: number, operation: OperationId, make: 
   ],
   [
     'changes the number of a package',
-    5,
+    4,
     'updatePackage',
     async () => staff({ package_id: await newPackage(), tracking_number: newNumber() }),
   ],

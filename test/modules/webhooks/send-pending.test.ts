@@ -220,19 +220,37 @@ describe('redeliver_matching', () => {
     });
   });
 
-  test('refuses more than 100,000 events, and sends none', async () => {
-    await service.owner.query(
+  /** Inserts failed deliveries, each of its own event, and for each a pending one that is being sent if `isBeingSent`. */
+  const plantFailed = (count: number, { isBeingSent = false } = {}) =>
+    service.owner.query(
       `with planted as (
          insert into events (tenant_id, id, courier_id, sequence, type, package_id, data)
-         select $1, new_id(), $2, 1000000 + n, 'package.created', new_id(), '{}' from generate_series(1, 100001) n
+         select $1, new_id(), $2, n + coalesce((select max(sequence) from events where courier_id = $2), 0), 'package.created',
+           new_id(), '{}' from generate_series(1, $3::int) n
          returning tenant_id, id, courier_id
+       ), sent as (
+         insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, claimed_until)
+         select tenant_id, new_id(), id, courier_id, 'add_package', now() + interval '1 hour' from planted where $4
        )
        insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, origin, status, settled_at, next_attempt_at)
        select tenant_id, new_id(), id, courier_id, 'add_package', 'event', 'failed', now(), null from planted`,
-      [DEMO.tenants.demo, IEX],
+      [DEMO.tenants.demo, IEX, count, isBeingSent],
     );
+
+  test('refuses more than 100,000 events, and sends none', async () => {
+    await plantFailed(100_001);
     const refused = await manage({ action: 'redeliver_matching', from: SINCE });
     expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     expect(await parcels.select("select id from webhook_deliveries where origin = 'redelivery'")).toEqual([]);
+  }, 120_000);
+
+  // The planner has no statistics of rows just inserted. A nested loop over these takes ten seconds and more.
+  test('among 20,000 deliveries that are being sent, answers within 2 s and sends none twice', async () => {
+    await plantFailed(20_000, { isBeingSent: true });
+    const startedMs = performance.now();
+    const { body } = await manage({ action: 'redeliver_matching', from: SINCE, status: 'failed' });
+    const ms = performance.now() - startedMs;
+    expect(body['data'].endpoints.add_package).toMatchObject({ selected: 20_000, queued: 0, pending: 0 });
+    expect(ms).toBeLessThan(2_000);
   }, 120_000);
 });
