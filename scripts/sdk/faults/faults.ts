@@ -17,7 +17,7 @@ export const RETRY_AFTER_SECONDS = 1;
 /** A date has whole seconds, so up to one second of it is lost. */
 const RETRY_AFTER_DATE_SECONDS = 2;
 
-const SLOW_BYTE_MS = 200;
+const SLOW_BYTE_MS = 500;
 
 /** What can happen to a request. The service has executed it if its response was lost, cut or slow. */
 export const FAULTS = {
