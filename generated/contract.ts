@@ -2966,7 +2966,7 @@ export interface components {
          *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
          *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
-         *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
+         *     | 500 | `internal_error` | The service has failed. Wait before you send the request again. |
          *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
@@ -8234,7 +8234,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The service has failed. Do not send the request again at once. */
+        /** @description The service has failed. Wait before you send the request again. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];

@@ -22,6 +22,7 @@ import { openResponseEnums } from './open-enums.mjs';
 import { routeTable } from './routes.mjs';
 import { toSdkContract } from './sdk-contract.mjs';
 import { buildSite } from './site/build.mjs';
+import { fillIncludes, includeSources } from './site/includes.mjs';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -72,6 +73,7 @@ async function bundleContract(errors, bounds) {
     env: environment,
   });
   const bundle = JSON.parse(await readFile(target, 'utf8'));
+  bundle.info.description = await fillIncludes(bundle.info.description, await includeSources(root));
   bundle.components.schemas.FailureCode = failureCodeSchema(errors);
   addIdempotencyKeys(addBodyLimits(bundle), await readYaml('openapi/common/idempotency.yaml'));
   addRateLimitHeaders(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
 import { buildPostmanCollection } from '../samples/postman.mjs';
-import { fillIncludes } from './includes.mjs';
+import { fillIncludes, includeSources } from './includes.mjs';
 import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
 import { publishedMarkdown, renderPage } from './markdown.mjs';
 import { referenceMarkdown } from './reference.mjs';
@@ -15,14 +15,7 @@ import { mapValues } from '../records.mjs';
 export async function buildSite({ root, out, bundle, errors, bounds }) {
   const source = join(root, 'docs', 'site');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
-  const include = {
-    bundle,
-    errors,
-    bounds,
-    changelog,
-    samples: join(source, 'samples'),
-    sdk: join(root, 'sdk'),
-  };
+  const include = { ...(await includeSources(root)), bundle, errors, bounds, changelog };
   const pages = new Map();
   for (const file of (await readdir(join(source, 'pages'))).sort()) {
     const text = await fillIncludes(await readFile(join(source, 'pages', file), 'utf8'), include);

@@ -1,8 +1,19 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { parse } from 'yaml';
 import { limitTable, quotaTable, requestTable } from '../bounds.mjs';
 import { fill } from '../errors.mjs';
+import { retryRow, retrySections } from './retries.mjs';
+
+/** Returns what the includes need of files that are not generated. */
+export async function includeSources(root) {
+  return {
+    samples: join(root, 'docs', 'site', 'samples'),
+    sdk: join(root, 'sdk'),
+    retries: parse(await readFile(join(root, 'sdk', 'retries.yaml'), 'utf8')),
+  };
+}
 
 /** Replaces each line `{{name argument}}` by the part that the function of this name returns. */
 export async function fillIncludes(text, sources) {
@@ -25,6 +36,8 @@ const INCLUDES = {
   changelog: ({ changelog }) => changelogText(changelog),
   fields: ({ bundle }, name) => fieldTable(bundle, name),
   sample: ({ samples }, path) => codeOf(samples, path),
+  retries: ({ retries }) => retrySections(retries),
+  retryRow: ({ retries }) => retryRow(retries),
   sdks: ({ sdk }) => sdkSections(sdk),
   /** The same sample in several languages: a folder, and a file for each language. */
   async samples({ samples }, argument) {

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * A server with responses that no fault of a network explains. The first part of the path names the response:
+ * `after-<seconds>` and `after-date` ask to wait for long, and `trickle` sends its first response a byte at a time, without an end.
+ */
+export type OddServer = { url: string; requests(name: string): number; stop(): Promise<void> };
+
+const ONE_HOUR_MS = 3_600_000;
+
+export async function startOddServer(): Promise<OddServer> {
+  const counts = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const name = request.url?.split('/')[1] ?? '';
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    request.resume().on('end', () => answer(name, count, response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    // A server that listens on TCP has this kind of address.
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: (name) => counts.get(name) ?? 0,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function answer(name: string, count: number, response: ServerResponse): void {
+  if (name === 'trickle' && count === 1) return trickle(response);
+  if (name === 'trickle')
+    return respond(response, 201, { data: { prealert_id: '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a03' } });
+  const asked = name.slice('after-'.length);
+  const retryAfter = asked === 'date' ? new Date(Date.now() + ONE_HOUR_MS).toUTCString() : asked;
+  respond(response.setHeader('retry-after', retryAfter), 429, { code: 'too_many_attempts' });
+}
+
+function respond(response: ServerResponse, status: number, fields: object): void {
+  const outcome = status < 300 ? 'success' : 'fail';
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ status: outcome, message: 'Done.', ...fields, timestamp: 1795249800 }));
+}
+
+/** Sends spaces, which JSON may begin with, until the client ends the connection. */
+function trickle(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const timer = setInterval(() => response.write(' '), 100);
+  response.on('close', () => clearInterval(timer));
+}
