@@ -3,19 +3,28 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A server with responses that no fault of a network explains. The first part of the path names the response:
+ * A server with responses that no fault of a network explains. The path begins with the name of a client and that of the response:
  * `after-<seconds>` and `after-date` ask to wait for long, and `trickle` sends its first response a byte at a time, without an end.
  */
-export type OddServer = { url: string; requests(name: string): number; stop(): Promise<void> };
+export type OddServer = {
+  url: string;
+  /** The number of requests whose path begins so. */
+  requests(path: string): number;
+  stop(): Promise<void>;
+};
+
+/** The id that `trickle` returns at last. */
+export const ODD_ID = '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a03';
 
 const ONE_HOUR_MS = 3_600_000;
 
 export async function startOddServer(): Promise<OddServer> {
   const counts = new Map<string, number>();
   const server = createServer((request, response) => {
-    const name = request.url?.split('/')[1] ?? '';
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
+    const [, client, name = ''] = request.url?.split('/') ?? [];
+    const path = `${client}/${name}`;
+    const count = (counts.get(path) ?? 0) + 1;
+    counts.set(path, count);
     request.resume().on('end', () => answer(name, count, response));
   });
   server.listen(0, '127.0.0.1');
@@ -23,7 +32,7 @@ export async function startOddServer(): Promise<OddServer> {
   return {
     // A server that listens on TCP has this kind of address.
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests: (name) => counts.get(name) ?? 0,
+    requests: (path) => counts.get(path) ?? 0,
     async stop() {
       server.closeAllConnections();
       server.close();
@@ -34,8 +43,7 @@ export async function startOddServer(): Promise<OddServer> {
 
 function answer(name: string, count: number, response: ServerResponse): void {
   if (name === 'trickle' && count === 1) return trickle(response);
-  if (name === 'trickle')
-    return respond(response, 201, { data: { prealert_id: '01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a03' } });
+  if (name === 'trickle') return respond(response, 201, { data: { prealert_id: ODD_ID } });
   const asked = name.slice('after-'.length);
   const retryAfter = asked === 'date' ? new Date(Date.now() + ONE_HOUR_MS).toUTCString() : asked;
   respond(response.setHeader('retry-after', retryAfter), 429, { code: 'too_many_attempts' });
