@@ -4,6 +4,8 @@ import { extname, join } from 'node:path';
 import { parse } from 'yaml';
 import { limitTable, quotaTable, requestTable } from '../bounds.mjs';
 import { fill } from '../errors.mjs';
+import { LANGUAGES as CALL_LANGUAGES } from '../samples/code-samples.mjs';
+import { listOperations } from './reference/operation.mjs';
 import { retryRow, retrySections } from './retries.mjs';
 
 /** Returns what the includes need of files that are not generated. */
@@ -36,6 +38,9 @@ const INCLUDES = {
   changelog: ({ changelog }) => changelogText(changelog),
   fields: ({ bundle }, name) => fieldTable(bundle, name),
   sample: ({ samples }, path) => codeOf(samples, path),
+  /** The other languages of a request whose curl command the page shows. */
+  languages: ({ calls }, argument) => otherLanguages(calls, ...argument.split(' ')),
+  operations: ({ bundle }) => operationTables(bundle),
   retries: ({ retries }) => retrySections(retries),
   retryRow: ({ retries }) => retryRow(retries),
   sdks: ({ sdk }) => sdkSections(sdk),
@@ -63,6 +68,32 @@ const LABELS = {
   '.java': 'Java',
   '.sh': 'curl',
 };
+
+/** Returns the samples of a request of the contract, without that for curl. */
+function otherLanguages(calls, operationId, name) {
+  const { samples } = calls[operationId].find(({ example }) => example === name || name === undefined);
+  return CALL_LANGUAGES.filter(({ id }) => id !== 'curl')
+    .map(({ id, label }) => `\`\`\`${id} tab=${label}\n${samples[id]}\n\`\`\``)
+    .join('\n\n');
+}
+
+/** Returns a table per tag with the operations and their pages. */
+function operationTables(bundle) {
+  const operations = listOperations(bundle);
+  return bundle.tags
+    .map(({ name, description }) => {
+      const rows = operations
+        .filter(({ operation }) => operation.tags.includes(name))
+        .map(({ path, method, operation: { operationId, summary } }) => {
+          const request = path.startsWith('/')
+            ? `\`${method.toUpperCase()} ${path}\``
+            : 'a request that we send to you';
+          return `| [${summary}](/docs/reference/${operationId}) | ${request} |`;
+        });
+      return [`## ${name}`, '', description, '', '| Operation | Request |', '|---|---|', ...rows].join('\n');
+    })
+    .join('\n\n');
+}
 
 async function codeOf(folder, path, label) {
   const code = await readFile(join(folder, path), 'utf8');

@@ -9,7 +9,7 @@ import { errorCatalogue } from '../../generated/errors.js';
 import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { findProgram, titleWith } from '../support/harness/programs.js';
-import { operationIds } from '../support/service/contract.js';
+import { bundle, operationIds } from '../support/service/contract.js';
 import { matching } from '../support/assertions/matching.js';
 import { startService, type Service } from '../support/service/service.js';
 
@@ -24,8 +24,14 @@ afterAll(async () => {
 });
 
 const names = readdirSync(join(projectRoot, 'docs/site/pages')).map((file) => file.replace(/\.md$/, ''));
-const paths = ['/docs/reference', ...names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`))];
-const markdownPaths = ['reference', ...names].map((name) => `/docs/${name}.md`);
+/** The requests that we send have pages too. */
+const sentIds = Object.values(bundle.webhooks ?? {}).map(({ post }) => post.operationId);
+const operationPaths = [...operationIds, ...sentIds].map((id) => `/docs/reference/${id}`);
+const guidePaths = names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
+const paths = ['/docs/reference', ...guidePaths, ...operationPaths];
+const markdownPaths = [...['reference', ...names].map((name) => `/docs/${name}`), ...operationPaths].map(
+  (path) => `${path}.md`,
+);
 
 const textOf = async (path: string): Promise<string> => {
   const { status, bytes } = await service.request('GET', path);
@@ -150,7 +156,7 @@ describe('the samples for the terminal work when they are pasted', () => {
     files: [200, 200, 200],
     webhooks: [200, 200, 200, 200, 200, 200],
     'flat-packages': [200],
-    sdks: [200],
+    'code-generators': [200],
   };
 
   runs.each(Object.entries(STATUSES))(
@@ -193,10 +199,10 @@ describe('the samples for the terminal work when they are pasted', () => {
   }
 
   async function paste(code: string, folder: string): Promise<{ output: string; statuses: number[] }> {
-    // Writes the status of each request to standard error, and changes nothing else. A sample can also print it.
-    const written = `'%{stderr}HTTP %{http_code}\\n%{stdout}'`;
-    const curl = `curl() { local w=${written} a; for a; do shift; [ "$a" = '%{http_code}' ] && a=$w$a && w=; set -- "$@" "$a"; done; command curl \${w:+-w "$w"} "$@"; }\n`;
-    const shell = spawn('bash', ['-uc', curl + code], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const shell = spawn('bash', ['-uc', REPORTING_CURL + code], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     let errors = '';
     shell.stdout.on('data', (chunk) => (output += String(chunk)));
@@ -206,6 +212,16 @@ describe('the samples for the terminal work when they are pasted', () => {
     return { output: output + errors, statuses };
   }
 });
+
+/** Writes the status of each request to standard error, also if the sample reads it itself. */
+const REPORTING_CURL = `curl() {
+  case "$*" in
+    *'%{http_code}'*) set -- "$@" -w '%{stderr}HTTP %{http_code}\\n%{stdout}%{http_code}' ;;
+    *) set -- "$@" -w '%{stderr}HTTP %{http_code}\\n' ;;
+  esac
+  command curl "$@"
+}
+`;
 
 const onePixel = () =>
   Buffer.from(
