@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
-import { buildPostmanCollection } from '../samples/postman.mjs';
+import { buildPostmanCollection } from '../samples/postman/collection.mjs';
 import { fillIncludes, includeSources } from './includes.mjs';
 import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
 import { publishedMarkdown, renderPage } from './markdown.mjs';
