@@ -10,6 +10,7 @@ import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
 import { publishedMarkdown, renderPage } from './markdown.mjs';
 import { llmsFullText, llmsText } from './llms.mjs';
 import { operationGroups, referenceMarkdown } from './reference/reference.mjs';
+import { searchIndex } from './search.mjs';
 import { mapValues } from '../records.mjs';
 
 /** @param {{ root: string, out: string, bundle: object, errors: object, bounds: object }} input the published contract, its error catalogue and its bounds */
@@ -34,6 +35,7 @@ export async function buildSite({ root, out, bundle, errors, bounds }) {
   await mkdir(join(target, 'reference'), { recursive: true });
   const write = (name, text) => writeFile(join(target, name), text);
   const guides = [index, ...site.groups.flatMap((group) => group.pages)];
+  const listed = operations.flatMap((group) => group.pages);
   const writePages = (shown, list) =>
     list.flatMap((page) => [
       write(`${page.name}.html`, pageHtml(shown, page)),
@@ -51,6 +53,7 @@ export async function buildSite({ root, out, bundle, errors, bounds }) {
       `${JSON.stringify(referenceDocument(bundle, samples), null, 1)}\n`,
     ),
     write('llms.txt', llmsText(bundle, { ...site, operations }, index, reference, samples)),
+    write('search.json', searchIndex(guides.slice(1), listed)),
     write('llms-full.txt', llmsFullText(site, index, reference)),
   ]);
 }

@@ -55,6 +55,7 @@ function documentHtml({ page, head = '', body }) {
     <link rel="preload" as="font" type="font/woff2" href="/docs/static/inter.woff2" crossorigin>
     <link rel="stylesheet" href="/docs/static/site.css">
     <script src="/docs/static/site.js"></script>
+    <script src="/docs/static/search.js" type="module"></script>
 ${head}
   </head>
   <body class="${isOperation(page) ? 'operation' : page.name}">
@@ -79,6 +80,7 @@ function header(page) {
         ${link('/docs', 'Guides', !isReference)}
         ${link('/docs/reference', 'API<span> reference</span>', isReference)}
       </nav>
+      <button class="search-button" type="button" aria-keyshortcuts="Control+K Meta+K" aria-haspopup="dialog" aria-label="Search" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/></svg><span>Search</span></button>
       <button class="theme" type="button" hidden>Theme</button>
       ${name === 'reference' ? '' : '<button class="menu" type="button" aria-expanded="false" aria-controls="navigation">Menu</button>'}
     </header>`;

@@ -90,7 +90,9 @@ describe('the pages', () => {
 
   test('/llms.txt lists every page', async () => {
     const links = markdownLinksIn(await textOf('/llms.txt')).filter((link) => link.endsWith('.md'));
-    expect([...new Set(links)].sort()).toEqual(markdownPaths.filter((path) => path !== '/docs/index.md').sort());
+    expect([...new Set(links)].sort()).toEqual(
+      markdownPaths.filter((path) => path !== '/docs/index.md').sort(),
+    );
   });
 });
 

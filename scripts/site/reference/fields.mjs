@@ -37,13 +37,14 @@ function tableOf(bundle, schema, omitted = []) {
 function rowsOf(bundle, schema, prefix, depth) {
   const { items, ...found } = flatten(bundle, schema);
   if (depth > MAX_DEPTH) return [];
-  if (items) return rowsOf(bundle, items, `${prefix.replace(/\.$/, '')}[].`, depth + 1);
-  return Object.entries(found.properties ?? {}).flatMap(([field, written]) => {
+  const ofItems = items ? rowsOf(bundle, items, `${prefix.replace(/\.$/, '')}[].`, depth + 1) : [];
+  const own = Object.entries(found.properties ?? {}).flatMap(([field, written]) => {
     const value = flatten(bundle, written);
     const isRequired = (found.required ?? []).includes(field);
     const row = { name: prefix + field, type: typeOf(bundle, value), isRequired, meaning: meaningOf(value) };
     return [row, ...rowsOf(bundle, value, `${prefix}${field}.`, depth + 1)];
   });
+  return [...ofItems, ...own];
 }
 
 export function resolve(bundle, node) {
@@ -74,7 +75,10 @@ function flatten(bundle, schema) {
 /** Returns a schema with the fields of all alternatives. The same field of several has the values of all. */
 function union(branches) {
   const names = new Set(branches.flatMap(({ properties = {} }) => Object.keys(properties)));
-  const fields = [...names].map((name) => [name, eitherOf(branches.flatMap((branch) => branch.properties?.[name] ?? []))]);
+  const fields = [...names].map((name) => [
+    name,
+    eitherOf(branches.flatMap((branch) => branch.properties?.[name] ?? [])),
+  ]);
   const items = branches.flatMap((branch) => branch.items ?? []);
   const required = (branches[0].required ?? []).filter((name) =>
     branches.every((branch) => (branch.required ?? []).includes(name)),

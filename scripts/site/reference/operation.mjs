@@ -69,9 +69,7 @@ function successSections(bundle, status, written) {
     const [example] = examplesOf(bundle, media);
     const shown = example && type === 'application/json' ? `\n\n${json(example)}` : '';
     const table =
-      type === 'application/json'
-        ? fieldTables(bundle, media.schema, ENVELOPE)
-        : `A file: \`${type}\`.`;
+      type === 'application/json' ? fieldTables(bundle, media.schema, ENVELOPE) : `A file: \`${type}\`.`;
     return `${table}${shown}`;
   });
   return [[`## Response ${status}`, description, ...fields].join('\n\n')];

@@ -103,6 +103,9 @@ function urlsOf(name: string): string[] {
   return [`/docs/${name.replace(/\.html$/, '')}`];
 }
 
+/** The build of a package for require(), which is what `resolve` finds. */
+const CJS = /cjs[/\\]index\.cjs$/;
+
 /** The files of packages that the pages load. */
 function libraryFiles(): ServedFile[] {
   const { resolve } = createRequire(import.meta.url);
@@ -111,5 +114,6 @@ function libraryFiles(): ServedFile[] {
   return [
     { url: '/docs/static/scalar.js', file: join(scalar, 'js/standalone.js') },
     { url: '/docs/static/inter.woff2', file: inter },
+    { url: '/docs/static/minisearch.js', file: resolve('minisearch').replace(CJS, 'es/index.js') },
   ];
 }
