@@ -12,6 +12,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { parse, stringify } from 'yaml';
 import { addBodyLimits } from './body-limits.mjs';
 import { addBounds, boundsModule, limitsPage } from './bounds.mjs';
+import { addDeprecationHeaders } from './deprecations.mjs';
 import { failureCodeSchema, readErrors, runtimeCatalogue } from './errors.mjs';
 import { actionsOf, addFailures } from './failures.mjs';
 import { addIdempotencyKeys } from './idempotency.mjs';
@@ -80,6 +81,7 @@ async function bundleContract(errors, bounds) {
     addFailures(bundle, errors, { takesIdempotencyKey }),
     await readYaml('openapi/common/rate-limits.yaml'),
   );
+  addDeprecationHeaders(bundle, await readYaml('openapi/common/deprecations.yaml'));
   return nameSchemas(addBounds(bundle, bounds));
 }
 
