@@ -2348,7 +2348,8 @@ export interface paths {
          *
          *     Store `meta.next_after` and send it as `after` in the next call. While `meta.has_more` is `true`, call again
          *     immediately. You do not need webhooks for this. Events are stored for 90 days. If `meta.first_sequence` is
-         *     more than one above the last event that you have read, the events between them are deleted.
+         *     more than one above the last event that you have read, the events between them are deleted. If
+         *     `meta.is_ahead` is `true`, start again with 0.
          *
          *     ```php
          *     do {
@@ -6864,6 +6865,8 @@ export interface components {
             first_sequence: number | null;
             /** @description Sequence of the newest event; 0 if there never was one. */
             last_sequence: number;
+            /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
+            is_ahead: boolean;
         };
         /** @description The packages to queue, by their ids or by filters. Filters are combined with AND. */
         PackageSelection: {
@@ -10354,7 +10357,7 @@ export interface components {
         DeliveryLimit: number;
         /**
          * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-         * @example 1841
+         * @example 1901
          */
         EventsAfter: number;
         /**
@@ -10591,7 +10594,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert submitted.",
+                     *       "message": "Pre-alert created.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -10928,7 +10931,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert submitted.",
+                     *       "message": "Pre-alert created.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -15702,7 +15705,7 @@ export interface operations {
                 courier_id?: components["parameters"]["CourierOfEvents"];
                 /**
                  * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-                 * @example 1841
+                 * @example 1901
                  */
                 after?: components["parameters"]["EventsAfter"];
                 /**
@@ -15752,7 +15755,8 @@ export interface operations {
                      *         "next_after": 1902,
                      *         "has_more": false,
                      *         "first_sequence": 1,
-                     *         "last_sequence": 1902
+                     *         "last_sequence": 1902,
+                     *         "is_ahead": false
                      *       },
                      *       "timestamp": 1795249800
                      *     }

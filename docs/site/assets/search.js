@@ -89,6 +89,8 @@ function move(event) {
     const next = places.indexOf(document.activeElement) + step;
     places[Math.min(Math.max(next, 0), places.length - 1)].focus();
   }
+  // The field would only be emptied by the first Escape.
+  if (event.key === 'Escape') dialog.close();
   if (event.key === 'Enter' && document.activeElement === input) places[1]?.click();
 }
 
