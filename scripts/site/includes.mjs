@@ -2,10 +2,10 @@ import { readFile, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { parse } from 'yaml';
+import { changesFor } from './changelog.mjs';
 import { limitTable, quotaTable, requestTable } from '../bounds.mjs';
 import { fill } from '../errors.mjs';
-import { LANGUAGES as CALL_LANGUAGES } from '../samples/code-samples.mjs';
-import { listOperations } from './reference/operation.mjs';
+import { operationTables, otherLanguages } from './operation-includes.mjs';
 import { retryRow, retrySections } from './retries.mjs';
 
 /** Returns what the includes need of files that are not generated. */
@@ -35,7 +35,7 @@ const INCLUDES = {
   quotas: ({ bounds }) => quotaTable(bounds),
   requests: ({ bounds }) => requestTable(bounds),
   limits: ({ bounds }) => limitTable(bounds, false),
-  changelog: ({ changelog }) => changelogText(changelog),
+  changelog: ({ changelog, bundle }, readers) => changelogText(changelog, bundle, readers),
   fields: ({ bundle }, name) => fieldTable(bundle, name),
   sample: ({ samples }, path) => codeOf(samples, path),
   /** The other languages of a request whose curl command the page shows. */
@@ -68,32 +68,6 @@ const LABELS = {
   '.java': 'Java',
   '.sh': 'curl',
 };
-
-/** Returns the samples of a request of the contract, without that for curl. */
-function otherLanguages(calls, operationId, name) {
-  const { samples } = calls[operationId].find(({ example }) => example === name || name === undefined);
-  return CALL_LANGUAGES.filter(({ id }) => id !== 'curl')
-    .map(({ id, label }) => `\`\`\`${id} tab=${label}\n${samples[id]}\n\`\`\``)
-    .join('\n\n');
-}
-
-/** Returns a table per tag with the operations and their pages. */
-function operationTables(bundle) {
-  const operations = listOperations(bundle);
-  return bundle.tags
-    .map(({ name, description }) => {
-      const rows = operations
-        .filter(({ operation }) => operation.tags.includes(name))
-        .map(({ path, method, operation: { operationId, summary } }) => {
-          const request = path.startsWith('/')
-            ? `\`${method.toUpperCase()} ${path}\``
-            : 'a request that we send to you';
-          return `| [${summary}](/docs/reference/${operationId}) | ${request} |`;
-        });
-      return [`## ${name}`, '', description, '', '| Operation | Request |', '|---|---|', ...rows].join('\n');
-    })
-    .join('\n\n');
-}
 
 async function codeOf(folder, path, label) {
   const code = await readFile(join(folder, path), 'utf8');
@@ -158,8 +132,7 @@ function errorSection(name, { description, cause, cure, variants }) {
   );
 }
 
-/** Returns the changelog without its title and first paragraph, which the page has already. */
-const changelogText = (text) => withoutFileLinks(text.slice(text.indexOf('\n## ')).trim());
+const changelogText = (text, { info }, readers) => withoutFileLinks(changesFor(text, info.version, readers));
 
 /** Links to files of the repository become plain text, because the site does not have these files. */
 const withoutFileLinks = (text) => text.replace(/\[([^\]]+)\]\((?!https:|\/)[^)]*\)/g, '$1');

@@ -232,3 +232,22 @@ const onePixel = () =>
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
   );
+
+test('the changelog has a date for each release, and what concerns operators on a page of its own', async () => {
+  const [integrators, operators] = [
+    await textOf('/docs/changelog.md'),
+    await textOf('/docs/changelog-operators.md'),
+  ];
+  const versions = [...integrators.matchAll(/^## (.+)$/gm)].map(([, title = '']) => title);
+  expect(
+    versions.filter((title) => !/^\d+\.\d+\.\d+( \(\d{4}-\d\d-\d\d\)|, not released yet)$/.test(title)),
+  ).toEqual([]);
+  const changes = [...readFileSync(join(projectRoot, 'CHANGELOG.md'), 'utf8').matchAll(/^- .+$/gm)].map(
+    String,
+  );
+  const plain = (text: string) => text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1');
+  const isOn = (page: string, change: string) => plain(page).includes(plain(change));
+  // Each change is on exactly one of the pages.
+  expect(changes.filter((change) => isOn(integrators, change) === isOn(operators, change))).toEqual([]);
+  expect([integrators.includes('APP_ENV'), operators.includes('APP_ENV')]).toEqual([false, true]);
+});
