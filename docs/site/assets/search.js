@@ -41,7 +41,8 @@ function open() {
   if (dialog.open) return;
   dialog.showModal();
   input.select();
-  void show();
+  // The results of the last search stay.
+  if (list.children.length === 0) void show();
 }
 
 async function show() {
@@ -62,6 +63,7 @@ async function show() {
 }
 
 function fill(results, message) {
+  const wasInList = list.contains(document.activeElement);
   status.textContent = message;
   list.replaceChildren(
     ...results.map(({ id, title, section, excerpt }) => {
@@ -74,6 +76,8 @@ function fill(results, message) {
       return item;
     }),
   );
+  // The element with the focus was replaced.
+  if (wasInList) (list.querySelector('a') ?? input).focus();
 }
 
 function element(name, properties) {
@@ -89,8 +93,11 @@ function move(event) {
     const next = places.indexOf(document.activeElement) + step;
     places[Math.min(Math.max(next, 0), places.length - 1)].focus();
   }
-  // The field would only be emptied by the first Escape.
-  if (event.key === 'Escape') dialog.close();
+  if (event.key === 'Escape') {
+    // The first Escape would only empty the field.
+    event.preventDefault();
+    dialog.close();
+  }
   if (event.key === 'Enter' && document.activeElement === input) places[1]?.click();
 }
 
