@@ -31,7 +31,6 @@ const contract = JSON.parse(readFileSync(join(projectRoot, 'generated/openapi.js
 function fieldsIn(node: Node, seen = new Set<string>()): Set<string> {
   const found = new Set<string>();
   const add = (names: Iterable<string>) => [...names].forEach((name) => found.add(name));
-  if (typeof node !== 'object' || node === null) return found;
   const reference = node['$ref'] as unknown;
   if (typeof reference === 'string' && !seen.has(reference)) {
     const target = reference

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FAULTS, type Fault } from '../../scripts/sdk/faults/faults.js';
 import { startFaultProxy, type FaultPlan, type FaultProxy } from '../../scripts/sdk/faults/proxy.js';
@@ -59,13 +58,17 @@ async function announce(
     LIMIT: String(limit),
   };
   const startedAt = performance.now();
-  const run = promisify(execFile)(program, args, { env, timeout: 60_000 });
-  const [isSuccess, output] = await run.then(
-    ({ stdout }) => [true, stdout] as const,
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => [false, stdout + stderr] as const,
-  );
+  const { isSuccess, output } = await outputOf(program, args, env);
   return { trackingNumber: number, seconds: (performance.now() - startedAt) / 1000, output, isSuccess };
 }
+
+/** Returns what a program prints, also if it fails. */
+const outputOf = (program: string, args: string[], env: NodeJS.ProcessEnv) =>
+  new Promise<{ isSuccess: boolean; output: string }>((resolve) => {
+    execFile(program, args, { env, timeout: 60_000 }, (error, stdout, stderr) =>
+      resolve({ isSuccess: error === null, output: error === null ? stdout : stdout + stderr }),
+    );
+  });
 
 async function throughFaults(sample: RetrySample, plan: FaultPlan, limit?: number) {
   const proxy = await startFaultProxy(service.url, plan);

@@ -42,8 +42,11 @@ export async function startOddServer(): Promise<OddServer> {
 }
 
 function answer(name: string, count: number, response: ServerResponse): void {
-  if (name === 'trickle' && count === 1) return trickle(response);
-  if (name === 'trickle') return respond(response, 201, { data: { prealert_id: ODD_ID } });
+  if (name === 'trickle') {
+    if (count === 1) trickle(response);
+    else respond(response, 201, { data: { prealert_id: ODD_ID } });
+    return;
+  }
   const asked = name.slice('after-'.length);
   const retryAfter = asked === 'date' ? new Date(Date.now() + ONE_HOUR_MS).toUTCString() : asked;
   respond(response.setHeader('retry-after', retryAfter), 429, { code: 'too_many_attempts' });
