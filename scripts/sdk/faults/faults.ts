@@ -17,7 +17,9 @@ export const RETRY_AFTER_SECONDS = 1;
 /** A date has whole seconds, so up to one second of it is lost. */
 const RETRY_AFTER_DATE_SECONDS = 2;
 
-/** What can happen to a request. The service has executed it after `lost` and the `cut` ones, and after no other. */
+const SLOW_BYTE_MS = 200;
+
+/** What can happen to a request. The service has executed it if its response was lost, cut or slow. */
 export const FAULTS = {
   /** The service answers, and the connection breaks before the first byte of its response. */
   lost: async ({ response, forward }) => {
@@ -50,6 +52,15 @@ export const FAULTS = {
     response.writeHead(status, { ...headers, 'content-length': String(bytes.length) });
     response.write(half(bytes));
   },
+  /** The body arrives byte by byte, without an end in sight. */
+  slow: async ({ response, forward }) => {
+    const { status, headers, bytes } = await forward();
+    response.writeHead(status, { ...headers, 'content-length': String(bytes.length) });
+    let sent = 0;
+    if (response.destroyed) return;
+    const timer = setInterval(() => response.write(bytes.subarray(sent, (sent += 1))), SLOW_BYTE_MS);
+    response.on('close', () => clearInterval(timer));
+  },
   /** The connection is reset before the request is read. */
   reset: ({ request }) => {
     request.socket.resetAndDestroy();
@@ -60,6 +71,8 @@ export const FAULTS = {
   http_429_date: refuse(429, 'rate_limited', () =>
     new Date(Date.now() + RETRY_AFTER_DATE_SECONDS * 1000).toUTCString(),
   ),
+  /** A wait that no client should begin. */
+  http_429_hour: refuse(429, 'too_many_attempts', () => '3600'),
   /** The first request with this Idempotency-Key is still in progress. */
   in_progress: refuse(409, 'idempotency_in_progress', () => String(RETRY_AFTER_SECONDS)),
   http_500: refuse(500, 'internal_error'),

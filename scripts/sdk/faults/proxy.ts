@@ -19,8 +19,9 @@ export type Attempt = {
   key: string | undefined;
   userAgent: string | undefined;
   body: string;
-  /** Milliseconds of performance.now() at its arrival, and at the end of its response. */
+  /** Milliseconds of performance.now(): its arrival, when the fault had happened, and the end of the connection. */
   atMs: number;
+  faultMs?: number;
   endMs?: number;
 };
 
@@ -57,7 +58,8 @@ export async function startFaultProxy(serviceUrl: string, plan: FaultPlan): Prom
     const forwardBody = async () => forward(serviceUrl, request, await readBody());
     if (fault === undefined) return respond(response, await forwardBody());
     const read = async () => void (await readBody());
-    return FAULTS[fault]({ request, response, read, forward: forwardBody });
+    await FAULTS[fault]({ request, response, read, forward: forwardBody });
+    attempt.faultMs = performance.now();
   }
 
   // Node would otherwise answer a request without an end with 408.
