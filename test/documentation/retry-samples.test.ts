@@ -29,8 +29,8 @@ afterAll(async () => {
   await Promise.all([service.stop(), odd.stop()]);
 });
 
-/** Timers of some languages fire a few milliseconds early. */
-const EARLY_SECONDS = 0.05;
+/** Timers of some languages fire a little early, and a busy machine notices the first attempt late. */
+const EARLY_SECONDS = 0.2;
 /** What an attempt needs besides, on a machine with much other work. */
 const SLOW_SECONDS = 3;
 
@@ -44,7 +44,7 @@ type Outcome = { trackingNumber: string; seconds: number; output: string; isSucc
 async function announce(
   sample: RetrySample,
   host: string,
-  limit = 5,
+  limit = 10,
   number = randomUUID(),
 ): Promise<Outcome> {
   const [program, ...args] = sample.command;
@@ -85,11 +85,14 @@ const storedIds = async (search: string): Promise<string[]> => {
   return body['data'].map(({ prealert_id }: { prealert_id: string }) => prealert_id);
 };
 
+/** Returns the seconds from each attempt to the next. They are at least the pause. */
 const pausesOf = (attempts: FaultProxy['attempts']) =>
-  attempts.slice(1).map(({ atMs }, n) => (atMs - (attempts[n]?.endMs ?? 0)) / 1000);
+  attempts.slice(1).map(({ atMs }, n) => (atMs - (attempts[n]?.atMs ?? 0)) / 1000);
 
+/** The fault that asks to wait for longer than the table allows. */
+const TOO_LONG: Fault = 'http_429_hour';
 // The keys of the table are its faults.
-const faults = Object.keys(FAULTS) as Fault[];
+const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== TOO_LONG);
 /** Seconds of `Retry-After`. A date has whole seconds. */
 const asked: Partial<Record<Fault, number>> = { http_429: 1, http_429_date: 1, in_progress: 1, http_503: 1 };
 const shortest = RETRIES.pause.first_seconds * (1 - RETRIES.pause.jitter);
@@ -179,8 +182,7 @@ describe('each published function', () => {
       );
       return {
         attempts: attempts.length,
-        // The client ends a silent connection, so the proxy does not see when its pause begins.
-        early: then === 'http_500' ? early : [],
+        early,
         isInTime: seconds < most,
         says: output.match(/internal_error|No whole response\./)?.[0],
       };
@@ -195,7 +197,11 @@ describe('each published function', () => {
     const submitted = { key: DEMO.apiKeys.IEX, body: { UserCode: 'IEX-1001', TrackingNumber: number } };
     await service.call('submitPrealert', submitted);
     const paths = ['after-61', 'after-date'];
-    const outcomes = await inEach([undefined, ...paths], async (sample, path) => {
+    const outcomes = await inEach([undefined, TOO_LONG, ...paths], async (sample, path) => {
+      if (path === TOO_LONG) {
+        const { attempts, output } = await throughFaults(sample, { faults: [TOO_LONG] });
+        return { attempts: attempts.length, code: codeIn(output) };
+      }
       if (path) {
         const { output } = await announce(sample, `${odd.url}/${sample.language}/${path}`);
         return { attempts: odd.requests(`${sample.language}/${path}`), code: codeIn(output) };
@@ -205,7 +211,7 @@ describe('each published function', () => {
       await proxy.stop();
       return { attempts: proxy.attempts.length, code: codeIn(output) };
     });
-    const codes = ['duplicate_tracking_number', 'too_many_attempts', 'too_many_attempts'];
+    const codes = ['duplicate_tracking_number', 'rate_limited', 'too_many_attempts', 'too_many_attempts'];
     expect(outcomes).toEqual(inEveryLanguage(codes.map((code) => ({ attempts: 1, code }))));
   });
 
