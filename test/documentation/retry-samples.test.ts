@@ -211,7 +211,7 @@ describe('each published function', () => {
       await proxy.stop();
       return { attempts: proxy.attempts.length, code: codeIn(output) };
     });
-    const codes = ['duplicate_tracking_number', 'rate_limited', 'too_many_attempts', 'too_many_attempts'];
+    const codes = ['duplicate_tracking_number', ...[TOO_LONG, ...paths].map(() => 'too_many_attempts')];
     expect(outcomes).toEqual(inEveryLanguage(codes.map((code) => ({ attempts: 1, code }))));
   });
 
