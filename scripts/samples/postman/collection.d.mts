@@ -13,6 +13,7 @@ export type PostmanItem = {
 
 export type PostmanCollection = {
   info: { name: string; description: PostmanDescription; schema: string };
+  variable: { key: string; value: string }[];
   item: PostmanItem[];
 };
 

@@ -1,61 +1,51 @@
-import { sampleRequests, searchOf, serverUrl } from './sample-requests.mjs';
+import { searchOf } from '../sample-requests.mjs';
 
-const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
-
-/**
- * Returns the contract as a Postman collection (format 2.1): a folder per tag, a request per operation or action, with the bodies of
- * the contract's examples. Its variables are `baseUrl`, `apiKey` and `token`; the login stores the token.
- *
- * Our own, because openapi-to-postmanv2 makes one request per operation and leaves bodies with actions empty.
- *
- * @param {object} bundle the published contract
- */
-export function buildPostmanCollection(bundle) {
-  const requests = sampleRequests(bundle);
-  const folders = bundle.tags
-    .map(({ name, description = '' }) => ({
-      name,
-      description: markdown(description),
-      item: requests.filter(({ tag }) => tag === name).map(toItem),
-    }))
-    .filter(({ item }) => item.length > 0);
-  return {
-    info: {
-      name: `${bundle.info.title} ${bundle.info.version}`,
-      description: markdown(
-        `${bundle.info.summary}\n\nSet the variable \`baseUrl\` to your host. Send *Log in* first: it stores the token. \`apiKey\` is only for submitting pre-alerts.`,
-      ),
-      schema: SCHEMA,
-    },
-    auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{token}}', type: 'string' }] },
-    variable: [
-      { key: 'baseUrl', value: serverUrl(bundle), type: 'string' },
-      { key: 'apiKey', value: '', type: 'string' },
-      { key: 'token', value: '', type: 'string' },
-    ],
-    item: folders,
-  };
-}
-
-function toItem(request) {
+/** Returns a request of `sampleRequests` as an item of the collection. */
+export function toItem(request) {
   const { operationId, title, method, credential, body, description, grantsToken } = request;
   const types = body?.type === 'json' || body?.type === 'text' ? [body.mediaType] : [];
+  const headers = types.map((value) => ({ key: 'Content-Type', value }));
+  if (request.takesIdempotencyKey)
+    headers.push({ key: 'Idempotency-Key', value: request.idempotencyKey ?? '{{$guid}}' });
   return {
     name: title,
     request: {
       method,
       description: markdown(`${description.trim()}\n\nOperation \`${operationId}\`.`),
       url: toUrl(request),
-      ...(types.length > 0 ? { header: types.map((value) => ({ key: 'Content-Type', value })) } : {}),
+      ...(headers.length > 0 ? { header: headers } : {}),
       ...AUTHS[credential],
-      ...(body ? { body: toBody(body) } : {}),
+      ...(body ? { body: toBody(withVariables(operationId, body)) } : {}),
     },
     response: [],
     ...(grantsToken ? { event: [STORE_TOKEN] } : {}),
   };
 }
 
-const markdown = (content) => ({ content, type: 'text/markdown' });
+/** The operations that create a parcel, and fail if its number exists. */
+const CREATES_PARCEL = new Set([
+  'submitPrealert',
+  'submitPrealertWithoutSuffix',
+  'createPrealert',
+  'receivePackage',
+]);
+
+/** Returns a body with variables for what differs between users and runs. */
+function withVariables(operationId, body) {
+  if (operationId === 'login' && 'username' in body.value)
+    return { ...body, value: { ...body.value, username: '{{username}}', password: '{{password}}' } };
+  if (!CREATES_PARCEL.has(operationId)) return body;
+  if (body.type === 'text') return { ...body, text: body.text.replace(NUMBER_IN_LINE, '$1PM-{{$guid}}') };
+  const names = ['TrackingNumber', 'tracking_number'].filter((name) => name in body.value);
+  const numbers = Object.fromEntries(
+    names.map((name) => [name, body.value[name].includes('{{') ? body.value[name] : 'PM-{{$guid}}']),
+  );
+  return { ...body, value: { ...body.value, ...numbers } };
+}
+
+const NUMBER_IN_LINE = /("TrackingNumber":")[^"]+/g;
+
+export const markdown = (content) => ({ content, type: 'text/markdown' });
 
 const AUTHS = {
   // Requests inherit the token from the collection.
@@ -84,10 +74,13 @@ const STORE_TOKEN = {
   },
 };
 
+/** Postman replaces variables before it encodes the address. */
+const withPlainVariables = (search) => search.replaceAll('%7B%7B', '{{').replaceAll('%7D%7D', '}}');
+
 function toUrl({ template, pathParameters, query }) {
   const path = template.replace(/\{(\w+)\}/g, ':$1');
   return {
-    raw: `{{baseUrl}}${path}${searchOf(query)}`,
+    raw: `{{baseUrl}}${path}${withPlainVariables(searchOf(query))}`,
     host: ['{{baseUrl}}'],
     path: path.split('/').slice(1),
     // Postman shows disabled parameters with a box to tick.
