@@ -26,7 +26,9 @@ function press(
 }
 
 const scansIn = (decision: Decision | undefined): Scan[] =>
-  decision?.reading?.kind === 'scan' ? [decision.reading.scan] : [];
+  [decision?.before?.reading, decision?.reading].flatMap((reading) =>
+    reading?.kind === 'scan' ? [reading.scan] : [],
+  );
 
 const textsOf = ({ scans }: Typed) => scans.map(({ text }) => text);
 const actionsOf = ({ decisions }: Typed) => decisions.map(({ action }) => action);

@@ -77,6 +77,19 @@ export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): bool
   return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && isMidWeight(quietMs));
 }
 
+/**
+ * Returns whether the last keys may be the weight that a person typed before the page knew that the scan had ended: after a pause, each of
+ * them slow. Then nobody can tell where the scan ends.
+ */
+export function hasTypedTail({ characters, timesMs }: Keys, from: number, pauseMs: number): boolean {
+  const gapMs = (index: number) => (timesMs[index] ?? 0) - (timesMs[index - 1] ?? 0);
+  const indexes = timesMs.map((_, index) => index).slice(from + 1);
+  const start = indexes.findLast((index) => gapMs(index) > pauseMs);
+  if (start === undefined) return false;
+  const isSlow = indexes.every((index) => index <= start || gapMs(index) > STEADY_MS);
+  return isSlow && readWeight(characters.slice(start).join('')) !== undefined;
+}
+
 /** Digits that a person may have typed right before the fast keys, to end the weight that stands in the field. */
 const hasSlowHead = ({ characters: [first = ''], timesMs }: Keys): boolean =>
   /[\d.,]/.test(first) &&
