@@ -575,6 +575,9 @@ export interface paths {
          *     number at the same time, one gets 201. If a pending pre-alert of the number has another owner than the
          *     package, the scan flags the pre-alert: `flagged` is true, and staff must review it. The courier's system is
          *     notified of a new package.
+         *
+         *     The number of a manifest and the user code of a customer are refused with 400, because they are never the number of
+         *     a new parcel. A pre-alert of the number, or a carrier's format with a right check digit, overrides a user code.
          */
         post: operations["receivePackage"];
         delete?: never;
@@ -702,7 +705,8 @@ export interface paths {
          *
          *     A scan with an id that is stored with another content is refused with `id_reused`. A scan more than 24 hours
          *     ahead of the server's time is refused with `clock_ahead`: set the clock of the station. A scan older than 90 days
-         *     is refused with `too_old`. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
+         *     is refused with `too_old`. The number of a manifest and the user code of a customer are refused as by
+         *     `ReceivePackage.php`. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
          *     request unreadable: it is rejected with 400 `invalid_encoding`, which names the scan.
          *
          *     ```php

@@ -8,10 +8,12 @@ export {
   chooseParcel,
   decideParcel,
   needsRecords,
+  refuseNamesake,
   selectKnown,
   type KnownRow,
   type ScannedParcel,
 } from './intake/identify-parcel.js';
+export { selectNamesakes, type Namesake } from './intake/namesakes.js';
 export { receiveParcel, rescanParcel, type Intake } from './intake/intake.js';
 export { findNamedCustomers, findNamedIds, readReferences } from './intake/referenced-records.js';
 export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';

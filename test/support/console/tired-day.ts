@@ -38,7 +38,7 @@ export async function playTiredDay(campaign: Campaign): Promise<Day> {
   };
   const work = async () => {
     for (const seeds of blocks)
-      for (let rest = seeds; rest.length > 0 && Date.now() - startMs < budgetMs; )
+      for (let rest = seeds; rest.length > 0 && Date.now() - startMs < budgetMs;)
         rest = rest.slice(await playWindow(campaign, day, rest, () => Date.now() - startMs < budgetMs));
   };
   const timer = setInterval(report, REPORT_MS);
@@ -84,7 +84,9 @@ async function playWindow(
 }
 
 const textOf = (error: unknown): string =>
-  error instanceof Error ? [error.message, error.cause].filter(Boolean).map(String).join('\n') : String(error);
+  error instanceof Error
+    ? [error.message, error.cause].filter(Boolean).map(String).join('\n')
+    : String(error);
 
 /** One of the scanners adds a prefix and a suffix. For the others they change nothing. */
 async function setUp(page: Page, context: BrowserContext, name: string): Promise<void> {

@@ -23,14 +23,13 @@ export type Seen = {
 };
 
 const LOOK = `(() => {
-  const { parcel } = JSON.parse(sessionStorage.getItem('crossdock-work') ?? '{}');
-  const field = document.querySelector('[name=weight]');
+  const { parcel, measures } = JSON.parse(sessionStorage.getItem('crossdock-work') ?? '{}');
   return {
     code: parcel?.scan ?? null,
     isReceived: (parcel?.resolution?.matches.packages.length ?? 0) > 0,
     isOnReceive: document.querySelector('.menu a[aria-current=page]')?.hash === '#/receive',
     hasDialog: document.querySelector('dialog[open]') !== null,
-    weight: field ? field.value : '',
+    weight: measures?.weight ?? '',
   };
 })()`;
 

@@ -78,7 +78,8 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     // A weight that stands in the field is saved by the next scan.
     await saving(await look(), async () => {
       // A hand needs some time from the keys to the scanner.
-      if (random() < 0.7) await page.waitForTimeout(400);
+      await untilLastKey(page);
+      await page.waitForTimeout(pick([120, 400]));
       await pressTimed(page, keysOf(scanner, code));
       // The scanner without an end key needs a pause.
       await page.waitForTimeout(scanner.ends.length === 0 ? 700 : 40);
@@ -242,7 +243,7 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     await drop.or(entrance).first().waitFor();
     if ((await receive.count()) > 0) {
       // A weight that the page asks about stays on the scale.
-      await saving(seen, () => receive.click());
+      await saving({ ...seen, isOnReceive: true }, () => receive.click());
       if (!(await entrance.isVisible()) && !(await appears(entrance))) return;
     } else if ((await drop.count()) > 0) await drop.click();
     await entrance.waitFor();
@@ -302,7 +303,8 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     log,
     async act() {
       await answerLogin();
-      const { hasDialog } = await look();
+      const { hasDialog, weight } = await look();
+      if (weight !== '') log.push(`(weight ${weight})`);
       // Only the dialog for the password may be open now. Without a connection nobody can log in, so the person goes on scanning.
       if (hasDialog && isOffline) await toggleNetwork();
       else await pick(ACTIONS)();
@@ -327,7 +329,8 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
 
 /** The weight that Enter or the next scan stores, if the page takes it without a question. */
 function poundsOf({ code, isReceived, isOnReceive, weight }: Seen): number | undefined {
-  if (code === null || isReceived || !isOnReceive || !/^\d+[.,]?\d* ?(lb)?$/.test(weight.trim())) return undefined;
+  if (code === null || isReceived || !isOnReceive || !/^\d+[.,]?\d* ?(lb)?$/.test(weight.trim()))
+    return undefined;
   const pounds = Number(weight.replace(',', '.').replace(/ ?lb$/, ''));
   return pounds > 0 && pounds <= 150 && !/\.\d{4}/.test(String(pounds)) ? pounds : undefined;
 }

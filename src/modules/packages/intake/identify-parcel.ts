@@ -1,8 +1,10 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { notOneNumber, type ScannedNumber, type ScanReading } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from './house-number.js';
+import { namesakeTexts, selectNamesakes, wantsNamesakes, type Namesake } from './namesakes.js';
 
 /** The parcel that a scan means. */
 export type ScannedParcel = {
@@ -17,9 +19,11 @@ export type ScannedParcel = {
 /** A package or a pre-alert that has one of the scanned numbers. */
 export type KnownRow = { trackingKey: string; packageId: string | null; houseNumber: string | null };
 
-/** Returns whether records must decide what a scan means: it has several numbers, or a house number. */
-export const needsRecords = ({ numbers }: ScanReading): boolean =>
-  numbers.length > 1 || numbers.some(({ folded }) => isHouseNumber(folded));
+/** Returns whether records must decide what a scan means: it has several numbers, or what may be no number of a parcel. */
+export const needsRecords = (reading: ScanReading): boolean =>
+  reading.numbers.length > 1 ||
+  reading.numbers.some(({ folded }) => isHouseNumber(folded)) ||
+  wantsNamesakes(reading);
 
 /** Selects the packages and pre-alerts that have the numbers of scans. */
 export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<KnownRow> {
@@ -87,12 +91,44 @@ function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | 
   return known.some(({ trackingKey }) => number.keys.includes(trackingKey)) ? toParcel(number) : undefined;
 }
 
+/**
+ * Refuses the number of a manifest and the code of a customer, as ResolveScan reports them. A package that has the number decides before,
+ * and for a code also a pre-alert.
+ *
+ * @param known the stored records of the scan, not those that the same batch receives
+ * @throws ApiError validation_failed
+ */
+export function refuseNamesake(
+  reading: ScanReading,
+  known: KnownRow[],
+  namesakes: Namesake[],
+  field: string,
+): void {
+  const [number] = reading.numbers;
+  const texts = namesakeTexts(reading);
+  const found = namesakes.filter(({ text }) => texts.includes(text));
+  if (!number || found.length === 0) return;
+  const records = known.filter(
+    ({ trackingKey, houseNumber }) => number.keys.includes(trackingKey) || houseNumber === number.folded,
+  );
+  if (records.some(({ packageId }) => packageId !== null)) return;
+  const text = number.text;
+  if (found.some(({ kind }) => kind === 'manifest'))
+    throw invalidFieldError(field, 'number_of_manifest', { text });
+  if (records.length === 0) throw invalidFieldError(field, 'code_of_customer', { text });
+}
+
 /** Identifies the parcel of one scan. @throws ApiError validation_failed */
 export async function identifyParcel(
   ctx: UserContext,
   tx: PlainTx,
   reading: ScanReading,
 ): Promise<ScannedParcel> {
-  const known = needsRecords(reading) ? await tx.query(selectKnown(ctx, [reading])) : [];
+  if (!needsRecords(reading)) return decideParcel(reading, [], 'tracking_number');
+  const [known, namesakes] = await tx.queryAll([
+    selectKnown(ctx, [reading]),
+    selectNamesakes(ctx, [reading]),
+  ]);
+  refuseNamesake(reading, known, namesakes, 'tracking_number');
   return decideParcel(reading, known, 'tracking_number');
 }

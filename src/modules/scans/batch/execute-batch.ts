@@ -3,7 +3,7 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
+import { needsRecords, selectKnown, selectNamesakes, type KnownRow } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
 import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
@@ -87,22 +87,23 @@ async function identifyScans(
   read: (SentItem | RefusedScan)[],
 ): Promise<(ReadScan | RefusedScan)[]> {
   const undecided = read.filter(isAccepted).filter(({ reading }) => needsRecords(reading));
-  const [[time], stored, known] = await tx.queryAll([
+  const readings = undecided.map(({ reading }) => reading);
+  const [[time], stored, known, namesakes] = await tx.queryAll([
     queries.serverTime(),
     queries.scansById(
       ctx,
       undecided.map(({ id }) => id),
     ),
-    selectKnown(
-      ctx,
-      undecided.map(({ reading }) => reading),
-    ),
+    selectKnown(ctx, readings),
+    selectNamesakes(ctx, readings),
   ]);
   const now = new Date(time?.now ?? 0);
   const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
   const timely = read.map((each) => refuseWrongTime(each, now));
-  const all = [...known, ...receivedIn(timely.filter(isAccepted))];
-  return timely.map((item) => (isAccepted(item) ? identifyScan(item, all, storedKeys.get(item.id)) : item));
+  const records = { known, namesakes, expected: receivedIn(timely.filter(isAccepted)) };
+  return timely.map((item) =>
+    isAccepted(item) ? identifyScan(item, records, storedKeys.get(item.id)) : item,
+  );
 }
 
 /** Returns the numbers that the batch receives: they are known for its other scans, as if these were sent later. */
