@@ -705,8 +705,8 @@ export interface paths {
          *
          *     A scan with an id that is stored with another content is refused with `id_reused`. A scan more than 24 hours
          *     ahead of the server's time is refused with `clock_ahead`: set the clock of the station. A scan older than 90 days
-         *     is refused with `too_old`. The number of a manifest and the user code of a customer are refused as by
-         *     `ReceivePackage.php`. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
+         *     is refused with `too_old`. The number of a manifest and the user code of a customer are refused with
+         *     `not_a_parcel`, as `ReceivePackage.php` refuses them. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
          *     request unreadable: it is rejected with 400 `invalid_encoding`, which names the scan.
          *
          *     ```php
@@ -4141,10 +4141,10 @@ export interface components {
          */
         ScanResultKind: "done" | "repeated" | "conflict" | "refused";
         /**
-         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
+         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `not_a_parcel`, `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
          * @enum {string|null}
          */
-        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
+        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "not_a_parcel" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
         /**
          * @description A status of the package; null if there is none.
          * @enum {string|null}

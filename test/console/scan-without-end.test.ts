@@ -82,11 +82,40 @@ describe('a weight that a person types while the page still waits for the end ke
   };
 
   test.each(['3', '12', '3.5', '12,35'])('%s is not a part of the number: nothing is taken', (text) =>
-    expect(typeAfter(text, 90)).toEqual([{ kind: 'unclear' }]),
+    expect(typeAfter(text, 90)).toEqual([{ kind: 'unclear', beside: 'weight' }]),
   );
 
   test('fast digits after a pause are the rest of the scan', () =>
     expect(typeAfter('1235', GAP_MS)).toEqual([
       { kind: 'scan', scan: { text: `${CODE}1235`, isAgain: false } },
     ]));
+});
+
+describe('two scans without an end key while the page still waits for one', () => {
+  const next = (scanner: ReturnType<typeof scanWithoutEnd>['scanner'], text: string, startMs: number) =>
+    [...text].flatMap((key, index) => readingsIn(scanner.key({ key, timeMs: startMs + index * GAP_MS })));
+  const UNCLEAR = { kind: 'unclear', beside: 'scan' };
+
+  test('are not joined to one number, whether a pause ends them or Enter of a person', () => {
+    const paused = scanWithoutEnd();
+    expect(next(paused.scanner, 'T00107602X', paused.lastMs + 1_100)).toEqual([]);
+    expect(paused.scanner.pause(paused.lastMs + 9_000)?.reading).toEqual(UNCLEAR);
+
+    const entered = scanWithoutEnd();
+    next(entered.scanner, 'T00107602X', entered.lastMs + 1_100);
+    const timeMs = entered.lastMs + 1_136 + 700;
+    expect(readingsIn(entered.scanner.key({ key: 'Enter', timeMs, place: 'measure' }))).toEqual([UNCLEAR]);
+  });
+
+  test('are two scans from then on', () => {
+    const { scanner, lastMs } = scanWithoutEnd();
+    next(scanner, 'T00107602X', lastMs + 1_100);
+    scanner.pause(lastMs + 9_000);
+    const texts = [
+      ...next(scanner, 'T00107603X', lastMs + 10_000),
+      ...next(scanner, 'T00107604X', lastMs + 11_100),
+    ].flatMap((reading) => (reading.kind === 'scan' ? [reading.scan.text] : [reading.kind]));
+    expect(texts).toEqual(['T00107603X']);
+    expect(scanner.pause(lastMs + 12_000)?.reading).toMatchObject({ scan: { text: 'T00107604X' } });
+  });
 });

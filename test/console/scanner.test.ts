@@ -268,6 +268,8 @@ describe('every key of a scan counts', () => {
     const decisions = [...'1Z999', 'Enter'].map((key, index) =>
       scanner.key({ key, timeMs: 1_420 + index * 4, place: 'measure', fieldText: '12' }),
     );
-    expect(decisions.flatMap(({ reading }) => reading ?? [])).toEqual([{ kind: 'unclear' }]);
+    expect(decisions.flatMap(({ reading }) => reading ?? [])).toEqual([
+      { kind: 'unclear', beside: 'weight' },
+    ]);
   });
 });

@@ -78,15 +78,22 @@ export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): bool
 }
 
 /**
- * Returns whether the last keys may be the weight that a person typed before the page knew that the scan had ended: after a pause, each of
- * them slow. Then nobody can tell where the scan ends.
+ * Returns where the keys of a device go on after a pause, or undefined. Then it may be a part of the scan that came late, the next scan of a
+ * scanner without an end key, or the weight of a person.
  */
-export function hasTypedTail({ characters, timesMs }: Keys, from: number, pauseMs: number): boolean {
-  const gapMs = (index: number) => (timesMs[index] ?? 0) - (timesMs[index - 1] ?? 0);
-  const indexes = timesMs.map((_, index) => index).slice(from + 1);
-  const start = indexes.findLast((index) => gapMs(index) > pauseMs);
-  if (start === undefined) return false;
-  const isSlow = indexes.every((index) => index <= start || gapMs(index) > STEADY_MS);
+export function lastBreak({ timesMs }: Keys, from: number, pauseMs: number): number | undefined {
+  const isBreak = (timeMs: number, index: number) =>
+    index > from && timeMs - (timesMs[index - 1] ?? timeMs) > pauseMs;
+  const start = timesMs.findLastIndex(isBreak);
+  return start < 0 ? undefined : start;
+}
+
+/** Returns whether the keys from an index on are a weight that a person typed: each of them is slow. */
+export function isTypedWeight({ characters, timesMs }: Keys, start: number): boolean {
+  const rest = timesMs.slice(start);
+  const isSlow = rest.every(
+    (timeMs, index) => index === 0 || timeMs - (rest[index - 1] ?? timeMs) > STEADY_MS,
+  );
   return isSlow && readWeight(characters.slice(start).join('')) !== undefined;
 }
 

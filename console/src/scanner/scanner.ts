@@ -1,6 +1,6 @@
 // Tells a scanner and a scale from a person by the time between keys, without the DOM, so that recorded timings can test it.
 // docs/decisions/0079 has the rules.
-import { hasTypedTail, isHesitant, isUnclear, readKeys, type Place } from './chain.js';
+import { isHesitant, isTypedWeight, isUnclear, lastBreak, readKeys, type Place } from './chain.js';
 import { isScaleText, readWeight } from './scale.js';
 
 /** A scan without an end key is complete after this pause. Longer until the page knows whether the scanner sends an end key. */
@@ -39,8 +39,8 @@ export type Reading =
   | { kind: 'scan'; scan: Scan }
   /** From a scale. `isSubmitted`: it ended with Enter. */
   | { kind: 'weight'; text: string; isSubmitted: boolean }
-  /** Nobody can tell the keys of the person from those of the scanner. Nothing is taken. */
-  | { kind: 'unclear' };
+  /** Nobody can tell the weight of a person, or the next scan, from the keys of the scan. Nothing is taken. */
+  | { kind: 'unclear'; beside: 'weight' | 'scan' };
 
 export type Decision = {
   /** `undo`: the keys since the one with the index `from` came from a device; remove them from the fields that took them. */
@@ -212,8 +212,14 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   ): Reading {
     if (ended.place === 'measure' && isScaleText(text))
       return { kind: 'weight', text, isSubmitted: by === 'Enter' };
-    if (isUnclear(ended, from, hasHesitated ?? true) || hasTypedTail(ended, from, PAUSE_MS))
-      return { kind: 'unclear' };
+    if (isUnclear(ended, from, hasHesitated ?? true)) return { kind: 'unclear', beside: 'weight' };
+    const rest = lastBreak(ended, from, PAUSE_MS);
+    if (rest !== undefined && isTypedWeight(ended, rest)) return { kind: 'unclear', beside: 'weight' };
+    const hasEndKey = by !== 'pause' && timeMs - lastKeyMs <= PAUSE_MS;
+    if (rest !== undefined && !hasEndKey) {
+      endsWithKey = false;
+      return { kind: 'unclear', beside: 'scan' };
+    }
     if (from === 0) hasHesitated = (hasHesitated ?? false) || isHesitant(ended);
     const isAgain = text === last.text && timeMs - last.endMs <= AGAIN_MS;
     last = { text, endMs: timeMs, isByPause: false };

@@ -8,8 +8,8 @@ export {
   chooseParcel,
   decideParcel,
   needsRecords,
-  refuseNamesake,
   selectKnown,
+  whyNoParcel,
   type KnownRow,
   type ScannedParcel,
 } from './intake/identify-parcel.js';

@@ -228,8 +228,8 @@ describe('the number of a manifest and the code of a customer are never a new pa
       deviceScan('receive', newNumber(), 1, { weight: 1 }),
     ]);
     expect(results).toMatchObject([
-      { result: 'refused', reason: 'invalid', errors: [{ message: expect.stringContaining(words) }] },
-      { result: 'refused', reason: 'invalid' },
+      { result: 'refused', reason: 'not_a_parcel', message: expect.stringContaining(words) },
+      { result: 'refused', reason: 'not_a_parcel' },
       { result: 'done' },
     ]);
     expect(await countPackages()).toBe(before + 1);

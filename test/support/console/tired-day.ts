@@ -92,7 +92,7 @@ const textOf = (error: unknown): string =>
 async function setUp(page: Page, context: BrowserContext, name: string): Promise<void> {
   const device = { labels: 'off', hasSound: false, language: 'en', prefix: '~', suffix: '#!', isNamed: true };
   const stored = JSON.stringify(JSON.stringify({ ...device, station: name }));
-  await context.addInitScript(`localStorage.setItem('crossdock-device', ${stored})`);
+  await context.addInitScript(`globalThis.localStorage?.setItem("crossdock-device", ${stored})`);
   await page.reload();
   await logIn(page, ACCOUNT.username, ACCOUNT.password);
   await page.locator('.workplace').waitFor();

@@ -34,11 +34,18 @@ export async function logInAgain(hands: Hands, { password }: Account): Promise<b
   return true;
 }
 
-/** Opens the account's dialog and logs out. Asks what to do with a parcel in work. */
-export async function clickLogOut({ page }: Hands): Promise<void> {
+/** Opens the account's dialog and logs out. Returns false if the login came in front of it. */
+export async function clickLogOut(hands: Hands): Promise<boolean> {
+  const { page, press } = hands;
   await untilLastKey(page);
-  await page.getByRole('button', { name: /Account/ }).click();
-  await page.getByRole('button', { name: 'Log out' }).click();
+  try {
+    await page.getByRole('button', { name: /Account/ }).click({ timeout: 3_000 });
+    await page.getByRole('button', { name: 'Log out', exact: true }).click({ timeout: 3_000 });
+    return true;
+  } catch {
+    await press('Escape');
+    return false;
+  }
 }
 
 /** Logs in on the page for it. */

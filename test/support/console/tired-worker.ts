@@ -228,7 +228,7 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     const { code, isReceived, hasDialog } = await look();
     if (!code || isReceived || hasDialog) return;
     log.push('log out, stay');
-    await clickLogOut(hands);
+    if (!(await clickLogOut(hands))) return;
     await page.getByRole('button', { name: 'Stay' }).click();
     await page.locator('dialog[open]').waitFor({ state: 'detached' });
   };
@@ -236,7 +236,7 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     const seen = await look();
     if (seen.hasDialog || isOffline) return;
     log.push('log out');
-    await clickLogOut(hands);
+    if (!(await clickLogOut(hands))) return;
     const receive = page.getByRole('button', { name: /^Receive it with/ });
     const drop = page.getByRole('button', { name: /^Do not receive it/ });
     const entrance = page.getByLabel('User name');
@@ -302,7 +302,8 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     codes,
     log,
     async act() {
-      await answerLogin();
+      // The account's dialog stays open if the login came in front of it.
+      if ((await answerLogin()) && (await look()).hasDialog) await press('Escape');
       const { hasDialog, weight } = await look();
       if (weight !== '') log.push(`(weight ${weight})`);
       // Only the dialog for the password may be open now. Without a connection nobody can log in, so the person goes on scanning.

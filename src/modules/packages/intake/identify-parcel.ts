@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
-import { invalidFieldError } from '../../../platform/errors/errors.js';
+import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
 import { notOneNumber, type ScannedNumber, type ScanReading } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from './house-number.js';
 import { namesakeTexts, selectNamesakes, wantsNamesakes, type Namesake } from './namesakes.js';
@@ -92,30 +92,27 @@ function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | 
 }
 
 /**
- * Refuses the number of a manifest and the code of a customer, as ResolveScan reports them. A package that has the number decides before,
- * and for a code also a pre-alert.
+ * Returns why a scan is no parcel: it is the number of a manifest or the code of a customer, as ResolveScan reports it. A package that has
+ * the number decides before, and for a code also a pre-alert.
  *
  * @param known the stored records of the scan, not those that the same batch receives
- * @throws ApiError validation_failed
  */
-export function refuseNamesake(
+export function whyNoParcel(
   reading: ScanReading,
   known: KnownRow[],
   namesakes: Namesake[],
-  field: string,
-): void {
+): FieldProblem | undefined {
   const [number] = reading.numbers;
   const texts = namesakeTexts(reading);
   const found = namesakes.filter(({ text }) => texts.includes(text));
-  if (!number || found.length === 0) return;
+  if (!number || found.length === 0) return undefined;
+  const { text, keys, folded } = number;
   const records = known.filter(
-    ({ trackingKey, houseNumber }) => number.keys.includes(trackingKey) || houseNumber === number.folded,
+    ({ trackingKey, houseNumber }) => keys.includes(trackingKey) || houseNumber === folded,
   );
-  if (records.some(({ packageId }) => packageId !== null)) return;
-  const text = number.text;
-  if (found.some(({ kind }) => kind === 'manifest'))
-    throw invalidFieldError(field, 'number_of_manifest', { text });
-  if (records.length === 0) throw invalidFieldError(field, 'code_of_customer', { text });
+  if (records.some(({ packageId }) => packageId !== null)) return undefined;
+  if (found.some(({ kind }) => kind === 'manifest')) return ['number_of_manifest', { text }];
+  return records.length === 0 ? ['code_of_customer', { text }] : undefined;
 }
 
 /** Identifies the parcel of one scan. @throws ApiError validation_failed */
@@ -129,6 +126,7 @@ export async function identifyParcel(
     selectKnown(ctx, [reading]),
     selectNamesakes(ctx, [reading]),
   ]);
-  refuseNamesake(reading, known, namesakes, 'tracking_number');
+  const problem = whyNoParcel(reading, known, namesakes);
+  if (problem) throw invalidFieldError('tracking_number', ...problem);
   return decideParcel(reading, known, 'tracking_number');
 }

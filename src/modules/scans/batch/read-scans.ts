@@ -4,7 +4,7 @@ import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { ApiError, fieldError, type FieldError } from '../../../platform/errors/errors.js';
 import {
   decideParcel,
-  refuseNamesake,
+  whyNoParcel,
   type Intake,
   type KnownRow,
   type Namesake,
@@ -46,7 +46,7 @@ export type ReadScan = SentItem & {
 };
 
 export type Refusal = {
-  reason: 'invalid' | 'id_reused' | 'clock_ahead' | 'too_old' | 'too_many_scans';
+  reason: 'invalid' | 'not_a_parcel' | 'id_reused' | 'clock_ahead' | 'too_old' | 'too_many_scans';
   message: string;
   errors: FieldError[];
 };
@@ -95,8 +95,9 @@ export function identifyScan(
 ): ReadScan | RefusedScan {
   if (storedKey !== undefined)
     return { ...item, number: item.reading.text, keys: [storedKey], isLabel: false };
+  const problem = whyNoParcel(item.reading, known, namesakes);
+  if (problem) return { scanId: item.id, refusal: notAParcel(fieldError('scan', ...problem)) };
   try {
-    refuseNamesake(item.reading, known, namesakes, 'scan');
     const { trackingNumber, keys, labelled } = decideParcel(item.reading, [...known, ...expected], 'scan');
     return { ...item, number: trackingNumber, keys, isLabel: labelled !== null };
   } catch (error) {
@@ -165,6 +166,12 @@ export const ID_REUSED: Refusal = {
   message: 'This scan_id belongs to a scan with another content. Send this scan with a new scan_id.',
   errors: [],
 };
+
+const notAParcel = (error: FieldError): Refusal => ({
+  reason: 'not_a_parcel',
+  message: error.message,
+  errors: [error],
+});
 
 /** Words a failure of one scan. */
 export const toRefusal = ({ message, detail }: ApiError, field = 'body'): Refusal => ({
