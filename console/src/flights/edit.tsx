@@ -58,6 +58,7 @@ export function EditDialog({ info, onClose, onDone }: EditProps) {
           flight_date: flight_date ?? '',
           notes: notes ?? '',
         }}
+        hasFlightNumber
         button={t('manifests.saveEdit')}
         onSubmit={change}
       >
@@ -80,12 +81,14 @@ export function EditDialog({ info, onClose, onDone }: EditProps) {
 
 type FormProps = {
   of: Flight;
+  /** A new manifest has none (the contract of `create_manifest`). */
+  hasFlightNumber?: boolean;
   button: string;
   onSubmit: (flight: Flight) => Promise<void>;
   children?: ComponentChildren;
 };
 
-function FlightForm({ of, button, onSubmit, children }: FormProps) {
+function FlightForm({ of, hasFlightNumber = false, button, onSubmit, children }: FormProps) {
   const [flight, setFlight] = useState(of);
   const submit = useAction(() => onSubmit(trimmed(flight)));
   const bind = (name: keyof Flight) => ({
@@ -107,7 +110,9 @@ function FlightForm({ of, button, onSubmit, children }: FormProps) {
         {...bind('awb_number')}
       />
       <div class="pair">
-        <Field label={t('manifests.flightNumber')} maxLength={20} {...bind('flight_number')} />
+        {hasFlightNumber && (
+          <Field label={t('manifests.flightNumber')} maxLength={20} {...bind('flight_number')} />
+        )}
         <Field label={t('manifests.flightDate')} type="date" {...bind('flight_date')} />
       </div>
       <Field label={t('manifests.notes')} maxLength={2000} {...bind('notes')} />
