@@ -68,7 +68,7 @@ describe('the sessions of a user', () => {
     // The present session works on.
     await page.getByRole('button', { name: 'Close' }).click();
     await page.keyboard.press('Alt+6');
-    await page.getByText('Received today').waitFor();
+    await page.getByText('Received today', { exact: true }).waitFor();
     await page.context().close();
   });
 });

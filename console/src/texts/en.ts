@@ -46,6 +46,7 @@ export const en = {
   'login.confirm': 'Confirm',
   'login.expired': 'Log in again',
   'login.expiredHint': 'Your session has ended. Everything on the screen and all waiting scans are kept.',
+  'login.ended': 'The session was ended by logging out. Log in and try again.',
   'login.somebodyElse': 'I am somebody else',
   'forgotten.title': 'Forgot the password?',
   'forgotten.request':

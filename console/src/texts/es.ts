@@ -48,6 +48,7 @@ export const es: Texts = {
   'login.expired': 'Inicie sesión de nuevo',
   'login.expiredHint':
     'Su sesión ha terminado. Se conserva todo lo que está en pantalla y los escaneos en espera.',
+  'login.ended': 'La sesión se cerró. Inicie sesión e intente de nuevo.',
   'login.somebodyElse': 'Soy otra persona',
   'forgotten.title': '¿Olvidó la contraseña?',
   'forgotten.request':

@@ -267,7 +267,12 @@ export function makeWorker({ page, seed, account, onOffline }: Options): Worker 
     const field = page.getByLabel('Whose parcel is it?');
     if ((await field.count()) === 0 || (await look()).hasDialog || isOffline) return;
     log.push('choose a customer');
-    await field.fill('Campbell', { timeout: 2_000 });
+    // The next parcel may have come meanwhile.
+    const isFilled = await field.fill('Campbell', { timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (!isFilled) return;
     const option = page.getByRole('option').first();
     const isListed = await option.waitFor({ timeout: 2_000 }).then(
       () => true,
