@@ -64,7 +64,10 @@ async function playWindow(
   const { page, context, faults } = await openConsole(browser, service.url, { width: 1280 });
   let played = 0;
   try {
-    await setUp(page, context, name);
+    await setUp(page, context, name).catch(async (error: unknown) => {
+      const shown = await page.locator('body').innerText();
+      throw new Error(`The window does not open. It shows: ${shown}`, { cause: error });
+    });
     const station: Station = { page, context, name, expected: new Map() };
     for (const seed of seeds) {
       if (!hasTime()) break;
@@ -77,6 +80,9 @@ async function playWindow(
       process.stdout.write(`${day.failures.at(-1) ?? ''}\n`);
       break;
     }
+  } catch (error) {
+    day.failures.push(`Window ${first}: ${textOf(error)}`);
+    process.stdout.write(`${day.failures.at(-1) ?? ''}\n`);
   } finally {
     await context.close();
   }
