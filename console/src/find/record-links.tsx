@@ -18,7 +18,10 @@ async function openManifest(number: string): Promise<void> {
   try {
     const { data } = await api().packages.resolveScan({ scan: number });
     const [found] = data.matches.manifests;
-    if (found) return goTo('manifests', found.manifest_id);
+    if (found) {
+      goTo('manifests', found.manifest_id);
+      return;
+    }
   } catch {
     // Find looks it up again, and shows the failure.
   }
