@@ -14,14 +14,15 @@ import {
   type Settings,
 } from './settings.js';
 
+/** The settings that contain keys. */
+type KeySetting = keyof typeof DEVELOPMENT_SECRETS;
+
+const KEY_SETTINGS: KeySetting[] = ['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY'];
+
 /** Returns a fault for each setting that is required in staging and production and missing. */
 export function missingForDeployment(settings: Settings): string[] {
-  // An invalid APP_ENV is already reported.
-  if (settings.APP_ENV !== 'staging' && settings.APP_ENV !== 'production') return [];
-  const required = ['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY'] as const;
-  const faults = required
-    .filter((name) => !settings[name])
-    .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
+  if (!isDeployed(settings)) return [];
+  const faults = missingKeys(settings, KEY_SETTINGS);
   if (!settings.DATABASE_URL && !settings.EMBEDDED_POSTGRES) {
     faults.push(
       `DATABASE_URL is required in ${settings.APP_ENV} (or EMBEDDED_POSTGRES=true for a single machine)`,
@@ -32,17 +33,37 @@ export function missingForDeployment(settings: Settings): string[] {
       `TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required in ${settings.APP_ENV}: only HTTPS is served`,
     );
   }
-  if (settings.PASSWORD_HASH_COST < PASSWORD_HASH_COST)
-    faults.push(`PASSWORD_HASH_COST must be at least ${PASSWORD_HASH_COST} in ${settings.APP_ENV}`);
-  for (const name of required) {
+  return [...faults, ...costFaults(settings), ...weakKeys(settings, KEY_SETTINGS)];
+}
+
+/** The same for a command that serves nothing and encrypts. */
+export function missingForCommand(settings: Settings): string[] {
+  if (!isDeployed(settings)) return [];
+  const names: KeySetting[] = ['ENCRYPTION_KEYS', 'LOOKUP_KEY'];
+  return [...missingKeys(settings, names), ...costFaults(settings), ...weakKeys(settings, names)];
+}
+
+/** An invalid APP_ENV is already reported. */
+const isDeployed = ({ APP_ENV }: Settings): boolean => APP_ENV === 'staging' || APP_ENV === 'production';
+
+const missingKeys = (settings: Settings, names: KeySetting[]): string[] =>
+  names
+    .filter((name) => !settings[name])
+    .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
+
+const costFaults = ({ APP_ENV, PASSWORD_HASH_COST: cost }: Settings): string[] =>
+  cost < PASSWORD_HASH_COST ? [`PASSWORD_HASH_COST must be at least ${PASSWORD_HASH_COST} in ${APP_ENV}`] : [];
+
+function weakKeys(settings: Settings, names: KeySetting[]): string[] {
+  return names.flatMap((name) => {
     if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
-      faults.push(`${name} holds the public development value; generate a new value, as the README shows`);
-    else if (list(settings[name]).some((item) => isGuessable(secretOf(item))))
-      faults.push(
+      return [`${name} holds the public development value; generate a new value, as the README shows`];
+    if (list(settings[name]).some((item) => isGuessable(secretOf(item))))
+      return [
         `${name} holds a secret of very few different characters; replace it by a value of openssl rand -hex 32, as "Changing secrets" in docs/operations.md describes`,
-      );
-  }
-  return faults;
+      ];
+    return [];
+  });
 }
 
 /** Returns the secret of `id:secret`, or of an item without an id. */
@@ -125,7 +146,7 @@ export function contradictions(settings: Settings): string[] {
 }
 
 /** With two keys of one version, the first would encrypt and the second decrypt, so that nothing could be read again. */
-function repeatedIds(name: string, value: string | undefined): string[] {
+export function repeatedIds(name: string, value: string | undefined): string[] {
   // A malformed value is already reported, and could be a secret.
   const ids = list(value).flatMap((item) => /^([\w-]{1,32}):/.exec(item)?.[1] ?? []);
   const repeated = ids.filter((id, index) => ids.indexOf(id) !== index);
