@@ -81,14 +81,14 @@ async function assertCopy(
   identity: Identity,
   options: ReturnType<typeof readOptions>,
 ): Promise<void> {
-  const { rows } = await client.query<{ name: string; appEnv: 'production' | 'staging'; database: string }>(
+  const { rows } = await client.query<{ name: string; appEnv: string; database: string }>(
     `select name, app_env as "appEnv", current_database() as database from installation.deployments
-     where app_env in ('production', 'staging') and app_env <> $1 order by app_env`,
+     where app_env not in ('development', $1) order by app_env`,
     [identity.appEnv],
   );
   const [other] = rows;
   if (!other) return assertOwn(client, identity);
-  const flag = `copy-of-${other.appEnv}` as const;
+  const flag = other.appEnv === 'staging' ? 'copy-of-staging' : 'copy-of-production';
   if (options[flag] && options.database === other.database) return;
   throw new Error(
     `The deployment ${other.name} (APP_ENV=${other.appEnv}) has used this database. Its data would be lost. If this is a copy, ` +

@@ -131,8 +131,10 @@ async function change({ db, tenantIds, secrets, replaced }: Opened, options: Opt
     print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
 }
 
-const acceptsAltered = (options: Options): boolean =>
-  options['accept-altered'] || options['replaced-key-lost'];
+function acceptsAltered(options: Options): boolean {
+  return options['accept-altered'] || options['replaced-key-lost'];
+}
 
-const contextOf = (db: Db, tenantId: string) =>
-  makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
+function contextOf(db: Db, tenantId: string) {
+  return makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
+}
