@@ -96,7 +96,10 @@ async function loadInto(url: string, config: Config, { load, password, hostSuffi
  */
 async function claim(client: pg.ClientBase, config: Config): Promise<void> {
   const { embeddedPostgres: isOwn } = config;
-  const refusal = await findRefusal(client, identityOfProcess(config), { refusesUnknownTenants: true, isOwn });
+  const refusal = await findRefusal(client, identityOfProcess(config), {
+    refusesUnknownTenants: true,
+    isOwn,
+  });
   if (refusal) throw new Error(refusal);
   if (config.appEnv === 'development') await recordDeployment(client, describeDeployment(config));
 }

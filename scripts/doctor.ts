@@ -86,7 +86,9 @@ function addressOf(text: string): { host: string; port: number } {
 /** Returns the deployment of another one's `--json` report, or of the standard input with -. */
 async function readDeployment(path: string): Promise<Deployment> {
   // The report was written by this program.
-  const { deployment } = JSON.parse(path === '-' ? await text(process.stdin) : await readFile(path, 'utf8')) as { deployment?: Deployment };
+  const { deployment } = JSON.parse(
+    path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'),
+  ) as { deployment?: Deployment };
   if (!deployment?.fingerprints)
     throw new Error(`${path} is not a report of ${commandLine('doctor --json')}.`);
   return deployment;

@@ -70,7 +70,9 @@ async function dropOfCourier({ drop, tenant, courier, before }: DropOptions, pri
   const kind = DROPPABLE.find((each) => each === drop);
   if (!kind || !tenant || !courier) throw new Error(DROP_USAGE);
   const time = before === undefined ? new Date() : timeOf(before);
-  const dropped = await withService(await openOwn(), (db) => dropPending(db, { tenant, courier }, kind, time));
+  const dropped = await withService(await openOwn(), (db) =>
+    dropPending(db, { tenant, courier }, kind, time),
+  );
   if (dropped === undefined) throw new Error(`The tenant ${tenant} has no courier ${courier}.`);
   print(`Dropped ${dropped} ${kind} of ${tenant} ${courier}, created before ${time.toISOString()}.`);
 }

@@ -127,8 +127,7 @@ async function change({ db, tenantIds, secrets, replaced }: Opened, options: Opt
     }
   const rehashed = await rehashLookups(db, secrets, tenantIds);
   print(`API keys that now have the hash of this LOOKUP_KEY: ${rehashed}.`);
-  if (options['drop-backup-codes'])
-    print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
+  if (options['drop-backup-codes']) print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
 }
 
 function acceptsAltered(options: Options): boolean {

@@ -52,7 +52,9 @@ const missingKeys = (settings: Settings, names: KeySetting[]): string[] =>
     .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
 
 const costFaults = ({ APP_ENV, PASSWORD_HASH_COST: cost }: Settings): string[] =>
-  cost < PASSWORD_HASH_COST ? [`PASSWORD_HASH_COST must be at least ${PASSWORD_HASH_COST} in ${APP_ENV}`] : [];
+  cost < PASSWORD_HASH_COST
+    ? [`PASSWORD_HASH_COST must be at least ${PASSWORD_HASH_COST} in ${APP_ENV}`]
+    : [];
 
 function weakKeys(settings: Settings, names: KeySetting[]): string[] {
   return names.flatMap((name) => {

@@ -55,7 +55,8 @@ export async function findRefusal(
   // Development never outranks real data. The first of the others began the database.
   const owner = rows.find(isReal) ?? rows[0];
   if (!owner) return undefined;
-  if (owner.appEnv !== identity.appEnv) return describeOtherEnvironment(owner, identity, await nameOf(client));
+  if (owner.appEnv !== identity.appEnv)
+    return describeOtherEnvironment(owner, identity, await nameOf(client));
   const own = rows.filter(({ appEnv }) => appEnv === identity.appEnv);
   return (
     describeOtherName(own, identity, await nameOf(client)) ??

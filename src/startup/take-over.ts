@@ -25,7 +25,9 @@ export async function takeOver(
   const given = matching.find((row) => row.appEnv === appEnv) ?? matching[0];
   if (!given) {
     const used = rows.map((row) => `${row.name} (APP_ENV=${row.appEnv})`).join(', ');
-    throw new Error(`No other deployment with the name ${from} has used this database: ${used || 'none has'}.`);
+    throw new Error(
+      `No other deployment with the name ${from} has used this database: ${used || 'none has'}.`,
+    );
   }
   await assertDatabase(client, database);
   if (appEnv === 'development' && given.appEnv !== 'development')
@@ -59,5 +61,7 @@ async function assertDatabase(client: pg.ClientBase, name: string): Promise<void
   const { rows } = await client.query<{ name: string }>('select current_database() as name');
   const present = rows[0]?.name;
   if (present !== name)
-    throw new Error(`The URL leads to the database ${present}, and --database names ${name}. Correct one of them.`);
+    throw new Error(
+      `The URL leads to the database ${present}, and --database names ${name}. Correct one of them.`,
+    );
 }

@@ -318,7 +318,8 @@ test('secrets that cannot be decrypted are reported by table and row, nothing is
   expect(await versions()).toEqual(before);
   const { code, output } = await rewrap(BOTH, ['--skip-undecryptable']);
   expect(code).toBe(1);
-  for (const { id } of bad) expect(refused.output).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
+  for (const { id } of bad)
+    expect(refused.output).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
   for (const { id } of bad) expect(output).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
   expect(output).toContain(`Secrets that cannot be decrypted: ${bad.length}. Keep the old keys.`);
   const cipherOf = async (id: string) => {

@@ -89,9 +89,12 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
   test.each(cases)('$name loses no secret if $failing fails', async ({ name, failing }) => {
     const bin = await makePrograms({ ...PROGRAMS, [failing]: 'exit 1' });
     // As the block before it has left it.
-    const secrets = await makeSecrets(/^lookup-key-proof$/.test(name) ? { 'replaced-lookup-key': hex('8') } : {});
+    const secrets = await makeSecrets(
+      /^lookup-key-proof$/.test(name) ? { 'replaced-lookup-key': hex('8') } : {},
+    );
     const before = readAll(secrets);
-    const uses = spawnSync('sh', ['-c', `printf %s "$0" | grep -qw "$1"`, `${textOf(name)}`, failing]).status === 0;
+    const uses =
+      spawnSync('sh', ['-c', `printf %s "$0" | grep -qw "$1"`, `${textOf(name)}`, failing]).status === 0;
     paste(name, bin, secrets);
     const after = readAll(secrets);
     const empty = Object.entries(after).filter(([file, text]) => file in FILES && text.trim() === '');
@@ -137,7 +140,8 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
 });
 
 /** What removes, replaces or restarts something. */
-const DESTRUCTIVE = /(^|[\s(;])(rm|mv|put|dropdb|shred|truncate) |ln -sf|drop (role|database)|aws iam delete|systemctl restart/;
+const DESTRUCTIVE =
+  /(^|[\s(;])(rm|mv|put|dropdb|shred|truncate) |ln -sf|drop (role|database)|aws iam delete|systemctl restart/;
 
 /** Joins the lines of a command that continues. */
 const commandsOf = (text: string) =>

@@ -99,7 +99,10 @@ describe('a new LOOKUP_KEY', () => {
       const before = await readState(production.owner);
       const wrong = ['--drop-backup-codes', '--replaced-key', await fileWith(hex())];
       const refused = await command('rehash', wrong, { LOOKUP_KEY });
-      expect(refused).toEqual({ code: 1, output: expect.stringMatching(/^The deployment [^\n]+ nothing was changed\. [^\n]+\n$/) });
+      expect(refused).toEqual({
+        code: 1,
+        output: expect.stringMatching(/^The deployment [^\n]+ nothing was changed\. [^\n]+\n$/),
+      });
       expect(await readState(production.owner)).toBe(before);
       expect((await command('rehash', ['--replaced-key-lost'], { LOOKUP_KEY })).code).toBe(0);
       expect(await refusalOfWorker({ LOOKUP_KEY })).toBeUndefined();
@@ -127,7 +130,8 @@ test(
 );
 
 describe('a version of ENCRYPTION_KEYS that rows still use', () => {
-  const UNREADABLE = /^Stored secrets are encrypted with version 1 of ENCRYPTION_KEYS, and the setting has (no key|another key) of this version\. [^\n]+\n$/;
+  const UNREADABLE =
+    /^Stored secrets are encrypted with version 1 of ENCRYPTION_KEYS, and the setting has (no key|another key) of this version\. [^\n]+\n$/;
 
   test.each<[string, (newest: string) => string]>([
     ['is missing', (newest) => `2:${newest}`],
@@ -141,7 +145,9 @@ describe('a version of ENCRYPTION_KEYS that rows still use', () => {
       const without = { ENCRYPTION_KEYS: keysOf(newest) };
       expect(await refusalOfWorker(without)).toMatch(UNREADABLE);
       const doctor = await command('doctor', [], without);
-      expect(doctor.output).toMatch(/^problem +encryption +.*(No encryption key of version 1|the key of its version)/m);
+      expect(doctor.output).toMatch(
+        /^problem +encryption +.*(No encryption key of version 1|the key of its version)/m,
+      );
       expect((await command('rewrap', [], both)).code).toBe(0);
       expect(await refusalOfWorker({ ENCRYPTION_KEYS: `2:${newest}` })).toBeUndefined();
     },
@@ -155,7 +161,9 @@ describe('crossdock take-over', () => {
     async () => {
       const renamed = { DEPLOYMENT: 'miami', LOOKUP_KEY: '', ENCRYPTION_KEYS: '' };
       const refused = await command('migrate', [], renamed);
-      expect(refused.output).toMatch(/^The deployment crossdock-production [^\n]+ DEPLOYMENT=miami is refused, [^\n]+take-over --from crossdock-production --database \S+\.\n$/);
+      expect(refused.output).toMatch(
+        /^The deployment crossdock-production [^\n]+ DEPLOYMENT=miami is refused, [^\n]+take-over --from crossdock-production --database \S+\.\n$/,
+      );
       const args = ['--from', DEPLOYMENT, '--database', databaseName()];
       expect((await command('take-over', args, renamed)).code).toBe(0);
       expect((await command('migrate', [], renamed)).code).toBe(0);
@@ -176,7 +184,9 @@ describe('crossdock take-over', () => {
       production.owner = new pg.Client({ connectionString: production.database.ownerUrl });
       await production.owner.connect();
       expect(await refusalOfWorker(staging)).toBeUndefined();
-      expect(await refusalOfWorker({ ...staging, LOOKUP_KEY: newKeys().LOOKUP_KEY })).toMatch(/another LOOKUP_KEY/);
+      expect(await refusalOfWorker({ ...staging, LOOKUP_KEY: newKeys().LOOKUP_KEY })).toMatch(
+        /another LOOKUP_KEY/,
+      );
       expect(await refusalOfWorker()).toMatch(/so APP_ENV=production is refused/);
     },
     LIMIT_MS,
@@ -184,15 +194,34 @@ describe('crossdock take-over', () => {
 
   test.each<[string, string[], Record<string, string>, RegExp]>([
     ['without --database', ['--from', DEPLOYMENT], {}, /^State --from and --database\./],
-    ['another database', ['--from', DEPLOYMENT, '--database', 'x'], { DEPLOYMENT: 'miami' }, /^The URL leads to the database \S+, and --database names x\./],
-    ['a deployment that has not used it', ['--from', 'x', '--database', 'x'], {}, /^No other deployment with the name x has used this database: crossdock-production \(APP_ENV=production\)\./],
-    ['itself', ['--from', DEPLOYMENT, '--database', 'x'], { DEPLOYMENT }, /^No other deployment with the name crossdock-production/],
-  ])('refuses %s', async (_what, args, given, line) => {
-    const before = await readState(production.owner);
-    const refused = await command('take-over', args, given);
-    expect(refused).toEqual({ code: 1, output: expect.stringMatching(line) });
-    expect(await readState(production.owner)).toBe(before);
-  }, LIMIT_MS);
+    [
+      'another database',
+      ['--from', DEPLOYMENT, '--database', 'x'],
+      { DEPLOYMENT: 'miami' },
+      /^The URL leads to the database \S+, and --database names x\./,
+    ],
+    [
+      'a deployment that has not used it',
+      ['--from', 'x', '--database', 'x'],
+      {},
+      /^No other deployment with the name x has used this database: crossdock-production \(APP_ENV=production\)\./,
+    ],
+    [
+      'itself',
+      ['--from', DEPLOYMENT, '--database', 'x'],
+      { DEPLOYMENT },
+      /^No other deployment with the name crossdock-production/,
+    ],
+  ])(
+    'refuses %s',
+    async (_what, args, given, line) => {
+      const before = await readState(production.owner);
+      const refused = await command('take-over', args, given);
+      expect(refused).toEqual({ code: 1, output: expect.stringMatching(line) });
+      expect(await readState(production.owner)).toBe(before);
+    },
+    LIMIT_MS,
+  );
 
   test(
     'refuses development, whose keys are public',
@@ -218,7 +247,9 @@ test(
         expect([APP_ENV, refused.code, refused.output]).toEqual([
           APP_ENV,
           1,
-          expect.stringMatching(/^The deployment production \(APP_ENV=production\) has used this database, [^\n]+\n$/),
+          expect.stringMatching(
+            /^The deployment production \(APP_ENV=production\) has used this database, [^\n]+\n$/,
+          ),
         ]);
       }
       expect((await command('tenant-create', tenant, { ...urls, DEPLOYMENT: 'miami' })).code).toBe(0);
@@ -238,7 +269,9 @@ test(
     await recordDeployment(production.owner, describeDeployment(config));
     expect(await refusalOfWorker()).toBeUndefined();
     expect(await refusalOfWorker(staging)).toMatch(/so APP_ENV=staging is refused/);
-    expect((await command('take-over', ['--from', 'staging', '--database', databaseName()], { DEPLOYMENT })).code).toBe(0);
+    expect(
+      (await command('take-over', ['--from', 'staging', '--database', databaseName()], { DEPLOYMENT })).code,
+    ).toBe(0);
     const { rows } = await production.owner.query('select distinct app_env from installation.deployments');
     expect(rows).toEqual([{ app_env: 'production' }]);
   },

@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { PROGRAMS } from '../../../scripts/build.mjs';
-import { endProcesses, freePort, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
+import {
+  endProcesses,
+  freePort,
+  makeFolder,
+  removeFolders,
+  run,
+  until,
+} from '../../support/service/processes.js';
 import {
   deployProduction,
   DEPLOYMENT,
@@ -65,7 +72,9 @@ async function settingsOf(command: string, situation: Situation): Promise<Record
     ...(situation === 'another LOOKUP_KEY' ? { LOOKUP_KEY: other.LOOKUP_KEY } : {}),
   };
   const environment = {
-    APP_ENV: { 'another APP_ENV': 'staging', 'APP_ENV=development': 'development' }[situation as string] ?? 'production',
+    APP_ENV:
+      { 'another APP_ENV': 'staging', 'APP_ENV=development': 'development' }[situation as string] ??
+      'production',
     LOG_LEVEL: 'error',
   };
   if (command in FILES || command === 'demo-load')
@@ -88,7 +97,12 @@ const REFUSAL =
 describe('the table of docs/deploy.md', () => {
   test('has the situations of this test, and every command of a release that opens a database', () => {
     const [head = ''] = /^\| Command .*$/m.exec(section) ?? [];
-    expect(head.split('|').slice(2, -1).map((cell) => cell.trim().replaceAll('`', ''))).toEqual([...SITUATIONS]);
+    expect(
+      head
+        .split('|')
+        .slice(2, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    ).toEqual([...SITUATIONS]);
     const withoutDatabase = ['health', 'print-bridge', 'doctor'];
     const commands = PROGRAMS.filter((path) => path.startsWith('scripts/'))
       .map((path) => path.replace(/^scripts\/|\.ts$/g, ''))
@@ -132,7 +146,9 @@ describe('the table of docs/deploy.md', () => {
 
   test('says nothing else than "runs", "refused" and why', () => {
     expect(cases.length).toBe(TABLE.length * SITUATIONS.length);
-    expect(cases.filter(({ expected }) => !/^(runs|refused.*|no database.*|never.*)$/.test(expected))).toEqual([]);
+    expect(
+      cases.filter(({ expected }) => !/^(runs|refused.*|no database.*|never.*)$/.test(expected)),
+    ).toEqual([]);
   });
 });
 

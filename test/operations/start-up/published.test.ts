@@ -236,11 +236,7 @@ describe('the keys of the deployment that has used a database', () => {
       { ENCRYPTION_KEYS: `${SECOND},${FIRST}` },
       { ENCRYPTION_KEYS: FIRST },
     ],
-    [
-      'other TOKEN_KEYS',
-      {},
-      { TOKEN_KEYS: `n:${'new-key-0123'.repeat(4)}` },
-    ],
+    ['other TOKEN_KEYS', {}, { TOKEN_KEYS: `n:${'new-key-0123'.repeat(4)}` }],
     ['another name of the deployment', {}, { DEPLOYMENT: 'miami' }],
   ])('allow %s', async (_what, earlier, later) => {
     expect(await refusalAfter(earlier, later)).toBeUndefined();

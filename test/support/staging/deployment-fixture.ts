@@ -39,7 +39,10 @@ export async function deployProduction(keys = newKeys()): Promise<Deployed> {
   await owner.connect();
   const login = `deployed_${randomBytes(4).toString('hex')}`;
   await owner.query(`create role ${login} login password 'secret' in role crossdock_app`);
-  const DATABASE_URL = Object.assign(new URL(database.ownerUrl), { username: login, password: 'secret' }).href;
+  const DATABASE_URL = Object.assign(new URL(database.ownerUrl), {
+    username: login,
+    password: 'secret',
+  }).href;
   await addRows(owner, keys);
   const settings = { APP_ENV: 'production', DEPLOYMENT, TRUST_PROXY: '127.0.0.1', DATABASE_URL, ...keys };
   await recordDeployment(owner, describeDeployment(readConfig(settings)));
