@@ -18,7 +18,7 @@ await runScript(async (print) => {
   const identity = readIdentity();
   await withClient(readOwnerUrl(), (client) => takeOver(client, identity, { from, database }));
   print(
-    `The deployment ${identity.name ?? identity.appEnv} (APP_ENV=${identity.appEnv}) uses this database now. ` +
+    `The deployment ${identity.name} (APP_ENV=${identity.appEnv}) uses this database now. ` +
       'Its LOOKUP_KEY and ENCRYPTION_KEYS must be those that were used before.',
   );
 }, USAGE);

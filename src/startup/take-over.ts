@@ -18,7 +18,9 @@ export async function takeOver(
   identity: Identity,
   { from, database }: TakeOver,
 ): Promise<void> {
-  const { appEnv, name = appEnv } = identity;
+  const { appEnv, name } = identity;
+  if (name === undefined)
+    throw new Error('Set DEPLOYMENT to the name of the deployment that takes the database over.');
   const rows = await readDeployments(client);
   const matching = rows.filter((row) => row.name === from && (row.name !== name || row.appEnv !== appEnv));
   // Of two with one name, the one of another environment was meant only if there is no other.
@@ -34,9 +36,9 @@ export async function takeOver(
     throw new Error(
       `APP_ENV=development would serve the data of ${from} with public keys. First run ${commandLine('anonymise')} as docs/staging.md describes.`,
     );
-  if (given.appEnv !== appEnv) await assertUnused(client);
   const [first] = rows;
   const isOwner = given === (rows.find((row) => row.appEnv !== 'development') ?? first);
+  if (isOwner && given.appEnv !== appEnv) await assertUnused(client);
   await client.query('begin');
   try {
     // A stray row is only removed. The row of the owner stays, with its fingerprints, under the new name.

@@ -146,7 +146,7 @@ const DESTRUCTIVE =
 /** Joins the lines of a command that continues. */
 const commandsOf = (text: string) =>
   text
-    .replace(/#.*$/gm, '')
+    .replace(/(^|\s)#\s.*$/gm, '')
     .replace(/\\\n|(&&|\|\||\bdo|\bthen|;)[ ]*\n/g, (found) => `${found.replace(/[\\\n]/g, '')} `)
     .split('\n')
     .map((line) => line.trim())

@@ -162,7 +162,7 @@ describe('crossdock take-over', () => {
       const renamed = { DEPLOYMENT: 'miami', LOOKUP_KEY: '', ENCRYPTION_KEYS: '' };
       const refused = await command('migrate', [], renamed);
       expect(refused.output).toMatch(
-        /^The deployment crossdock-production [^\n]+ DEPLOYMENT=miami is refused, [^\n]+take-over --from crossdock-production --database \S+\.\n$/,
+        /^The deployment crossdock-production [^\n]+ DEPLOYMENT=miami is refused, [^\n]+take-over (-- )?--from crossdock-production --database \S+\.\n$/,
       );
       const args = ['--from', DEPLOYMENT, '--database', databaseName()];
       expect((await command('take-over', args, renamed)).code).toBe(0);
@@ -193,6 +193,12 @@ describe('crossdock take-over', () => {
   );
 
   test.each<[string, string[], Record<string, string>, RegExp]>([
+    [
+      'without DEPLOYMENT',
+      ['--from', DEPLOYMENT, '--database', 'x'],
+      {},
+      /^Set DEPLOYMENT to the name of the deployment that takes the database over\./,
+    ],
     ['without --database', ['--from', DEPLOYMENT], {}, /^State --from and --database\./],
     [
       'another database',
@@ -203,7 +209,7 @@ describe('crossdock take-over', () => {
     [
       'a deployment that has not used it',
       ['--from', 'x', '--database', 'x'],
-      {},
+      { DEPLOYMENT: 'miami' },
       /^No other deployment with the name x has used this database: crossdock-production \(APP_ENV=production\)\./,
     ],
     [
@@ -227,7 +233,7 @@ describe('crossdock take-over', () => {
     'refuses development, whose keys are public',
     async () => {
       const args = ['--from', DEPLOYMENT, '--database', databaseName()];
-      const refused = await command('take-over', args, { APP_ENV: 'development' });
+      const refused = await command('take-over', args, { APP_ENV: 'development', DEPLOYMENT: 'x' });
       expect(refused).toEqual({ code: 1, output: expect.stringContaining('with public keys') });
     },
     LIMIT_MS,
