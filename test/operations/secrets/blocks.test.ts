@@ -94,7 +94,7 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
     );
     const before = readAll(secrets);
     const uses =
-      spawnSync('sh', ['-c', `printf %s "$0" | grep -qw "$1"`, `${textOf(name)}`, failing]).status === 0;
+      spawnSync('sh', ['-c', `printf %s "$0" | grep -qw "$1"`, textOf(name), failing]).status === 0;
     paste(name, bin, secrets);
     const after = readAll(secrets);
     const empty = Object.entries(after).filter(([file, text]) => file in FILES && text.trim() === '');

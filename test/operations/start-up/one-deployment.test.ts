@@ -145,7 +145,7 @@ describe('the table of docs/deploy.md', () => {
   );
 
   test('says nothing else than "runs", "refused" and why', () => {
-    expect(cases.length).toBe(TABLE.length * SITUATIONS.length);
+    expect(cases).toHaveLength(TABLE.length * SITUATIONS.length);
     expect(
       cases.filter(({ expected }) => !/^(runs|refused.*|no database.*|never.*)$/.test(expected)),
     ).toEqual([]);
