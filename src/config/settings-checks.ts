@@ -4,7 +4,6 @@ import { createSecureContext } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { isBadPort } from './blocked-ports.js';
 import { cellFaults, toCells } from './cells.js';
-import { isGuessable } from './guessable.js';
 import {
   DATABASE_URL_EXPECTED,
   DEVELOPMENT_SECRETS,
@@ -67,6 +66,12 @@ function weakKeys(settings: Settings, names: KeySetting[]): string[] {
     return [];
   });
 }
+
+/** A random key of 32 hex digits or more has 8 different characters, except one in ten million. */
+const FEWEST_CHARACTERS = 8;
+
+/** Whether a secret has so few different characters that it can be guessed, for example 64 zeros. */
+const isGuessable = (secret: string): boolean => new Set(secret.toLowerCase()).size < FEWEST_CHARACTERS;
 
 /** Returns the secret of `id:secret`, or of an item without an id. */
 const secretOf = (item: string) => item.slice(item.indexOf(':') + 1).toLowerCase();
