@@ -65,8 +65,12 @@ export async function findRefusal(
   );
 }
 
-/** Records that the deployment of a command uses a database that nobody has used yet. Its first start adds the fingerprints. */
+/**
+ * Records that the deployment of a command uses a database that nobody has used yet. Its first start adds the fingerprints. Development
+ * records only what it serves, because its empty databases may become those of a deployment.
+ */
 export async function claimDatabase(client: pg.ClientBase, { appEnv, name }: Identity): Promise<void> {
+  if (appEnv === 'development') return;
   await client.query(
     `insert into installation.deployments (name, app_env, fingerprints, version)
      select $1, $2, '{}', $3 where not exists (select from installation.deployments)`,
