@@ -2,17 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { commandLine } from '../src/config/commands.js';
-import { readConfig, readOwnerUrl } from '../src/config/config.js';
+import { readConfig, readOwner } from '../src/config/config.js';
 import { closeChain } from '../src/modules/audit-log/close-chain.js';
 import { rehashLookups } from '../src/modules/tenants/rehash.js';
 import { openChainKeys, type ChainKeys } from '../src/platform/access/chain-keys.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { APP_ROLE } from '../src/platform/db/connections/roles.js';
 import { makeContext } from '../src/platform/context/request-context.js';
 import type { Db } from '../src/platform/db/database.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { newId } from '../src/platform/values/ids.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
 // npm run rehash: makes the hashes of all API keys again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
@@ -32,13 +33,14 @@ await runScript(async (print) => {
   const secrets = openSecrets(config.secrets);
   const path = values['replaced-key'];
   const replaced = path === undefined ? undefined : await readReplaced(path, secrets.auditChain);
-  const url = readOwnerUrl();
+  const owner = readOwner();
+  const { url } = owner;
   await assertDirect('The URL of the owner', url);
   // Only the owner can list all tenants. The rest runs with the service's role.
-  const tenantIds = await withClient(url, async (client) => {
+  const tenantIds = await withOwner(async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
-  });
+  }, owner);
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
   try {
     const { rehashed, unopened, backupCodes } = await rehashLookups(db, secrets, tenantIds, {

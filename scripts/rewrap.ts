@@ -1,22 +1,24 @@
 import { openSecrets } from '../src/platform/access/secrets.js';
-import { readConfig, readOwnerUrl } from '../src/config/config.js';
+import { readConfig, readOwner } from '../src/config/config.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { APP_ROLE } from '../src/platform/db/connections/roles.js';
 import { rewrapSecrets } from '../src/modules/tenants/rewrap.js';
 import { commandLine } from '../src/config/commands.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
 // npm run rewrap: encrypts secrets that use an older key with the newest key.
 await runScript(async (print) => {
   const config = readConfig();
-  const url = readOwnerUrl();
+  const owner = readOwner();
+  const { url } = owner;
   await assertDirect('The URL of the owner', url);
   // Only the owner can list all tenants. The rest runs with the service's role.
-  const tenantIds = await withClient(url, async (client) => {
+  const tenantIds = await withOwner(async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
-  });
+  }, owner);
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
   try {
     const { unopened, stale } = await rewrapSecrets(db, openSecrets(config.secrets), tenantIds, print);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
-import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../src/config/config.js';
+import { readOtherOwnerCells, readPasswordHashCost } from '../src/config/config.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -14,11 +14,12 @@ const USAGE = `${commandLine('tenant-create --slug miami --name')} "Miami Gatewa
 await runScript(async (print) => {
   const options = readOptions();
   for (const { name, url } of readOtherOwnerCells()) {
-    await assertDirect(`DATABASE_OWNER_CELLS (${name})`, url);
-    await withClient(url, (client) => assertUnusedIn({ name, client }, options));
+    const setting = `DATABASE_OWNER_CELLS (${name})`;
+    await assertDirect(setting, url);
+    await withOwner((client) => assertUnusedIn({ name, client }, options), { url, setting });
   }
   const { password, isGenerated } = await choosePassword(options);
-  const { tenantId } = await withClient(readOwnerUrl(), (client) =>
+  const { tenantId } = await withOwner((client) =>
     createTenant(
       client,
       {

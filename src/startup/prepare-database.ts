@@ -7,6 +7,7 @@ import {
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
 import { describeFailure } from '../platform/db/read-only.js';
+import { checkSearchPath } from '../platform/db/login-check/settings.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
@@ -157,11 +158,14 @@ async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string
 
 /** @param owner whether this process could have applied them */
 async function assertMigrated(url: string, owner?: string): Promise<void> {
-  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch(
-    (error: unknown) => {
-      throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
-    },
-  );
+  const { path, pending } = await withClient(url, async (client) => ({
+    path: await checkSearchPath(client),
+    pending: await listPending(client, MIGRATIONS),
+  })).catch((error: unknown) => {
+    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
+  });
+  // Otherwise every migration would seem to be missing.
+  if (path.length > 0) throw new ConfigError(path.map(({ message, remedy }) => `${message} ${remedy}`));
   if (pending.length === 0) return;
   throw new ConfigError([
     `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set${
