@@ -23,6 +23,8 @@ export type Metrics = RequestMetrics &
     ): void;
     /** Adds the replica that serves reports, and its pool. */
     watchReplica(replica: Replica): void;
+    /** Records how many protections the database lacks, as the last comparison of this process found them. */
+    protectionFaults(count: number): void;
     /** Returns all metrics in the Prometheus text format. */
     render(): Promise<string>;
   };
@@ -36,6 +38,11 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
   const databaseUp = new Gauge({
     name: 'crossdock_database_up',
     help: '1 if the last backlog query succeeded, otherwise 0.',
+    registers: [registry],
+  });
+  const protectionFaults = new Gauge({
+    name: 'crossdock_protection_faults',
+    help: 'Protections that the database or its login has lost, by the last comparison of this process.',
     registers: [registry],
   });
   const backlogGauges = makeBacklogGauges();
@@ -52,6 +59,7 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
       watchPool('replica', replica);
       watchReplica(registry, replica);
     },
+    protectionFaults: (count) => protectionFaults.set(count),
     async render() {
       const backlog = await readBacklog();
       databaseUp.set(backlog ? 1 : 0);
