@@ -136,6 +136,17 @@ async function assertReachable(setting: string, url: string | undefined): Promis
     throw new ConfigError([
       `${setting}: PostgreSQL ${OLDEST_VERSION} or newer is needed, this is ${version}`,
     ]);
+  // The owner's is examined when it migrates.
+  if (setting !== 'DATABASE_OWNER_URL') await assertSearchPath(setting, url);
+}
+
+/** Otherwise no table is found, so every migration would seem to be missing. */
+async function assertSearchPath(setting: string, url: string): Promise<void> {
+  const faults = await withClient(url, checkSearchPath).catch((error: unknown) => {
+    throw new ConfigError([`${setting}: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
+  });
+  if (faults.length > 0)
+    throw new ConfigError(faults.map(({ message, remedy }) => `${message} ${remedy}`));
 }
 
 /** Runs checks at the same time. @throws ConfigError with the faults of all of them, in their order */
@@ -158,14 +169,11 @@ async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string
 
 /** @param owner whether this process could have applied them */
 async function assertMigrated(url: string, owner?: string): Promise<void> {
-  const { path, pending } = await withClient(url, async (client) => ({
-    path: await checkSearchPath(client),
-    pending: await listPending(client, MIGRATIONS),
-  })).catch((error: unknown) => {
-    throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
-  });
-  // Otherwise every migration would seem to be missing.
-  if (path.length > 0) throw new ConfigError(path.map(({ message, remedy }) => `${message} ${remedy}`));
+  const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch(
+    (error: unknown) => {
+      throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
+    },
+  );
   if (pending.length === 0) return;
   throw new ConfigError([
     `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set${

@@ -45,6 +45,11 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
     help: 'Protections that the database or its login has lost, by the last comparison of this process.',
     registers: [registry],
   });
+  const protectionsCompared = new Gauge({
+    name: 'crossdock_protections_compared_timestamp_seconds',
+    help: 'Time of the last comparison of the protections in this process, 0 before the first.',
+    registers: [registry],
+  });
   const backlogGauges = makeBacklogGauges();
   const watchPool = watchPools(registry);
   const addDatabase = watchHealth(registry);
@@ -59,7 +64,10 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
       watchPool('replica', replica);
       watchReplica(registry, replica);
     },
-    protectionFaults: (count) => protectionFaults.set(count),
+    protectionFaults(count) {
+      protectionFaults.set(count);
+      protectionsCompared.setToCurrentTime();
+    },
     async render() {
       const backlog = await readBacklog();
       databaseUp.set(backlog ? 1 : 0);
