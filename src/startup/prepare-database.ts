@@ -145,8 +145,7 @@ async function assertSearchPath(setting: string, url: string): Promise<void> {
   const faults = await withClient(url, checkSearchPath).catch((error: unknown) => {
     throw new ConfigError([`${setting}: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
   });
-  if (faults.length > 0)
-    throw new ConfigError(faults.map(({ message, remedy }) => `${message} ${remedy}`));
+  if (faults.length > 0) throw new ConfigError(faults.map(({ message, remedy }) => `${message} ${remedy}`));
 }
 
 /** Runs checks at the same time. @throws ConfigError with the faults of all of them, in their order */

@@ -55,8 +55,7 @@ async function migrate(folder: string, ...args: string[]) {
   return { code, output: program.output() };
 }
 
-const plant = (script: string): Promise<string> =>
-  copyOfThisVersion({ migrations: { [NEXT]: script } });
+const plant = (script: string): Promise<string> => copyOfThisVersion({ migrations: { [NEXT]: script } });
 
 const isPlanted = async () =>
   (await owner.query<{ found: string | null }>("select to_regclass('planted')::text as found")).rows[0]

@@ -79,9 +79,7 @@ test(
       await owner.query(`alter role ${LOGIN} createdb`);
       await until(async () => (await gauge()) === 2);
       expect(lines.at(-1)).toContain(`alter role ${LOGIN} nocreatedb;`);
-      await owner.query(
-        `alter table packages enable row level security; alter role ${LOGIN} nocreatedb`,
-      );
+      await owner.query(`alter table packages enable row level security; alter role ${LOGIN} nocreatedb`);
       await until(async () => (await gauge()) === 0);
     } finally {
       stop();

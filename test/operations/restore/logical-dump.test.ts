@@ -32,7 +32,16 @@ const start = async () => startDebianServer(DEBIAN ?? '', await makeFolder());
 function createDeployment(server: DatabaseServer, name: string): void {
   const passwords = ['-v', `owner_password=${PASSWORD}`, '-v', `login_password=${PASSWORD}`];
   const file = join(projectRoot, 'deploy', 'postgres', 'roles.sql');
-  const args = ['--no-psqlrc', '-q', '-f', file, ...passwords, '-v', `name=${name}`, server.urlOf('postgres')];
+  const args = [
+    '--no-psqlrc',
+    '-q',
+    '-f',
+    file,
+    ...passwords,
+    '-v',
+    `name=${name}`,
+    server.urlOf('postgres'),
+  ];
   expect(spawnSync('psql', args, { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
 }
 
@@ -106,9 +115,10 @@ when(
 );
 
 when(
-  titleWith('without its owner, doctor, doctor --upgrade and migrate say so with the statement that corrects it', [
-    missing,
-  ]),
+  titleWith(
+    'without its owner, doctor, doctor --upgrade and migrate say so with the statement that corrects it',
+    [missing],
+  ),
   async () => {
     restored = await start();
     await restoreWithoutOwner(DEBIAN ?? '', restored, dump);
@@ -136,7 +146,9 @@ when(
 );
 
 when(
-  titleWith('a table or a schema of another role is named before the next release changes anything', [missing]),
+  titleWith('a table or a schema of another role is named before the next release changes anything', [
+    missing,
+  ]),
   async () => {
     restored = await start();
     restoreDump(DEBIAN ?? '', restored, dump);

@@ -130,14 +130,7 @@ function restoreRoles(bin: string, server: DatabaseServer, file: string): void {
     .split('\n')
     .filter((line) => !/^(create|alter) role postgres\b/i.test(line));
   writeFileSync(`${file}.roles.new`, roles.join('\n'));
-  runTool(bin, 'psql', [
-    '-v',
-    'ON_ERROR_STOP=1',
-    '-q',
-    '-f',
-    `${file}.roles.new`,
-    server.urlOf('postgres'),
-  ]);
+  runTool(bin, 'psql', ['-v', 'ON_ERROR_STOP=1', '-q', '-f', `${file}.roles.new`, server.urlOf('postgres')]);
 }
 
 function runTool(bin: string, program: string, args: string[]): void {

@@ -55,7 +55,8 @@ async function describeRunning(client: pg.ClientBase): Promise<string | undefine
       `${connections} ${connections === 1 ? 'connection' : 'connections'} of the role ${role}`,
   );
   const workers = await countWorkers(client);
-  if (workers > 0) parts.push(`${workers} ${workers === 1 ? 'worker' : 'workers'} with a heartbeat in the last 45 s`);
+  if (workers > 0)
+    parts.push(`${workers} ${workers === 1 ? 'worker' : 'workers'} with a heartbeat in the last 45 s`);
   return parts.length > 0 ? parts.join(', ') : undefined;
 }
 

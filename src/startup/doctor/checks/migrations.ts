@@ -8,7 +8,11 @@ import {
 } from '../../../platform/db/migrations/migration-lock.js';
 import { CURE_OF_CHANGED, findChanged } from '../../../platform/db/migrations/check-migrations.js';
 import { readHistory, type HistoryRow } from '../../../platform/db/migrations/history.js';
-import { MIGRATIONS, readMigrations, type Migration } from '../../../platform/db/migrations/migration-files.js';
+import {
+  MIGRATIONS,
+  readMigrations,
+  type Migration,
+} from '../../../platform/db/migrations/migration-files.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
