@@ -146,6 +146,27 @@ when(
 );
 
 when(
+  titleWith('a superuser migrates no database of another owner, because new tables would be its own', [
+    missing,
+  ]),
+  async () => {
+    restored = await start();
+    restoreDump(DEBIAN ?? '', restored, dump);
+    const { PATH } = process.env;
+    const program = join(nextVersion, 'dist', 'scripts', 'migrate.js');
+    const env = { PATH, APP_ENV: 'staging', DATABASE_OWNER_URL: restored.urlOf('crossdock') };
+    const migrating = runProgram(process.execPath, [program], env);
+    const { code } = await migrating.ended;
+    expect([code, migrating.output()]).toEqual([
+      1,
+      'New tables would belong to the role postgres of DATABASE_OWNER_URL. The tables of the database crossdock belong to crossdock_owner. ' +
+        'Set DATABASE_OWNER_URL to a connection of the role crossdock_owner.\nNothing is applied.\n',
+    ]);
+  },
+  LIMIT_MS,
+);
+
+when(
   titleWith('a table or a schema of another role is named before the next release changes anything', [
     missing,
   ]),

@@ -55,7 +55,10 @@ export async function migrate(
       // A connection of its own, because scripts may change settings of the session.
       if (pending.length > 0)
         await withClient(url, (own) => applyAll(own, pending, { limits, ignoresRunning, log }), session);
-      await installQueue(url, client);
+      await installQueue(url, client).catch(async (error: unknown) => {
+        await assertMayMigrate(client);
+        throw error;
+      });
       return pending.map(({ name }) => name);
     },
     session,

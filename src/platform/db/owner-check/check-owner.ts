@@ -23,26 +23,28 @@ export async function assertOwner(client: pg.ClientBase, setting = 'DATABASE_OWN
   // With a wrong search_path, a statement on the tables finds others or none.
   const [path] = await checkSearchPath(client);
   if (path) throw new Error(`${setting}: ${path.message} ${path.remedy}`);
-  const wrong = await findWrongOwner(client, setting);
+  const wrong = describeRole(await readOwner(client), setting);
   if (wrong) throw new Error(`${wrong.message} ${wrong.remedy}`);
 }
 
-/** Refuses to migrate with a role that would fail in the middle. @throws Error with one line per right that it lacks */
+/** Refuses to migrate with a role that would fail in the middle, or own the new tables alone. @throws Error with one line per fault */
 export async function assertMayMigrate(client: pg.ClientBase): Promise<void> {
-  const { role } = await readOwner(client);
-  const faults = await findOwnerFaults(client, role);
+  const found = await readOwner(client);
+  const other = describeCreator(found, 'DATABASE_OWNER_URL');
+  const faults = [...(other ? [other] : []), ...(await findOwnerFaults(client, found.role))];
   if (faults.length === 0) return;
   throw new Error(
     [...faults.map(({ message, remedy }) => `${message} ${remedy}`), 'Nothing is applied.'].join('\n'),
   );
 }
 
-/** Returns why the role of a connection is not the owner. Undefined if it is, or if the database is new. */
+/** Returns why the role of a connection must not migrate: it is not the owner. Undefined if it is, or if the database is new. */
 export async function findWrongOwner(
   client: pg.ClientBase,
   setting: string,
 ): Promise<OwnerFault | undefined> {
-  return describeRole(await readOwner(client), setting);
+  const found = await readOwner(client);
+  return describeRole(found, setting) ?? describeCreator(found, setting);
 }
 
 /** Returns what a role lacks to apply migrations. */
@@ -68,6 +70,15 @@ function describeRole(
   return {
     message: `The role ${role} of ${named} does not own the tables of the database ${database}, which belong to ${owner}.`,
     remedy: `Set ${setting === 'DATABASE_URL' ? 'DATABASE_OWNER_URL' : setting} to a connection of the role ${owner}.`,
+  };
+}
+
+/** A superuser has the rights of the owner, but new tables would belong to it, and no process starts on a schema with two owners. */
+function describeCreator({ role, database, owner }: TablesOwner, setting: string): OwnerFault | undefined {
+  if (owner === null || owner === role) return undefined;
+  return {
+    message: `New tables would belong to the role ${role} of ${setting}. The tables of the database ${database} belong to ${owner}.`,
+    remedy: `Set ${setting} to a connection of the role ${owner}.`,
   };
 }
 
