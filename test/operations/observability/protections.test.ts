@@ -53,7 +53,7 @@ function watch(appEnv: 'production' | 'development', intervalMs: number) {
   const lines: string[] = [];
   const metrics = makeMetrics(async () => undefined);
   // pino writes one line of JSON per call.
-  const write = (line: string) => void lines.push(String((JSON.parse(line) as { msg: string }).msg));
+  const write = (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg);
   const log = pino({ level: 'error' }, { write });
   const stop = watchProtections({
     config: { appEnv },
