@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { readKeyedSettings, type Identity } from '../src/config/command-settings.js';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readOwner } from '../src/config/config.js';
 import { anonymise } from '../src/development/anonymise/anonymise.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertUnused } from '../src/platform/db/connections/unused.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { findRefusal } from '../src/startup/database-owner.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -21,10 +21,11 @@ await runScript(async (print) => {
   const options = readOptions();
   const config = readKeyedSettings();
   assertNotProduction(config.identity);
-  const url = options['database-url'] ?? readOwnerUrl();
-  await assertDirect('The URL of the owner', url);
+  const given = options['database-url'];
+  const owner = given === undefined ? readOwner() : { url: given, setting: '--database-url' };
+  await assertDirect('The URL of the owner', owner.url);
   const password = options.password ?? randomBytes(18).toString('base64url');
-  const { rows, totpSecret } = await withClient(url, async (client) => {
+  const { rows, totpSecret } = await withOwner(async (client) => {
     await assertCopy(client, config.identity, options);
     await assertUnused(client);
     return anonymise(client, {
@@ -34,7 +35,7 @@ await runScript(async (print) => {
       hostSuffix: options['host-suffix'],
       log: print,
     });
-  });
+  }, owner);
   print(`Replaced the values of ${rows} rows.`);
   if (options.password === undefined) print(`The password of every user, shown this once: ${password}`);
   print(`The authenticator secret of every user with a second factor, shown this once: ${totpSecret}`);

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { readKeyedSettings } from '../src/config/command-settings.js';
 import { commandLine } from '../src/config/commands.js';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readOwner } from '../src/config/config.js';
 import { closeChain, findFlaw } from '../src/modules/audit-log/close-chain.js';
 import { countUnopened, dropBackupCodes, rehashLookups } from '../src/modules/tenants/rehash.js';
 import { openChainKeys } from '../src/platform/access/chain-keys.js';
@@ -17,6 +17,7 @@ import { openDb } from '../src/platform/db/open-database.js';
 import { newId } from '../src/platform/values/ids.js';
 import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { recordLookupKey } from '../src/startup/deployment.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
 // npm run rehash: makes the hashes of all API keys again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
@@ -34,17 +35,18 @@ await runScript(async (print) => {
   const options = readOptions();
   const { identity, secrets } = readKeyedSettings();
   const replaced = await readReplaced(options, secrets.lookupKey);
-  const url = readOwnerUrl();
+  const owner = readOwner();
+  const { url } = owner;
   await assertDirect('The URL of the owner', url);
   await assertOwnDatabase(url, identity, {
     ...(replaced ? { replacedLookupKey: replaced } : {}),
     acceptsAnyLookupKey: options['replaced-key-lost'],
   });
   // Only the owner can list all tenants. The rest runs with the service's role.
-  const tenantIds = await withClient(url, async (client) => {
+  const tenantIds = await withOwner(async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
-  });
+  }, owner);
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
   try {
     const opened = { db, tenantIds, secrets: openSecrets(secrets), replaced };

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readKeyedSettings } from '../src/config/command-settings.js';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readOwner } from '../src/config/config.js';
 import { PUBLISHED } from '../src/config/published.js';
 import { replacePublished } from '../src/modules/tenants/published/replace.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
@@ -10,6 +10,7 @@ import { openDb } from '../src/platform/db/open-database.js';
 import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { findPublished, publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
 import { commandLine } from '../src/config/commands.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
 // npm run published:remove: replaces the published passwords, authenticator secrets and API keys of a database by random ones,
@@ -18,10 +19,11 @@ await runScript(async (print) => {
   parseArgs({ options: {} });
   const config = readKeyedSettings();
   const secrets = openSecrets(config.secrets);
-  const url = readOwnerUrl();
+  const owner = readOwner();
+  const { url } = owner;
   await assertDirect('The URL of the owner', url);
   await assertOwnDatabase(url, config.identity);
-  const { tenants, found, hosts } = await withClient(url, async (client) => {
+  const { tenants, found, hosts } = await withOwner(async (client) => {
     const rows = await client.query<{ id: string; slug: string }>(
       'select id, slug from tenants order by slug',
     );
@@ -34,7 +36,7 @@ await runScript(async (print) => {
       found: await readPublished(client, secrets),
       hosts: removed.rows.map(({ host }) => host),
     };
-  });
+  }, owner);
   if (hosts.length > 0) print(`Removed the host names of the demo tenants: ${hosts.join(', ')}`);
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
   try {

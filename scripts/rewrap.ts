@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { readKeyedSettings } from '../src/config/command-settings.js';
-import { readOwnerUrl } from '../src/config/config.js';
+import { readOwner } from '../src/config/config.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { APP_ROLE } from '../src/platform/db/connections/roles.js';
 import { countUndecryptable, rewrapSecrets } from '../src/modules/tenants/rewrap.js';
 import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { commandLine } from '../src/config/commands.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
 // npm run rewrap: encrypts secrets that use an older key with the newest key. If one cannot be decrypted, it changes nothing;
@@ -15,14 +16,15 @@ import { runScript } from './script.js';
 await runScript(async (print) => {
   const { values } = parseArgs({ options: { 'skip-undecryptable': { type: 'boolean', default: false } } });
   const config = readKeyedSettings();
-  const url = readOwnerUrl();
+  const owner = readOwner();
+  const { url } = owner;
   await assertDirect('The URL of the owner', url);
   await assertOwnDatabase(url, config.identity);
   // Only the owner can list all tenants. The rest runs with the service's role.
-  const tenantIds = await withClient(url, async (client) => {
+  const tenantIds = await withOwner(async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
-  });
+  }, owner);
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
   try {
     const secrets = openSecrets(config.secrets);

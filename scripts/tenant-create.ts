@@ -4,9 +4,9 @@ import askPassword from '@inquirer/password';
 import { readIdentity } from '../src/config/command-settings.js';
 import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../src/config/config.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
 import { assertOwnDatabase, claimDatabase } from '../src/startup/database-owner.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -19,12 +19,13 @@ await runScript(async (print) => {
   const ownerUrl = readOwnerUrl();
   await assertOwnDatabase(ownerUrl, identity);
   for (const { name, url } of readOtherOwnerCells()) {
-    await assertDirect(`DATABASE_OWNER_CELLS (${name})`, url);
+    const setting = `DATABASE_OWNER_CELLS (${name})`;
+    await assertDirect(setting, url);
     await assertOwnDatabase(url, { ...identity, name: undefined });
-    await withClient(url, (client) => assertUnusedIn({ name, client }, options));
+    await withOwner((client) => assertUnusedIn({ name, client }, options), { url, setting });
   }
   const { password, isGenerated } = await choosePassword(options);
-  const { tenantId } = await withClient(ownerUrl, async (client) => {
+  const { tenantId } = await withOwner(async (client) => {
     await claimDatabase(client, identity);
     return createTenant(
       client,

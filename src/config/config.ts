@@ -176,14 +176,17 @@ export function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
  *
  * @throws ConfigError when APP_ENV is missing, when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
  */
-export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
+export const readOwnerUrl = (env: NodeJS.ProcessEnv = process.env): string => readOwner(env).url;
+
+/** Returns the URL of the schema owner's connection as `readOwnerUrl`, and the setting that has it. */
+export function readOwner(env: NodeJS.ProcessEnv = process.env): { url: string; setting: string } {
   const given = readGiven(env);
   const name = given['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
   const url = given[name];
   if (!url)
     throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
   if (!isDatabaseUrl(url)) throw new ConfigError([`${name} ${DATABASE_URL_EXPECTED}`]);
-  return url;
+  return { url, setting: name };
 }
 
 /**

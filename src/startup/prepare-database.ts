@@ -8,6 +8,7 @@ import {
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
 import { describeFailure } from '../platform/db/read-only.js';
+import { checkSearchPath } from '../platform/db/login-check/settings.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
@@ -147,6 +148,16 @@ async function assertReachable(setting: string, url: string | undefined): Promis
     throw new ConfigError([
       `${setting}: PostgreSQL ${OLDEST_VERSION} or newer is needed, this is ${version}`,
     ]);
+  // The owner's is examined when it migrates.
+  if (setting !== 'DATABASE_OWNER_URL') await assertSearchPath(setting, url);
+}
+
+/** Otherwise no table is found, so every migration would seem to be missing. */
+async function assertSearchPath(setting: string, url: string): Promise<void> {
+  const faults = await withClient(url, checkSearchPath).catch((error: unknown) => {
+    throw new ConfigError([`${setting}: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
+  });
+  if (faults.length > 0) throw new ConfigError(faults.map(({ message, remedy }) => `${message} ${remedy}`));
 }
 
 /** Runs checks at the same time. @throws ConfigError with the faults of all of them, in their order */

@@ -56,6 +56,12 @@ export async function assertSafeLogin(config: Config, setting: string, url: stri
   if (faults.length > 0) throw new ConfigError(faults);
 }
 
+/** Returns one line per protection that the database or its login has lost, with the remedy. */
+export const findLostProtections = async (url: string): Promise<string[]> => [
+  ...(await describeLogin(url)),
+  ...(await describeDifferences(url)),
+];
+
 const describeLogin = async (url: string): Promise<string[]> => linesOf(await withClient(url, checkLogin));
 
 async function describeDifferences(url: string): Promise<string[]> {

@@ -76,4 +76,56 @@ export const START_UP: readonly SourceMutant[] = [
       },
     ],
   },
+  {
+    name: 'migrate: a migration that needs a stop waits until nothing runs',
+    file: 'src/platform/db/migrations/running-processes.ts',
+    find: '    if (running === undefined) return;\n',
+    replace: '    return;\n',
+    tests: [
+      {
+        file: 'test/database/migrations/refused.test.ts',
+        titles: ['a worker that is only known by its heartbeat counts, until it has missed three'],
+      },
+    ],
+  },
+  {
+    name: 'migrate: an applied script that was changed is refused',
+    file: 'src/platform/db/migrations/migrate.ts',
+    find: '  if (changed.length > 0)',
+    replace: '  if (changed.length > 1_000)',
+    tests: [
+      {
+        file: 'test/database/migrations/refused.test.ts',
+        titles: ['a script that differs from the applied one is refused, although nothing is missing'],
+      },
+    ],
+  },
+  {
+    name: 'start: a wrong search_path is named before the migrations',
+    file: 'src/startup/prepare-database.ts',
+    find: "  if (setting !== 'DATABASE_OWNER_URL') await assertSearchPath(setting, url);\n",
+    replace: '',
+    tests: [
+      {
+        file: 'test/database/migrations/refused.test.ts',
+        titles: [
+          'with a search_path of the database, migrate, the doctor, its --upgrade and a start name the setting',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'worker: lost protections are reported while it runs',
+    file: 'src/startup/watch-protections.ts',
+    find: '  const timer = setInterval(run, intervalMs).unref();\n  return () => clearInterval(timer);\n',
+    replace: '  void intervalMs;\n  return () => undefined;\n',
+    tests: [
+      {
+        file: 'test/operations/observability/protections.test.ts',
+        titles: [
+          'a table without row-level security is reported with its remedy, in the gauge and in the log, until it is restored',
+        ],
+      },
+    ],
+  },
 ];
