@@ -12,6 +12,7 @@ export {
   type KnownRow,
   type ScannedParcel,
 } from './intake/identify-parcel.js';
+export { isUnderReview } from './intake/ownership.js';
 export { receiveParcel, rescanParcel, type Intake } from './intake/intake.js';
 export { findNamedCustomers, findNamedIds, readReferences } from './intake/referenced-records.js';
 export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';

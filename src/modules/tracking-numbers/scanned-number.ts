@@ -1,4 +1,5 @@
 import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
+import { uspsNumberIn } from './reader/usps.js';
 import { findCandidates, type Candidate } from './reader/candidates.js';
 import { toElement, type Element } from './reader/noise.js';
 import { halfOfSpaced, repetitionIn } from './reader/repetition.js';
@@ -27,7 +28,7 @@ export type ScannedNumber = {
 export function toScannedNumber(element: Element, sent: string[]): ScannedNumber {
   const { text, folded, candidates } = readOnce(element);
   const key = keyOf(folded, candidates);
-  const inside = candidates.map(({ trackingNumber }) => withoutPadding(trackingNumber));
+  const inside = carriersOwn(folded, candidates).map(({ trackingNumber }) => withoutPadding(trackingNumber));
   const whole = folded === element.folded ? [] : [element.folded];
   const keys = [
     key,
@@ -57,6 +58,13 @@ function onceOf({ text, folded }: Element, candidates: Candidate[]): Element | u
   const spelled = toElement(repetitionIn(text) ?? '');
   return spelled.folded === repeated ? spelled : { text: repeated, folded: repeated };
 }
+
+/**
+ * A barcode of USPS with 34 digits can fit FedEx's format by chance. Then only USPS's numbers are inside, as trackingKey has it: the
+ * other one is a number of another parcel.
+ */
+const carriersOwn = (folded: string, candidates: Candidate[]): Candidate[] =>
+  uspsNumberIn(folded) === undefined ? candidates : candidates.filter(({ carrier }) => carrier === 'usps');
 
 /**
  * The number of the rules of trackingKey, else the number inside the barcode that a check digit verifies, as for DPD, else the
@@ -89,7 +97,8 @@ const SSCC = /^(?:00)?(\d{18})$/;
 
 /** Returns the other keys that a label and the number inside it can have, so that each finds the other in any order. */
 function relatedKeys(folded: string): string[] {
-  if (FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14)))
+  const isFedexLabel = FEDEX_34.test(folded) && uspsNumberIn(folded) === undefined;
+  if (isFedexLabel && hasFedexCheckDigit(folded.slice(-14)))
     return [folded.slice(-14), folded.slice(-12)];
   if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded))
     return PREFIXES.map((prefix) => prefix + folded).filter(hasFedexCheckDigit);

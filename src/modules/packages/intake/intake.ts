@@ -53,7 +53,7 @@ export type ExecuteWaitingScans = (
   keys: string[],
 ) => Promise<PackageStatus | undefined>;
 
-/** `isAwaited`: scans of stations have waited for the receipt. `keys`: those of the parcel. */
+/** `isAwaited`: scans of stations wait for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
 
 /**
@@ -123,11 +123,11 @@ async function handleRepeatedScan(
   ctx: UserContext,
   tx: BulkTx,
   keys: string[],
-  { isFlagged, isDisputed, ...row }: queries.EarlierRow,
+  { isFlagged, isDisputed, isAwaited, ...row }: queries.EarlierRow,
 ): Promise<NewReceipt> {
-  const repeated = { row, isDuplicate: true, isAwaited: false, keys };
+  const repeated = { row, isDuplicate: true, isAwaited, keys };
+  if (isDisputed || isAwaited) await tx.defer(lockParcels(ctx.tenantId, keys));
   if (!isDisputed) return { ...repeated, isFlagged };
-  await tx.defer(lockParcels(ctx.tenantId, keys));
   const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) await tx.audit(...facts);
