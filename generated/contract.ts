@@ -149,6 +149,9 @@ export interface paths {
          *     omitted `description` is cleared. The courier and the reference of the submission do not change. The response
          *     contains the current record.
          *
+         *     A `received` pre-alert whose new number is that of another parcel gets the status of a new pre-alert: `pending`
+         *     until that parcel is received. A `flagged` one stays `flagged`.
+         *
          *     Sending the same request twice has the same result. If two callers replace one pre-alert at the same time, the
          *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409, and
          *     `existing` names that one.
@@ -567,8 +570,9 @@ export interface paths {
          *     The owner comes from `courier_id` and `user_code` if you send them, otherwise from a pre-alert with this
          *     tracking number. The pre-alert becomes `received`. Its vendor and description are used for fields that you
          *     omit. If two couriers have announced the number, or your owner is not the owner of the pre-alert, the package
-         *     is received without a customer. The pre-alerts then become `flagged` for review by staff. `matched_by` shows
-         *     how the owner was found.
+         *     is received without a customer. The pre-alerts then become `flagged` for review by staff. So it is if a
+         *     pre-alert of the number is `flagged` already: only a review clears a flag. `matched_by` shows how the owner was
+         *     found.
          *
          *     Scanning a number again does not change the package. The response is then 200 instead of 201, with the first
          *     package and `duplicate` true. So you can retry a call whose response was lost. If two scanners send the same
@@ -681,7 +685,8 @@ export interface paths {
          *     **Order.** The state of a parcel follows from its scans in the order of `scanned_at`, then `scan_id`, not in the
          *     order in which they arrive. A scan that arrives late does not override a newer scan or a newer event of staff or
          *     of a manifest. The parcel is received as soon as one of its `receive` scans has arrived. Scans that arrived
-         *     earlier wait for it as a conflict `not_received`, and are executed then. Of several `receive` scans the earliest
+         *     earlier wait for it as a conflict `not_received`, and are executed then, or when `UpdatePackage.php` gives a
+         *     package their number. Of several `receive` scans the earliest
          *     by `scanned_at` sets the measures, the carrier, the warehouse and the contents, unless staff have changed them.
          *     The others are conflicts. To change a weight, use `UpdatePackage.php`. The receipt, the measures, the status, the
          *     place and the load do not depend on the order of arrival. These do: `entry_date_time`, the order of the entries of
@@ -875,6 +880,8 @@ export interface paths {
          *     - A new `tracking_number` also updates pre-alerts. A pre-alert that matched the old number becomes `pending`
          *       again. A pre-alert of the new number becomes `received`, or `flagged` if its owner is not the package's
          *       owner. The package keeps its owner. If it has no customer, the `received` pre-alert sets the customer.
+         *       Scans of stations that have waited for the new number are executed: a `hold` puts the package on hold. Loads
+         *       and places of the old and the new number count as those of one parcel.
          *     - If the customer of a package is unknown, a courier sees a masked tracking number. Sending the masked number
          *       back unchanged changes nothing. Any other number is 403, even the correct one.
          *     - A courier that sets the customer of such a package claims it, and then sees the whole number. It can set

@@ -26,9 +26,10 @@ export type ScannedNumber = {
  * @param sent the text as it was sent: rows of earlier versions can have it as their key
  */
 export function toScannedNumber(element: Element, sent: string[]): ScannedNumber {
-  const { text, folded, candidates } = readOnce(element);
+  const { text, folded, candidates: fitting } = readOnce(element);
+  const candidates = carriersOwn(folded, fitting);
   const key = keyOf(folded, candidates);
-  const inside = carriersOwn(folded, candidates).map(({ trackingNumber }) => withoutPadding(trackingNumber));
+  const inside = candidates.map(({ trackingNumber }) => withoutPadding(trackingNumber));
   const whole = folded === element.folded ? [] : [element.folded];
   const keys = [
     key,
@@ -60,8 +61,8 @@ function onceOf({ text, folded }: Element, candidates: Candidate[]): Element | u
 }
 
 /**
- * A barcode of USPS with 34 digits can fit FedEx's format by chance. Then only USPS's numbers are inside, as trackingKey has it: the
- * other one is a number of another parcel.
+ * A barcode of USPS with 34 digits can fit FedEx's format by chance. Then it is USPS's, as trackingKey has it: the other
+ * number inside is that of another parcel.
  */
 const carriersOwn = (folded: string, candidates: Candidate[]): Candidate[] =>
   uspsNumberIn(folded) === undefined ? candidates : candidates.filter(({ carrier }) => carrier === 'usps');
@@ -98,8 +99,7 @@ const SSCC = /^(?:00)?(\d{18})$/;
 /** Returns the other keys that a label and the number inside it can have, so that each finds the other in any order. */
 function relatedKeys(folded: string): string[] {
   const isFedexLabel = FEDEX_34.test(folded) && uspsNumberIn(folded) === undefined;
-  if (isFedexLabel && hasFedexCheckDigit(folded.slice(-14)))
-    return [folded.slice(-14), folded.slice(-12)];
+  if (isFedexLabel && hasFedexCheckDigit(folded.slice(-14))) return [folded.slice(-14), folded.slice(-12)];
   if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded))
     return PREFIXES.map((prefix) => prefix + folded).filter(hasFedexCheckDigit);
   if (FEDEX_14.test(folded) && hasFedexCheckDigit(folded) && hasFedexCheckDigit(folded.slice(-12)))

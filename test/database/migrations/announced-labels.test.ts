@@ -61,11 +61,10 @@ test("only pre-alerts of the package's customer become received, and no package 
     flagged: await announceEarlier(LABELS.flagged[0]),
     absent: await announceEarlier(newNumber()),
   };
-  await parcels.select('insert into prealert_flags (tenant_id, courier_id, tracking_key) values ($1, $2, $3)', [
-    DEMO.tenants.demo,
-    DEMO.couriers.IEX,
-    LABELS.flagged[1],
-  ]);
+  await parcels.select(
+    'insert into prealert_flags (tenant_id, courier_id, tracking_key) values ($1, $2, $3)',
+    [DEMO.tenants.demo, DEMO.couriers.IEX, LABELS.flagged[1]],
+  );
   const rows = () => Promise.all(Object.values(packages).map((id) => parcels.packageRow(id)));
   const before = await rows();
   await migrate();

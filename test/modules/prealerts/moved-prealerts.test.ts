@@ -48,7 +48,7 @@ describe.each(['iex', 'warehouse'])('a received pre-alert that %s moves', (as) =
     expect(await parcels.statusOf(id)).toBe('received');
   });
 
-  test("to another received parcel of the customer stays received", async () => {
+  test('to another received parcel of the customer stays received', async () => {
     const { id } = await receivedPrealert();
     const number = newNumber();
     await parcels.receive(number, { user_code: 'IEX-1001' });

@@ -160,7 +160,7 @@ describe('a scan of several symbols', () => {
     ['00340123456789012341', '340123456789012341'],
   ])('the label %j and the number inside it are one number, in any order', (label, inside) => {
     for (const scan of [`${label}\r${inside}`, `${inside}\r\n${label}`, `${inside}\r${label}\r${inside}`])
-      expect(numbersIn(scan)).toEqual([label]);
+      expect(readScan(scan).numbers.map(({ key }) => key)).toEqual([numberIn(label)?.key]);
   });
 
   test('two labels of FedEx that end with the same 12 digits are two numbers', () => {
@@ -189,7 +189,7 @@ test.each([
 test('a label of USPS that fits the format of FedEx by chance looks up only the number of USPS', () => {
   const label = '4203312612349400111899123456789393';
   const number = readScan(label).numbers[0];
-  expect(number?.candidates.map(({ carrier }) => carrier)).toContain('fedex');
-  expect(number?.key).toBe('9400111899123456789393');
-  expect(number?.keys.toSorted()).toEqual(['9400111899123456789393', label]);
+  expect(number?.candidates.map(({ carrier }) => carrier)).not.toContain('fedex');
+  expect(number?.candidates).not.toEqual([]);
+  expect(number?.keys).toEqual(['9400111899123456789393']);
 });

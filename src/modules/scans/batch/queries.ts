@@ -68,7 +68,10 @@ export const scansOfParcels = (ctx: UserContext, keys: string[], limit: number):
       order by s.scanned_at desc, s.id desc limit ${limit}::int
     ) as s`;
 
-export type PackageRow = Pick<Package, 'id' | 'trackingKey' | 'trackingNumber' | 'courierId' | 'manifestId'> & {
+export type PackageRow = Pick<
+  Package,
+  'id' | 'trackingKey' | 'trackingNumber' | 'courierId' | 'manifestId'
+> & {
   status: PackageStatus;
 };
 

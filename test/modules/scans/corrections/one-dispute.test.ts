@@ -55,9 +55,7 @@ describe.each([
     ['the scan of the 12 digits', SHORT],
     ['the scan of both symbols', BOTH],
   ])('is shown for every symbol after %s', async (_first, first) => {
-    const house = String(
-      (await parcels.scan(received, { user_code: 'IEX-1001' })).body['data'].house_number,
-    );
+    const house = String((await parcels.scan(received, { user_code: 'IEX-1001' })).body['data'].house_number);
     const again = deviceScan('locate', house, 9, { location: 'A1' });
     await sendScans(service, [again]);
     await parcels.announce('HRB', announced);
@@ -68,9 +66,7 @@ describe.each([
   });
 
   test('is shown for every symbol if the courier announces again what it has deleted', async () => {
-    const house = String(
-      (await parcels.scan(received, { user_code: 'IEX-1001' })).body['data'].house_number,
-    );
+    const house = String((await parcels.scan(received, { user_code: 'IEX-1001' })).body['data'].house_number);
     const again = deviceScan('locate', house, 9, { location: 'A1' });
     await sendScans(service, [again]);
     const prealert = await parcels.announce('HRB', announced);
@@ -144,7 +140,11 @@ describe('two symbols of one parcel in one scan', () => {
     ['the 12 digits', SHORT],
   ])('find the pre-alert of %s', async (_name, announced) => {
     await parcels.announce('IEX', announced);
-    expect(await resolve(BOTH)).toMatchObject({ kind: 'parcel', next: 'receive', owner: { user_code: 'IEX-1001' } });
+    expect(await resolve(BOTH)).toMatchObject({
+      kind: 'parcel',
+      next: 'receive',
+      owner: { user_code: 'IEX-1001' },
+    });
     expect((await parcels.scan(BOTH)).body['data']).toMatchObject({ user_code: 'IEX-1001' });
   });
 
