@@ -43,6 +43,7 @@ async function openCell({ config, metrics, isTraced }: Options, cell: CellConfig
     onError: (error) => print(`A connection to the cell ${cell.name} broke: ${error.message}`),
     size: config.poolSize,
     isTraced,
+    readsWhileReadOnly: true,
   });
   metrics?.watchPool(`service-${cell.name}`, db);
   return db;

@@ -4,6 +4,7 @@ import { makeContext, type RequestContext } from '../../platform/context/request
 import type { Db } from '../../platform/db/database.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
 import type { PlainTx } from '../../platform/db/statements.js';
+import { meaningOfError } from '../../platform/db/violations.js';
 import { systemCallers } from '../../platform/db/tenants.js';
 import {
   hasUnchained,
@@ -56,8 +57,14 @@ export async function appendBeforeReading(ctx: RequestContext, secrets: Secrets)
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
     // The request reads what was appended. Each batch is locked only briefly.
     const own = ctx.independent();
-    if ((await appendBatch(own, secrets)) < BATCH_ENTRIES) return;
+    if ((await appendBatch(own, secrets).catch(noneIfReadOnly)) < BATCH_ENTRIES) return;
   }
+}
+
+/** While the database is read-only, the log is read without the positions of the newest entries. */
+function noneIfReadOnly(error: unknown): number {
+  if (meaningOfError(error) === 'read_only') return 0;
+  throw error;
 }
 
 /** Appends one batch and returns its number of entries. */
@@ -82,7 +89,7 @@ function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRo
   let hash = head?.hash ?? EMPTY_CHAIN_HASH;
   return entries.map(({ entryId, at, digest }) => {
     sequence += 1;
-    hash = secrets.chainHash(hash, digest);
+    hash = secrets.auditChain.hash(hash, digest);
     return { sequence, entryId, at, hash };
   });
 }

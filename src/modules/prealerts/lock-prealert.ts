@@ -1,5 +1,5 @@
 import type { UserContext } from '../../platform/context/request-context.js';
-import { lockParcels } from '../../platform/db/locks.js';
+import { keepUserCode, lockParcels } from '../../platform/db/locks.js';
 import type { PlainTx } from '../../platform/db/statements.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
@@ -13,18 +13,19 @@ export type LockedPrealert = {
 
 /**
  * Locks the parcels of a pre-alert's current and new number, then the pre-alert. A concurrent pre-alert of
- * the number waits for this lock and therefore sees a stored flag.
+ * the number waits for this lock and therefore sees a stored flag. With a replacement, first keeps its user code.
  * @throws ApiError prealert_not_found
  */
 export async function lockPrealert(
   ctx: UserContext,
   tx: PlainTx,
   id: string,
-  newKeys: string[] = [],
+  replacement?: { keys: string[]; userCode: string },
 ): Promise<LockedPrealert> {
   const [found] = await tx.query(findNumber(ctx, id));
   if (!found) throw new ApiError('prealert_not_found');
-  const locked = new Set([...keysOfStored(found), ...newKeys]);
+  const locked = new Set([...keysOfStored(found), ...(replacement?.keys ?? [])]);
+  if (replacement) await tx.defer(keepUserCode(ctx.tenantId, replacement.userCode));
   // Locked before the row, as intake does: two different orders would deadlock.
   await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   const [row] = await tx.query(lockedPrealert(ctx, id));

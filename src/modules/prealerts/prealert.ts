@@ -1,7 +1,7 @@
 import type { Combiner } from '../../platform/context/combine-requests.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
-import { lockAnnouncedParcel, lockAnnouncedParcels } from '../../platform/db/locks.js';
+import { lockAnnouncement, lockAnnouncements } from '../../platform/db/locks.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
@@ -31,10 +31,7 @@ export async function submitPrealert(
   const submission = { ...toPrealert(newId(), body), requestId: ctx.requestId };
   const outcome = await namingExisting(ctx, ownerOfKey(ctx), submission, () =>
     ctx.combinedPipeline(submissions, submission, (items) => [
-      lockAnnouncedParcels(
-        ctx.tenantId,
-        items.map(({ trackingKey }) => trackingKey),
-      ),
+      lockAnnouncements(ctx.tenantId, items),
       queries.insertPrealertsWithKey(ctx, items),
     ]),
   );
@@ -76,7 +73,7 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
 
 const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrealert): Promise<void> =>
   ctx.preparedTransaction(async (tx) => {
-    await tx.defer(lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey));
+    await tx.defer(lockAnnouncement(ctx.tenantId, prealert));
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, prealert.userCode));
     if (!courier) throw new ApiError('courier_not_found');
     if (!courier.hasCustomer) throw unknownUserCode('user_code');
@@ -104,7 +101,7 @@ const storeReplacement = (
   fields: queries.PrealertFields,
 ): Promise<PrealertRow> =>
   ctx.preparedTransaction(async (tx) => {
-    const locked = await lockPrealert(ctx, tx, id, fields.keys);
+    const locked = await lockPrealert(ctx, tx, id, fields);
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');

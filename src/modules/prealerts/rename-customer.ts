@@ -1,12 +1,14 @@
 import type { BulkTx, UserContext } from '../../platform/context/request-context.js';
+import { lockUserCode } from '../../platform/db/locks.js';
 import { changeUserCode, type UserCodeChange } from './queries.js';
 
 /**
  * Updates the pre-alerts of a customer whose user code has changed, in the same transaction. A pre-alert
  * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
- * with that code.
+ * with that code. Waits for transactions that are storing pre-alerts with the code, and then finds theirs.
  */
 export async function renameOnPrealerts(ctx: UserContext, tx: BulkTx, change: UserCodeChange): Promise<void> {
+  await tx.query(lockUserCode(ctx.tenantId, change.from));
   const changed = await tx.query(changeUserCode(ctx, change));
   if (changed.length === 0) return;
   const states = { before: { user_code: change.from }, after: { user_code: change.to } };

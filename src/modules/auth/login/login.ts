@@ -1,5 +1,5 @@
 import { withPassword, type AttemptDeps } from '../credentials/password-attempt.js';
-import { lockAccountForLogin, type Account } from '../credentials/account-queries.js';
+import { accountById, lockUserForLogin, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
 import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
@@ -50,7 +50,7 @@ async function finishPasswordStep(
   const preauthToken = newPreauthToken();
   const outcome = await ctx.transaction(async (tx) => {
     // Read again, because the user may have been disabled or have changed the password during the hash.
-    const [fresh] = await tx.query(lockAccountForLogin(ctx, account.id));
+    const [, [fresh]] = await tx.queryAll([lockUserForLogin(ctx, account.id), accountById(ctx, account.id)]);
     if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
       return new ApiError('credentials_invalid');
     await tx.execute(resetFailures(ctx, passwordThrottle(credentials.username)));

@@ -1,6 +1,7 @@
 import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { isCommonPage } from '../../../platform/db/pages.js';
+import { lockUserCode } from '../../../platform/db/locks.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -108,6 +109,7 @@ export async function deleteCustomer(
   const id = requireCustomerId(ids);
   return ctx.transaction(async (tx) => {
     const stored = await lockCustomer(ctx, tx, id);
+    await tx.query(lockUserCode(ctx.tenantId, stored.userCode));
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);
     await tx.audit({ action: 'customer.deleted', entity: 'customer', entityId: id, before });

@@ -1,17 +1,18 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
-import { identifyParcel, type ScannedParcel } from './identify-parcel.js';
+import { identifyParcel, needsRecords, type ScannedParcel } from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
+import { lockIdentified } from './lock-identified.js';
 import { settledFact, toOpenPrealert } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
-import { flagDisputes, lockedOpenPrealerts } from './prealert-queries.js';
+import { findOpenPrealerts, flagDisputes, lockOpenPrealerts } from './prealert-queries.js';
 import * as queries from './queries.js';
 import {
   findNamedCustomers,
@@ -56,35 +57,32 @@ export type ExecuteWaitingScans = (
 /** `isAwaited`: scans of stations wait for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
 
-/**
- * The same in a transaction. A refused intake has written nothing.
- *
- * @param identified the parcel, if the caller has identified it
- */
+/** What a batch has found out about a scan, under the locks of its parcel and its user code. */
+export type AdmittedIntake = { parcel: ScannedParcel; references: ReferencedRecords };
+
+/** The same in a transaction. A refused intake has written nothing. */
 export async function receiveParcel(
   ctx: UserContext,
   tx: BulkTx,
   intake: Intake,
-  identified?: ScannedParcel,
+  admitted?: AdmittedIntake,
 ): Promise<NewReceipt> {
   const measures = readMeasures(intake);
-  const scanned = identified ?? (await identifyParcel(ctx, tx, readScan(intake.tracking_number)));
-  const { trackingNumber, keys, labelled } = scanned;
+  const lock = admitted ? { parcel: admitted.parcel } : await lockUnlessRepeated(ctx, tx, intake);
+  if ('repeated' in lock) return lock.repeated;
+  const { trackingNumber, keys, labelled } = lock.parcel;
   if (labelled !== null) return rescanPackage(ctx, tx, labelled, keys);
-  // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
-  const [early] = await tx.query(queries.findReceipt(ctx, keys));
-  if (early) return handleRepeatedScan(ctx, tx, keys, early);
-  await tx.defer(lockParcels(ctx.tenantId, keys));
-  const [[first], [ids], customers, announced] = await tx.queryAll([
+  const [, [first], announced, [ids], customers] = await tx.queryAll([
+    lockOpenPrealerts(ctx, keys),
     queries.findReceipt(ctx, keys),
+    findOpenPrealerts(ctx, keys),
     findNamedIds(ctx, intake),
     findNamedCustomers(ctx, intake),
-    lockedOpenPrealerts(ctx, keys),
   ]);
   // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
   // exists.
   if (first) return handleRepeatedScan(ctx, tx, keys, first);
-  const references = readReferences(intake, ids, customers);
+  const references = admitted?.references ?? readReferences(intake, ids, customers);
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(references, prealerts, trackingNumber);
   const parcel = {
@@ -97,7 +95,30 @@ export async function receiveParcel(
   return store(ctx, tx, { parcel, keys, prealerts, ownership });
 }
 
-/** A scan of the house number of a package. */
+/**
+ * Locks the parcel of a scan, unless the scan repeats an earlier one and changes nothing. It looks before it takes the lock, so that
+ * a repeated scan does not wait for a lock that it does not need.
+ */
+async function lockUnlessRepeated(
+  ctx: UserContext,
+  tx: BulkTx,
+  intake: Intake,
+): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
+  const reading = readScan(intake.tracking_number);
+  const identify = () => identifyParcel(ctx, tx, reading);
+  const parcel = await identify();
+  const { keys, labelled } = parcel;
+  const [early] = await tx.query(
+    labelled === null ? queries.findReceipt(ctx, keys) : queries.findReceiptOfPackage(ctx, labelled, keys),
+  );
+  if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
+  if (intake.user_code !== undefined) await tx.defer(keepUserCode(ctx.tenantId, intake.user_code));
+  if (needsRecords(reading)) return { parcel: await lockIdentified(ctx, tx, identify) };
+  await tx.defer(lockParcels(ctx.tenantId, keys));
+  return { parcel };
+}
+
+/** A scan of the house number of a package whose parcel is locked. */
 async function rescanPackage(
   ctx: UserContext,
   tx: BulkTx,
@@ -109,26 +130,32 @@ async function rescanPackage(
   return handleRepeatedScan(ctx, tx, keys, row);
 }
 
-/** A later scan of a parcel that was received, in a transaction. */
+/** A later scan of a locked parcel that was received, in a transaction. */
 export async function rescanParcel(ctx: UserContext, tx: BulkTx, keys: string[]): Promise<void> {
   const [row] = await tx.query(queries.findReceipt(ctx, keys));
   if (row) await handleRepeatedScan(ctx, tx, keys, row);
 }
 
+function repeatedReceipt(
+  keys: string[],
+  { isFlagged, isAwaited, isDisputed: _, ...row }: queries.EarlierRow,
+): NewReceipt {
+  return { row, isDuplicate: true, isFlagged, isAwaited, keys };
+}
+
 /**
- * Handles a later scan. It may be of another parcel with the same number, so staff must review disputed
+ * Handles a later scan of a locked parcel. It may be of another parcel with the same number, so staff must review disputed
  * pre-alerts.
  */
 async function handleRepeatedScan(
   ctx: UserContext,
   tx: BulkTx,
   keys: string[],
-  { isFlagged, isDisputed, isAwaited, ...row }: queries.EarlierRow,
+  earlier: queries.EarlierRow,
 ): Promise<NewReceipt> {
-  const repeated = { row, isDuplicate: true, isAwaited, keys };
-  if (isDisputed || isAwaited) await tx.defer(lockParcels(ctx.tenantId, keys));
-  if (!isDisputed) return { ...repeated, isFlagged };
-  const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
+  const repeated = repeatedReceipt(keys, earlier);
+  if (!earlier.isDisputed) return repeated;
+  const flagged = await tx.query(flagDisputes(ctx, earlier.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) await tx.audit(...facts);
   return { ...repeated, isFlagged: true };

@@ -1,5 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
@@ -19,7 +19,7 @@ export type LockedPackage = {
 
 /**
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
- * the new number.
+ * the new number, and keeps the new user code.
  * @throws ApiError package_not_found, record_forbidden
  */
 export async function lockPackageAndParcels(
@@ -37,6 +37,7 @@ export async function lockPackageAndParcels(
     const [found] = await tx.query(findNumber(ctx, id));
     const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
     for (const key of keys.flat()) locked.add(key);
+    if (input.user_code) await tx.defer(keepUserCode(ctx.tenantId, input.user_code));
     // Locked before the row, as intake does: two different orders would deadlock.
     await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   }

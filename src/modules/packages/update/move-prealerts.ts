@@ -3,7 +3,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { lockedOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
+import { findOpenPrealerts, lockOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { keysOfPackage } from './lock-package.js';
 import { reopenPrealerts, restoreKeys, type Editable, type ReopenedRow } from './queries.js';
@@ -25,9 +25,10 @@ export async function movePrealerts(
   after: Editable,
 ): Promise<UpdateEffects> {
   const keys = keysOfPackage(after);
-  const [reopened, announced] = await tx.queryAll([
+  const [reopened, , announced] = await tx.queryAll([
     reopenPrealerts(ctx, before.courier_id, keysOfPackage(before)),
-    lockedOpenPrealerts(ctx, keys),
+    lockOpenPrealerts(ctx, keys),
+    findOpenPrealerts(ctx, keys),
   ]);
   const renamed = reopened.flatMap(ownKey);
   if (renamed.length > 0) await tx.defer(restoreKeys(ctx, renamed));

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BulkTx, RequestContext } from '../../../platform/context/request-context.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
-import { lockAnnouncedParcels } from '../../../platform/db/locks.js';
+import { lockAnnouncements, type Announced } from '../../../platform/db/locks.js';
 import {
   insertPrealerts,
   joinElements,
@@ -14,7 +14,7 @@ import { findExisting, viewExisting, type ExistingPrealert } from '../duplicates
 import type { OwnerSelection } from '../duplicates/owners.js';
 
 /** Pre-alerts to store, prepared before the transaction, because the transaction holds locks. */
-export type Batch = { owner: OwnerSelection; packed: Packed; trackingKeys: string[] };
+export type Batch = { owner: OwnerSelection; packed: Packed; announced: Announced[] };
 
 const PREALERTS_PER_TURN = 250;
 
@@ -28,7 +28,7 @@ export async function prepareBatch(owner: OwnerSelection, prealerts: NumberedPre
   return {
     owner,
     packed: joinElements(parts),
-    trackingKeys: prealerts.map(({ trackingKey }) => trackingKey),
+    announced: prealerts.map(({ trackingKey, userCode }) => ({ trackingKey, userCode })),
   };
 }
 
@@ -64,9 +64,9 @@ export async function readExisting(
 export async function storeBatch(
   ctx: RequestContext,
   tx: BulkTx,
-  { owner, packed, trackingKeys }: Batch,
+  { owner, packed, announced }: Batch,
   remarks: 'upload' | null,
 ): Promise<Stored[]> {
-  await tx.query(lockAnnouncedParcels(ctx.tenantId, trackingKeys));
+  await tx.query(lockAnnouncements(ctx.tenantId, announced));
   return tx.query(insertPrealerts(ctx, owner, packed, remarks));
 }

@@ -1,9 +1,9 @@
 import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
-import { lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCodes } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
+import { lockIdentified, needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
 import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
@@ -39,9 +39,10 @@ export async function executeBatch(
     return read;
   }
   return ctx.preparedTransaction(async (tx) => {
-    const identified = await identifyScans(ctx, tx, read);
-    await tx.defer(lockParcels(ctx.tenantId, identified.flatMap(keysOf)));
-    const admitted = await admitScans(ctx, tx, identified);
+    const userCodes = read.filter(isAccepted).flatMap(({ details }) => details.user_code ?? []);
+    if (userCodes.length > 0) await tx.defer(keepUserCodes(ctx.tenantId, userCodes));
+    const identified = await lockIdentified(ctx, tx, () => identifyScans(ctx, tx, read));
+    const admitted = await admitScans(ctx, tx, identified.scans);
     const { parts, refused } = await limitScans(ctx, tx, groupByParcel(admitted.filter(isAccepted)));
     const parcels: ParcelResult[] = [];
     for (const part of parts) parcels.push(...(await executeParcels(ctx, tx, station, part)));
@@ -78,31 +79,35 @@ function scanIdOf(sent: unknown): string | null {
   return typeof sent.scan_id === 'string' ? sent.scan_id : null;
 }
 
-const keysOf = (each: ReadScan | RefusedScan): string[] => ('refusal' in each ? [] : each.keys);
+/** The scans, and the keys of their parcels. */
+type Identified = { scans: (ReadScan | RefusedScan)[]; keys: string[] };
 
 /** Refuses scans with a wrong time, and finds the parcels of the others. */
 async function identifyScans(
   ctx: UserContext,
   tx: BulkTx,
   read: (SentItem | RefusedScan)[],
-): Promise<(ReadScan | RefusedScan)[]> {
-  const undecided = read.filter(isAccepted).filter(({ reading }) => needsRecords(reading));
+): Promise<Identified> {
+  const accepted = read.filter(isAccepted);
+  const readings = accepted.map(({ reading }) => reading).filter(needsRecords);
   const [[time], stored, known] = await tx.queryAll([
     queries.serverTime(),
     queries.scansById(
       ctx,
-      undecided.map(({ id }) => id),
+      accepted.map(({ id }) => id),
     ),
-    selectKnown(
-      ctx,
-      undecided.map(({ reading }) => reading),
-    ),
+    selectKnown(ctx, readings),
   ]);
   const now = new Date(time?.now ?? 0);
-  const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
   const timely = read.map((each) => refuseWrongTime(each, now));
   const all = [...known, ...receivedIn(timely.filter(isAccepted))];
-  return timely.map((item) => (isAccepted(item) ? identifyScan(item, all, storedKeys.get(item.id)) : item));
+  const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
+  const scans = timely.map((item) => {
+    if (!isAccepted(item)) return item;
+    return identifyScan(item, all, needsRecords(item.reading) ? storedKeys.get(item.id) : undefined);
+  });
+  // A repeated scan is also of the parcel that it is stored with: the number of the package may have been corrected since.
+  return { scans, keys: [...storedKeys.values(), ...scans.filter(isAccepted).flatMap(({ keys }) => keys)] };
 }
 
 /** Returns the numbers that the batch receives: they are known for its other scans, as if these were sent later. */

@@ -29,7 +29,7 @@ export const SNAPSHOT = sql`begin isolation level repeatable read, read only`;
 
 const MAX_ATTEMPTS = 3;
 
-/** Runs a transaction again if PostgreSQL aborted it to resolve a deadlock. */
+/** Runs a transaction again if PostgreSQL aborted it to resolve a deadlock, or the next attempt finds what it met. */
 export async function retryDeadlocks<Result>(run: () => Promise<Result>, unit?: UnitOfWork): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
