@@ -35,7 +35,7 @@ export const SCANS: readonly SourceMutant[] = [
     file: 'src/modules/packages/intake/ownership.ts',
     find: 'if (isUnderReview(prealerts)) return contested(null);',
     replace: '',
-    tests: [{ file: DISPUTE, titles: ['is not cleared by intake, as ResolveScan has said'] }],
+    tests: [{ file: DISPUTE, titles: ['is not cleared by'] }],
   },
   {
     name: 'loading gate: a package on a manifest keeps its warehouse',
