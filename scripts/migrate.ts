@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readIdentity } from '../src/config/command-settings.js';
 import { commandLine } from '../src/config/commands.js';
 import { readMigrationSettings, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
@@ -8,6 +9,7 @@ import {
 } from '../src/platform/db/migrations/background-rows.js';
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
+import { assertOwnDatabase, claimDatabase } from '../src/startup/database-owner.js';
 import { runScript } from './script.js';
 import { awaitServer } from '../src/platform/db/await-server.js';
 
@@ -28,6 +30,7 @@ await runScript(async (print) => {
   });
   const { status, pause, resume, 'await-server': seconds } = values;
   if (seconds !== undefined) await awaitServer(readOwnerUrl(), secondsOf(seconds) * 1_000);
+  await assertOwnDatabase(readOwnerUrl(), readIdentity(), { refusesUnknownTenants: true });
   if (!status && !pause && !resume) return applyMissing(print);
   await withClient(readOwnerUrl(), async (client) => {
     if (pause) await setBackgroundStatus(client, pause, 'paused');
@@ -49,5 +52,6 @@ function secondsOf(text: string): number {
 async function applyMissing(print: (line: string) => void): Promise<void> {
   const { url, waitSeconds } = readMigrationSettings();
   const applied = await migrate(url, MIGRATIONS, { waitSeconds, log: print });
+  await withClient(url, (client) => claimDatabase(client, readIdentity()));
   print(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to apply.');
 }

@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
-import { readConfig, readOwnerUrl } from '../src/config/config.js';
+import { readKeyedSettings } from '../src/config/command-settings.js';
+import { readOwnerUrl } from '../src/config/config.js';
 import { PUBLISHED } from '../src/config/published.js';
 import { replacePublished } from '../src/modules/tenants/published/replace.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { openDb } from '../src/platform/db/open-database.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { findPublished, publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
 import { commandLine } from '../src/config/commands.js';
 import { runScript } from './script.js';
@@ -14,10 +16,11 @@ import { runScript } from './script.js';
 // disables the demo users, and removes the host names of the demo tenants (docs/operations.md).
 await runScript(async (print) => {
   parseArgs({ options: {} });
-  const config = readConfig();
+  const config = readKeyedSettings();
   const secrets = openSecrets(config.secrets);
   const url = readOwnerUrl();
   await assertDirect('The URL of the owner', url);
+  await assertOwnDatabase(url, config.identity);
   const { tenants, found, hosts } = await withClient(url, async (client) => {
     const rows = await client.query<{ id: string; slug: string }>(
       'select id, slug from tenants order by slug',

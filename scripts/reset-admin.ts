@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
+import { readIdentity } from '../src/config/command-settings.js';
 import { commandLine } from '../src/config/commands.js';
 import { readOwnerUrl, readPasswordHashCost } from '../src/config/config.js';
 import { resetAdmin } from '../src/modules/tenants/reset-admin.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { runScript } from './script.js';
 
 // npm run admin:reset: a new one-time password for an administrator whom no other administrator can help (docs/operations.md).
@@ -14,6 +16,7 @@ await runScript(async (print) => {
     values: { tenant: slug, username },
   } = parseArgs({ options: { tenant: { type: 'string' }, username: { type: 'string', default: 'admin' } } });
   if (!slug) throw new Error(`Usage: ${USAGE}`);
+  await assertOwnDatabase(url, readIdentity());
   const password = await withClient(url, (client) =>
     resetAdmin(client, { slug, username }, { passwordHashCost: readPasswordHashCost() }),
   );

@@ -164,7 +164,7 @@ export function surveyConfig(env: NodeJS.ProcessEnv = process.env): { config: Co
 }
 
 /** Returns the given settings with the secrets in files. @throws ConfigError when a file, or APP_ENV, is missing or faulty */
-function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { given, faults } = withSecretFiles(env);
   const all = [...environmentFaults(env), ...faults];
   if (all.length > 0) throw new ConfigError(all);
@@ -332,7 +332,8 @@ function toConfig(settings: Settings): Config {
   };
 }
 
-function toSecrets({
+/** Returns the keys of the settings. A missing one is the public key of development. */
+export function toSecrets({
   ENCRYPTION_KEYS,
   LOOKUP_KEY,
 }: Partial<Pick<Settings, 'ENCRYPTION_KEYS' | 'LOOKUP_KEY'>>): SecretConfig {

@@ -61,6 +61,30 @@ export const SCANS: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'scans: the number of a manifest is never a new parcel',
+    file: 'src/modules/packages/intake/identify-parcel.ts',
+    find: "if (found.some(({ kind }) => kind === 'manifest')) return",
+    replace: 'if (found.length < 0) return',
+    tests: [
+      {
+        file: PARCELS,
+        titles: ['is refused by ReceivePackage, and by batches in every kind'],
+      },
+    ],
+  },
+  {
+    name: 'scans: the code of a customer is never a new parcel',
+    file: 'src/modules/packages/intake/identify-parcel.ts',
+    find: "return records.length === 0 ? ['code_of_customer', { text }] : undefined",
+    replace: 'return undefined',
+    tests: [
+      {
+        file: PARCELS,
+        titles: ['is refused by ReceivePackage, and by batches in every kind'],
+      },
+    ],
+  },
+  {
     name: 'scans: a house number is never a new parcel',
     file: 'src/modules/packages/intake/identify-parcel.ts',
     find: 'houseNumber === number.folded',

@@ -15,6 +15,30 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'start: a database of another APP_ENV is refused',
+    file: 'src/startup/database-owner.ts',
+    find: 'if (owner.appEnv !== identity.appEnv)',
+    replace: "if (owner.appEnv === '')",
+    tests: [
+      {
+        file: 'test/operations/start-up/one-deployment.test.ts',
+        titles: ['outbound with another APP_ENV is refused with one line, and changes nothing'],
+      },
+    ],
+  },
+  {
+    name: 'start: a version of ENCRYPTION_KEYS that rows need must be there',
+    file: 'src/startup/stored-ciphers.ts',
+    find: "if (!known.includes(version)) return [describe(version, 'has no key of this version')];",
+    replace: 'if (!known.includes(version)) return [];',
+    tests: [
+      {
+        file: 'test/operations/secrets/keys-of-a-database.test.ts',
+        titles: ['that is missing stops the start with one line, and doctor reports it'],
+      },
+    ],
+  },
+  {
     name: "start: the owner's commands need APP_ENV",
     file: 'src/config/config.ts',
     find: 'const all = [...environmentFaults(env), ...faults];',

@@ -153,6 +153,7 @@ const INSTALLATIONS: Fault[][] = [
       env: () => ({ LOOKUP_KEY: 'd1'.repeat(32) }),
       sees: [
         ['settings', 'problem', /^LOOKUP_KEY holds the public development value/],
+        ['deployment', 'problem', /has used this database with another LOOKUP_KEY/],
         ['audit', 'problem', /does not verify/],
       ],
     },
@@ -222,7 +223,10 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'one value in two settings',
       env: (env) => ({ ENCRYPTION_KEYS: `1:${env['LOOKUP_KEY']}` }),
-      sees: [['secrets', 'problem', /^ENCRYPTION_KEYS and LOOKUP_KEY contain the same secret/]],
+      sees: [
+        ['secrets', 'problem', /^ENCRYPTION_KEYS and LOOKUP_KEY contain the same secret/],
+        ['deployment', 'problem', /has used this database with other ENCRYPTION_KEYS/],
+      ],
     },
     {
       title: 'a chain with a certificate that issued nothing',

@@ -3,7 +3,13 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { keepUserCodes } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import { lockIdentified, needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
+import {
+  lockIdentified,
+  needsRecords,
+  selectKnown,
+  selectNamesakes,
+  type KnownRow,
+} from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
 import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
@@ -90,21 +96,22 @@ async function identifyScans(
 ): Promise<Identified> {
   const accepted = read.filter(isAccepted);
   const readings = accepted.map(({ reading }) => reading).filter(needsRecords);
-  const [[time], stored, known] = await tx.queryAll([
+  const [[time], stored, known, namesakes] = await tx.queryAll([
     queries.serverTime(),
     queries.scansById(
       ctx,
       accepted.map(({ id }) => id),
     ),
     selectKnown(ctx, readings),
+    selectNamesakes(ctx, readings),
   ]);
   const now = new Date(time?.now ?? 0);
   const timely = read.map((each) => refuseWrongTime(each, now));
-  const all = [...known, ...receivedIn(timely.filter(isAccepted))];
+  const records = { known, namesakes, expected: receivedIn(timely.filter(isAccepted)) };
   const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
   const scans = timely.map((item) => {
     if (!isAccepted(item)) return item;
-    return identifyScan(item, all, needsRecords(item.reading) ? storedKeys.get(item.id) : undefined);
+    return identifyScan(item, records, needsRecords(item.reading) ? storedKeys.get(item.id) : undefined);
   });
   // A repeated scan is also of the parcel that it is stored with: the number of the package may have been corrected since.
   return { scans, keys: [...storedKeys.values(), ...scans.filter(isAccepted).flatMap(({ keys }) => keys)] };
