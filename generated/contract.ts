@@ -149,6 +149,9 @@ export interface paths {
          *     omitted `description` is cleared. The courier and the reference of the submission do not change. The response
          *     contains the current record.
          *
+         *     A `received` pre-alert whose new number is that of another parcel gets the status of a new pre-alert: `pending`
+         *     until that parcel is received. A `flagged` one stays `flagged`.
+         *
          *     Sending the same request twice has the same result. If two callers replace one pre-alert at the same time, the
          *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409, and
          *     `existing` names that one.
@@ -567,17 +570,15 @@ export interface paths {
          *     The owner comes from `courier_id` and `user_code` if you send them, otherwise from a pre-alert with this
          *     tracking number. The pre-alert becomes `received`. Its vendor and description are used for fields that you
          *     omit. If two couriers have announced the number, or your owner is not the owner of the pre-alert, the package
-         *     is received without a customer. The pre-alerts then become `flagged` for review by staff. `matched_by` shows
-         *     how the owner was found.
+         *     is received without a customer. The pre-alerts then become `flagged` for review by staff. So it is if a
+         *     pre-alert of the number is `flagged` already: only a review clears a flag. `matched_by` shows how the owner was
+         *     found.
          *
          *     Scanning a number again does not change the package. The response is then 200 instead of 201, with the first
          *     package and `duplicate` true. So you can retry a call whose response was lost. If two scanners send the same
          *     number at the same time, one gets 201. If a pending pre-alert of the number has another owner than the
          *     package, the scan flags the pre-alert: `flagged` is true, and staff must review it. The courier's system is
          *     notified of a new package.
-         *
-         *     The number of a manifest and the user code of a customer are refused with 400, because they are never the number of
-         *     a new parcel. A pre-alert of the number, or a carrier's format with a right check digit, overrides a user code.
          */
         post: operations["receivePackage"];
         delete?: never;
@@ -684,7 +685,8 @@ export interface paths {
          *     **Order.** The state of a parcel follows from its scans in the order of `scanned_at`, then `scan_id`, not in the
          *     order in which they arrive. A scan that arrives late does not override a newer scan or a newer event of staff or
          *     of a manifest. The parcel is received as soon as one of its `receive` scans has arrived. Scans that arrived
-         *     earlier wait for it as a conflict `not_received`, and are executed then. Of several `receive` scans the earliest
+         *     earlier wait for it as a conflict `not_received`, and are executed then, or when `UpdatePackage.php` gives a
+         *     package their number. Of several `receive` scans the earliest
          *     by `scanned_at` sets the measures, the carrier, the warehouse and the contents, unless staff have changed them.
          *     The others are conflicts. To change a weight, use `UpdatePackage.php`. The receipt, the measures, the status, the
          *     place and the load do not depend on the order of arrival. These do: `entry_date_time`, the order of the entries of
@@ -705,8 +707,7 @@ export interface paths {
          *
          *     A scan with an id that is stored with another content is refused with `id_reused`. A scan more than 24 hours
          *     ahead of the server's time is refused with `clock_ahead`: set the clock of the station. A scan older than 90 days
-         *     is refused with `too_old`. The number of a manifest and the user code of a customer are refused with
-         *     `not_a_parcel`, as `ReceivePackage.php` refuses them. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
+         *     is refused with `too_old`. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
          *     request unreadable: it is rejected with 400 `invalid_encoding`, which names the scan.
          *
          *     ```php
@@ -879,6 +880,8 @@ export interface paths {
          *     - A new `tracking_number` also updates pre-alerts. A pre-alert that matched the old number becomes `pending`
          *       again. A pre-alert of the new number becomes `received`, or `flagged` if its owner is not the package's
          *       owner. The package keeps its owner. If it has no customer, the `received` pre-alert sets the customer.
+         *       Scans of stations that have waited for the new number are executed: a `hold` puts the package on hold. Loads
+         *       and places of the old and the new number count as those of one parcel.
          *     - If the customer of a package is unknown, a courier sees a masked tracking number. Sending the masked number
          *       back unchanged changes nothing. Any other number is 403, even the correct one.
          *     - A courier that sets the customer of such a package claims it, and then sees the whole number. It can set
@@ -2354,8 +2357,7 @@ export interface paths {
          *
          *     Store `meta.next_after` and send it as `after` in the next call. While `meta.has_more` is `true`, call again
          *     immediately. You do not need webhooks for this. Events are stored for 90 days. If `meta.first_sequence` is
-         *     more than one above the last event that you have read, the events between them are deleted. If
-         *     `meta.is_ahead` is `true`, start again with 0.
+         *     more than one above the last event that you have read, the events between them are deleted.
          *
          *     ```php
          *     do {
@@ -2974,7 +2976,7 @@ export interface components {
          *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
          *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
-         *     | 500 | `internal_error` | The service has failed. Wait before you send the request again. |
+         *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
          *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
@@ -4145,10 +4147,10 @@ export interface components {
          */
         ScanResultKind: "done" | "repeated" | "conflict" | "refused";
         /**
-         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `not_a_parcel`, `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
+         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
          * @enum {string|null}
          */
-        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "not_a_parcel" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
+        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
         /**
          * @description A status of the package; null if there is none.
          * @enum {string|null}
@@ -6872,8 +6874,6 @@ export interface components {
             first_sequence: number | null;
             /** @description Sequence of the newest event; 0 if there never was one. */
             last_sequence: number;
-            /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
-            is_ahead: boolean;
         };
         /** @description The packages to queue, by their ids or by filters. Filters are combined with AND. */
         PackageSelection: {
@@ -7487,9 +7487,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -8247,7 +8244,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The service has failed. Wait before you send the request again. */
+        /** @description The service has failed. Do not send the request again at once. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -8265,9 +8262,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -8283,9 +8277,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9761,9 +9752,6 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9782,9 +9770,6 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9805,9 +9790,6 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9826,9 +9808,6 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9938,9 +9917,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -10159,106 +10135,6 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The path does not support the method. The header `Allow` lists those that it supports. */
-        "MethodNotAllowed.POST.WithKey": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                Allow: components["headers"]["Allow"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The request did not arrive completely in time. */
-        "RequestTimeout.WithKey": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
-         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
-         */
-        "TooManyAttemptsOrBytes.WithKey": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The headers of the request are too large. */
-        "HeadersTooLarge.WithKey": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /** @description The service has failed. Wait before you send the request again. */
-        "InternalError.WithKey": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `unavailable`: The service is temporarily unavailable. `Retry-After` says how long to wait.
-         *     - `overloaded`: The service is overloaded. `Retry-After` says how long to wait.
-         */
-        "Unavailable.WithKey": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                Deprecation: components["headers"]["Deprecation"];
-                Sunset: components["headers"]["Sunset"];
-                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -10489,7 +10365,7 @@ export interface components {
         DeliveryLimit: number;
         /**
          * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-         * @example 1901
+         * @example 1841
          */
         EventsAfter: number;
         /**
@@ -10588,21 +10464,6 @@ export interface components {
          * @example "requests";r=542;t=31
          */
         RateLimit: string;
-        /**
-         * @description Only if the request has the query parameter `api_key`. Since when it is deprecated (RFC 9745). Send the header `X-API-KEY` instead.
-         * @example @1795392000
-         */
-        Deprecation: string;
-        /**
-         * @description Only with `Deprecation`. Until when the query parameter works at least (RFC 8594).
-         * @example Fri, 31 Dec 2027 23:59:59 GMT
-         */
-        Sunset: string;
-        /**
-         * @description Only with `Deprecation`. The page that says what to do instead.
-         * @example </docs/versioning#deprecation>; rel="deprecation"; type="text/html"
-         */
-        Link: string;
     };
     pathItems: never;
 }
@@ -10641,9 +10502,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10717,16 +10575,13 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert created.",
+                     *       "message": "Pre-alert submitted.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -10739,15 +10594,15 @@ export interface operations {
             400: components["responses"]["SubmitPrealert.400.Replayable"];
             401: components["responses"]["KeyMissing"];
             403: components["responses"]["KeyRejected"];
-            405: components["responses"]["MethodNotAllowed.POST.WithKey"];
-            408: components["responses"]["RequestTimeout.WithKey"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["SubmitPrealert.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
-            431: components["responses"]["HeadersTooLarge.WithKey"];
-            500: components["responses"]["InternalError.WithKey"];
-            503: components["responses"]["Unavailable.WithKey"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     submitPrealertWithoutSuffix: {
@@ -10783,9 +10638,6 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10859,16 +10711,13 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    Deprecation: components["headers"]["Deprecation"];
-                    Sunset: components["headers"]["Sunset"];
-                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert created.",
+                     *       "message": "Pre-alert submitted.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -10881,15 +10730,15 @@ export interface operations {
             400: components["responses"]["SubmitPrealertWithoutSuffix.400.Replayable"];
             401: components["responses"]["KeyMissing"];
             403: components["responses"]["KeyRejected"];
-            405: components["responses"]["MethodNotAllowed.POST.WithKey"];
-            408: components["responses"]["RequestTimeout.WithKey"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
-            431: components["responses"]["HeadersTooLarge.WithKey"];
-            500: components["responses"]["InternalError.WithKey"];
-            503: components["responses"]["Unavailable.WithKey"];
+            429: components["responses"]["TooManyAttemptsOrBytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listPrealerts: {
@@ -15447,7 +15296,7 @@ export interface operations {
                 courier_id?: components["parameters"]["CourierOfEvents"];
                 /**
                  * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-                 * @example 1901
+                 * @example 1841
                  */
                 after?: components["parameters"]["EventsAfter"];
                 /**
@@ -15497,8 +15346,7 @@ export interface operations {
                      *         "next_after": 1902,
                      *         "has_more": false,
                      *         "first_sequence": 1,
-                     *         "last_sequence": 1902,
-                     *         "is_ahead": false
+                     *         "last_sequence": 1902
                      *       },
                      *       "timestamp": 1795249800
                      *     }

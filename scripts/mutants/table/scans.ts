@@ -11,8 +11,32 @@ const NUMBER = 'test/modules/tracking-numbers/scanned-number.test.ts';
 const KEYS = 'test/database/migrations/parcel-keys.test.ts';
 const READER = 'test/modules/tracking-numbers/reader.test.ts';
 
+const CORRECTED = 'test/modules/scans/corrections/corrected-numbers.test.ts';
+const DISPUTE = 'test/modules/scans/corrections/one-dispute.test.ts';
+
 /** Guards of scans. */
 export const SCANS: readonly SourceMutant[] = [
+  {
+    name: 'corrected numbers: scans that wait for the new number are executed',
+    file: 'src/modules/packages/update/update.ts',
+    find: 'if (changes.tracking_key !== undefined && isScanned)',
+    replace: 'if (false)',
+    tests: [{ file: CORRECTED, titles: ['keep a held parcel from being shipped'] }],
+  },
+  {
+    name: 'corrected numbers: the load of the old number counts',
+    file: 'src/modules/scans/batch/save.ts',
+    find: "((b.loadedAt ?? '') > (a.loadedAt ?? '') ? b : a)",
+    replace: 'a',
+    tests: [{ file: CORRECTED, titles: ['stays when its scans are no longer stored'] }],
+  },
+  {
+    name: 'disputes: intake does not clear a flag',
+    file: 'src/modules/packages/intake/ownership.ts',
+    find: 'if (isUnderReview(prealerts)) return contested(null);',
+    replace: '',
+    tests: [{ file: DISPUTE, titles: ['is not cleared by'] }],
+  },
   {
     name: 'loading gate: a package on a manifest keeps its warehouse',
     file: 'src/modules/packages/update/queries.ts',

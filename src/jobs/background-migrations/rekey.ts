@@ -3,6 +3,7 @@ import { lockParcels } from '../../platform/db/locks.js';
 import type { SystemCaller } from '../../platform/identity/callers.js';
 import type { Logger } from 'pino';
 import { readScan } from '../../modules/tracking-numbers/public.js';
+import { receiveAnnouncedLabels } from './announced-labels.js';
 import * as queries from './rekey-queries.js';
 import type { KeyChange, KeyRow } from './rekey-queries.js';
 
@@ -30,6 +31,7 @@ export const STEPS: Record<string, Step> = {
     await tx.execute(queries.changePositionKeys(ctx, changes));
     return 0;
   }),
+  'announced labels': receiveAnnouncedLabels,
 };
 
 function rekeyPackages(...[ctx, tx, items, log]: Parameters<Step>): Promise<number> {

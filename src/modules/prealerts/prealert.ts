@@ -105,9 +105,10 @@ const storeReplacement = (
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
-    if (!locked.keys.includes(fields.trackingKey)) await storeFlagForCourier(ctx, tx, locked);
+    const isMoved = !locked.keys.includes(fields.trackingKey);
+    if (isMoved) await storeFlagForCourier(ctx, tx, locked);
     const [[after], [row]] = await tx.queryAll([
-      queries.updatePrealert(ctx, id, fields),
+      queries.updatePrealert(ctx, id, fields, isMoved),
       onePrealert(ctx, id),
     ]);
     await tx.audit({ action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after });

@@ -54,7 +54,7 @@ export type ExecuteWaitingScans = (
   keys: string[],
 ) => Promise<PackageStatus | undefined>;
 
-/** `isAwaited`: scans of stations have waited for the receipt. `keys`: those of the parcel. */
+/** `isAwaited`: scans of stations wait for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
 
 /** What a batch has found out about a scan, under the locks of its parcel and its user code. */
@@ -111,7 +111,7 @@ async function lockUnlessRepeated(
   const [early] = await tx.query(
     labelled === null ? queries.findReceipt(ctx, keys) : queries.findReceiptOfPackage(ctx, labelled, keys),
   );
-  if (early && !early.isDisputed) return { repeated: repeatedReceipt(keys, early) };
+  if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
   if (intake.user_code !== undefined) await tx.defer(keepUserCode(ctx.tenantId, intake.user_code));
   if (needsRecords(reading)) return { parcel: await lockIdentified(ctx, tx, identify) };
   await tx.defer(lockParcels(ctx.tenantId, keys));
@@ -138,9 +138,9 @@ export async function rescanParcel(ctx: UserContext, tx: BulkTx, keys: string[])
 
 function repeatedReceipt(
   keys: string[],
-  { isFlagged, isDisputed: _, ...row }: queries.EarlierRow,
+  { isFlagged, isAwaited, isDisputed: _, ...row }: queries.EarlierRow,
 ): NewReceipt {
-  return { row, isDuplicate: true, isFlagged, isAwaited: false, keys };
+  return { row, isDuplicate: true, isFlagged, isAwaited, keys };
 }
 
 /**

@@ -28,7 +28,8 @@ export async function receive(ctx: UserContext, tx: BulkTx, parcel: StoredParcel
   }
   const { row } = await receiveParcel(ctx, tx, toIntake(first), admittedIntake(first));
   const { id, courierId, trackingKey, status } = row;
-  const stored: PackageRow = { id, courierId, status, trackingKey, manifestId: null };
+  const trackingNumber = first.parcel?.trackingNumber ?? first.scan;
+  const stored: PackageRow = { id, courierId, status, trackingKey, trackingNumber, manifestId: null };
   if (fresh.length > 1) await rescanParcel(ctx, tx, parcel.keys);
   return { ...parcel, package: stored, receivedBy: 'scan', appliedReceipt: first, key: trackingKey };
 }
