@@ -22,7 +22,7 @@ export const START_UP: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/operations/start-up/one-deployment.test.ts',
-        titles: ['outbound with another APP_ENV is refused with one line, and changes nothing'],
+        titles: ['is refused with one line, and changes nothing'],
       },
     ],
   },
@@ -34,7 +34,7 @@ export const START_UP: readonly SourceMutant[] = [
     tests: [
       {
         file: 'test/operations/secrets/keys-of-a-database.test.ts',
-        titles: ['that is missing stops the start with one line, and doctor reports it'],
+        titles: ['stops the start with one line, and doctor reports it'],
       },
     ],
   },
