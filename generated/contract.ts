@@ -579,6 +579,9 @@ export interface paths {
          *     number at the same time, one gets 201. If a pending pre-alert of the number has another owner than the
          *     package, the scan flags the pre-alert: `flagged` is true, and staff must review it. The courier's system is
          *     notified of a new package.
+         *
+         *     The number of a manifest and the user code of a customer are refused with 400, because they are never the number of
+         *     a new parcel. A pre-alert of the number, or a carrier's format with a right check digit, overrides a user code.
          */
         post: operations["receivePackage"];
         delete?: never;
@@ -707,7 +710,8 @@ export interface paths {
          *
          *     A scan with an id that is stored with another content is refused with `id_reused`. A scan more than 24 hours
          *     ahead of the server's time is refused with `clock_ahead`: set the clock of the station. A scan older than 90 days
-         *     is refused with `too_old`. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
+         *     is refused with `too_old`. The number of a manifest and the user code of a customer are refused with
+         *     `not_a_parcel`, as `ReceivePackage.php` refuses them. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
          *     request unreadable: it is rejected with 400 `invalid_encoding`, which names the scan.
          *
          *     ```php
@@ -2357,7 +2361,8 @@ export interface paths {
          *
          *     Store `meta.next_after` and send it as `after` in the next call. While `meta.has_more` is `true`, call again
          *     immediately. You do not need webhooks for this. Events are stored for 90 days. If `meta.first_sequence` is
-         *     more than one above the last event that you have read, the events between them are deleted.
+         *     more than one above the last event that you have read, the events between them are deleted. If
+         *     `meta.is_ahead` is `true`, start again with 0.
          *
          *     ```php
          *     do {
@@ -2976,7 +2981,7 @@ export interface components {
          *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
          *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
-         *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
+         *     | 500 | `internal_error` | The service has failed. Wait before you send the request again. |
          *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
@@ -4147,10 +4152,10 @@ export interface components {
          */
         ScanResultKind: "done" | "repeated" | "conflict" | "refused";
         /**
-         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
+         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `not_a_parcel`, `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
          * @enum {string|null}
          */
-        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
+        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "not_a_parcel" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
         /**
          * @description A status of the package; null if there is none.
          * @enum {string|null}
@@ -6874,6 +6879,8 @@ export interface components {
             first_sequence: number | null;
             /** @description Sequence of the newest event; 0 if there never was one. */
             last_sequence: number;
+            /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
+            is_ahead: boolean;
         };
         /** @description The packages to queue, by their ids or by filters. Filters are combined with AND. */
         PackageSelection: {
@@ -7487,6 +7494,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -8244,7 +8254,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The service has failed. Do not send the request again at once. */
+        /** @description The service has failed. Wait before you send the request again. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -8262,6 +8272,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -8277,6 +8290,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9752,6 +9768,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9770,6 +9789,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9790,6 +9812,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9808,6 +9833,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9917,6 +9945,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -10135,6 +10166,106 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The path does not support the method. The header `Allow` lists those that it supports. */
+        "MethodNotAllowed.POST.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The request did not arrive completely in time. */
+        "RequestTimeout.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "TooManyAttemptsOrBytes.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The headers of the request are too large. */
+        "HeadersTooLarge.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The service has failed. Wait before you send the request again. */
+        "InternalError.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `unavailable`: The service is temporarily unavailable. `Retry-After` says how long to wait.
+         *     - `overloaded`: The service is overloaded. `Retry-After` says how long to wait.
+         */
+        "Unavailable.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -10365,7 +10496,7 @@ export interface components {
         DeliveryLimit: number;
         /**
          * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-         * @example 1841
+         * @example 1901
          */
         EventsAfter: number;
         /**
@@ -10464,6 +10595,21 @@ export interface components {
          * @example "requests";r=542;t=31
          */
         RateLimit: string;
+        /**
+         * @description Only if the request has the query parameter `api_key`. Since when it is deprecated (RFC 9745). Send the header `X-API-KEY` instead.
+         * @example @1795392000
+         */
+        Deprecation: string;
+        /**
+         * @description Only with `Deprecation`. Until when the query parameter works at least (RFC 8594).
+         * @example Fri, 31 Dec 2027 23:59:59 GMT
+         */
+        Sunset: string;
+        /**
+         * @description Only with `Deprecation`. The page that says what to do instead.
+         * @example </docs/versioning#deprecation>; rel="deprecation"; type="text/html"
+         */
+        Link: string;
     };
     pathItems: never;
 }
@@ -10502,6 +10648,9 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10575,13 +10724,16 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert submitted.",
+                     *       "message": "Pre-alert created.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -10594,15 +10746,15 @@ export interface operations {
             400: components["responses"]["SubmitPrealert.400.Replayable"];
             401: components["responses"]["KeyMissing"];
             403: components["responses"]["KeyRejected"];
-            405: components["responses"]["MethodNotAllowed.POST"];
-            408: components["responses"]["RequestTimeout"];
+            405: components["responses"]["MethodNotAllowed.POST.WithKey"];
+            408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealert.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
+            431: components["responses"]["HeadersTooLarge.WithKey"];
+            500: components["responses"]["InternalError.WithKey"];
+            503: components["responses"]["Unavailable.WithKey"];
         };
     };
     submitPrealertWithoutSuffix: {
@@ -10638,6 +10790,9 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10711,13 +10866,16 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert submitted.",
+                     *       "message": "Pre-alert created.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -10730,15 +10888,15 @@ export interface operations {
             400: components["responses"]["SubmitPrealertWithoutSuffix.400.Replayable"];
             401: components["responses"]["KeyMissing"];
             403: components["responses"]["KeyRejected"];
-            405: components["responses"]["MethodNotAllowed.POST"];
-            408: components["responses"]["RequestTimeout"];
+            405: components["responses"]["MethodNotAllowed.POST.WithKey"];
+            408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
+            431: components["responses"]["HeadersTooLarge.WithKey"];
+            500: components["responses"]["InternalError.WithKey"];
+            503: components["responses"]["Unavailable.WithKey"];
         };
     };
     listPrealerts: {
@@ -15296,7 +15454,7 @@ export interface operations {
                 courier_id?: components["parameters"]["CourierOfEvents"];
                 /**
                  * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-                 * @example 1841
+                 * @example 1901
                  */
                 after?: components["parameters"]["EventsAfter"];
                 /**
@@ -15346,7 +15504,8 @@ export interface operations {
                      *         "next_after": 1902,
                      *         "has_more": false,
                      *         "first_sequence": 1,
-                     *         "last_sequence": 1902
+                     *         "last_sequence": 1902,
+                     *         "is_ahead": false
                      *       },
                      *       "timestamp": 1795249800
                      *     }
