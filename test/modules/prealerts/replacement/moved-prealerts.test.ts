@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { startService, type Service } from '../../support/service/service.js';
+import { makeParcels, newNumber } from '../../../support/builders/parcels.js';
+import { startService, type Service } from '../../../support/service/service.js';
 
 // A pre-alert whose number is replaced gets the status of its new parcel.
 
