@@ -25,11 +25,13 @@ export type ScannedParcel = {
 /** A package or a pre-alert that has one of the scanned numbers. Only packages have the number itself. */
 export type KnownRow = StoredNumber & { packageId: string | null; houseNumber: string | null };
 
-/** Returns whether records must decide what a scan means: it has several numbers, or what may be no number of a parcel. */
+/** Returns whether records must be looked up for a scan: they decide what it means, or it may be no number of a parcel. */
 export const needsRecords = (reading: ScanReading): boolean =>
-  reading.numbers.length > 1 ||
-  reading.numbers.some(({ folded }) => isHouseNumber(folded)) ||
-  wantsNamesakes(reading);
+  isDecidedByRecords(reading) || wantsNamesakes(reading);
+
+/** Returns whether records decide which parcel a scan means: it has several numbers, or a house number. */
+export const isDecidedByRecords = ({ numbers }: ScanReading): boolean =>
+  numbers.length > 1 || numbers.some(({ folded }) => isHouseNumber(folded));
 
 /** Selects the packages and pre-alerts that have the numbers of scans. */
 export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<KnownRow> {
@@ -129,12 +131,17 @@ export async function identifyParcel(
   tx: PlainTx,
   reading: ScanReading,
 ): Promise<ScannedParcel> {
-  if (!needsRecords(reading)) return decideParcel(reading, [], 'tracking_number');
-  const [known, namesakes] = await tx.queryAll([
-    selectKnown(ctx, [reading]),
-    selectNamesakes(ctx, [reading]),
-  ]);
+  const [known, namesakes] = await tx.queryAll(recordsOf(ctx, reading));
+  assertParcel(reading, known, namesakes);
+  return decideParcel(reading, known, 'tracking_number');
+}
+
+/** The records that `identifyParcel` needs for one scan. */
+export const recordsOf = (ctx: UserContext, reading: ScanReading) =>
+  [selectKnown(ctx, [reading]), selectNamesakes(ctx, [reading])] as const;
+
+/** @throws ApiError validation_failed for the number of a manifest or the code of a customer */
+export function assertParcel(reading: ScanReading, known: KnownRow[], namesakes: Namesake[]): void {
   const problem = whyNoParcel(reading, known, namesakes);
   if (problem) throw invalidFieldError('tracking_number', ...problem);
-  return decideParcel(reading, known, 'tracking_number');
 }

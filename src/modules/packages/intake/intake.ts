@@ -2,12 +2,20 @@ import type { BulkTx, UserContext } from '../../../platform/context/request-cont
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
-import { readScan } from '../../tracking-numbers/public.js';
+import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
-import { identifyParcel, needsRecords, type ScannedParcel } from './identify-parcel.js';
+import {
+  assertParcel,
+  decideParcel,
+  identifyParcel,
+  isDecidedByRecords,
+  needsRecords,
+  recordsOf,
+  type ScannedParcel,
+} from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
 import { lockIdentified } from './lock-identified.js';
 import { settledFact, toOpenPrealert } from './open-prealerts.js';
@@ -105,17 +113,38 @@ async function lockUnlessRepeated(
   intake: Intake,
 ): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
   const reading = readScan(intake.tracking_number);
-  const identify = () => identifyParcel(ctx, tx, reading);
-  const parcel = await identify();
+  const { parcel, early } = isDecidedByRecords(reading)
+    ? await findIdentified(ctx, tx, reading)
+    : await findSingle(ctx, tx, reading);
+  const { keys } = parcel;
+  if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
+  if (intake.user_code !== undefined) await tx.defer(keepUserCode(ctx.tenantId, intake.user_code));
+  if (isDecidedByRecords(reading))
+    return { parcel: await lockIdentified(ctx, tx, () => identifyParcel(ctx, tx, reading)) };
+  await tx.defer(lockParcels(ctx.tenantId, keys));
+  return { parcel };
+}
+
+type Found = { parcel: ScannedParcel; early: queries.EarlierRow | undefined };
+
+/** Finds the parcel of a scan that records decide, and its receipt. */
+async function findIdentified(ctx: UserContext, tx: BulkTx, reading: ScanReading): Promise<Found> {
+  const parcel = await identifyParcel(ctx, tx, reading);
   const { keys, labelled } = parcel;
   const [early] = await tx.query(
     labelled === null ? queries.findReceipt(ctx, keys) : queries.findReceiptOfPackage(ctx, labelled, keys),
   );
-  if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
-  if (intake.user_code !== undefined) await tx.defer(keepUserCode(ctx.tenantId, intake.user_code));
-  if (needsRecords(reading)) return { parcel: await lockIdentified(ctx, tx, identify) };
-  await tx.defer(lockParcels(ctx.tenantId, keys));
-  return { parcel };
+  return { parcel, early };
+}
+
+/** Finds the receipt of a scan with one tracking number. One round trip, because most scans are of this kind. */
+async function findSingle(ctx: UserContext, tx: BulkTx, reading: ScanReading): Promise<Found> {
+  const parcel = decideParcel(reading, [], 'tracking_number');
+  const receipt = queries.findReceipt(ctx, parcel.keys);
+  if (!needsRecords(reading)) return { parcel, early: (await tx.query(receipt))[0] };
+  const [[early], known, namesakes] = await tx.queryAll([receipt, ...recordsOf(ctx, reading)]);
+  assertParcel(reading, known, namesakes);
+  return { parcel, early };
 }
 
 /** A scan of the house number of a package whose parcel is locked. */
