@@ -1,9 +1,10 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { lockParcels } from '../../../platform/db/locks.js';
+import { lockParcels, stopCorrections } from '../../../platform/db/locks.js';
 import { sql, type PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 
-/** Each repetition needs another change of a number between a look and the lock that follows it. */
+/** Each repetition needs another change of a number between a look and the lock that follows it. After two, corrections wait. */
+const LOCKS_BESIDE_CORRECTIONS = 2;
 const MAX_LOCKS = 6;
 
 /**
@@ -31,6 +32,9 @@ export async function lockIdentified<Found extends { keys: string[] }>(
     }
     await tx.defer(sql`rollback to savepoint before_locks`);
     wanted = found.keys;
+    if (locks + 1 < LOCKS_BESIDE_CORRECTIONS) continue;
+    await tx.defer(stopCorrections(ctx.tenantId));
+    wanted = (await identify()).keys;
   }
   throw new ApiError('unavailable', { retryAfterSeconds: 1 });
 }

@@ -1,5 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
+import { joinCorrections, keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
@@ -38,6 +38,7 @@ export async function lockPackageAndParcels(
     const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
     for (const key of keys.flat()) locked.add(key);
     if (input.user_code) await tx.defer(keepUserCode(ctx.tenantId, input.user_code));
+    if (newNumber !== undefined) await tx.defer(joinCorrections(ctx.tenantId));
     // Locked before the row, as intake does: two different orders would deadlock.
     await tx.defer(lockParcels(ctx.tenantId, [...locked]));
   }
