@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
 import { inUnitOfWork } from '../../src/platform/db/transactions/unit-of-work.js';
-import { sql, withVariableText, type Sql } from '../../src/platform/db/statements.js';
+import { once, sql, type Sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { until } from '../support/service/processes.js';
@@ -152,12 +152,61 @@ test('a statement after a lock sees what the owner of the lock has committed', a
   expect(await found).toEqual([{ id }]);
 });
 
-test('prepares every statement but those with a variable text', async () => {
+test('prepares fixed statements by name, and no others', async () => {
   const names = await context().preparedTransaction(async (tx) => {
-    await tx.queryAll([sql`select 'fixed' as text`, withVariableText(sql`select 'variable' as text`)]);
+    await tx.queryAll([once`select 'fixed' as text`, sql`select 'variable' as text`]);
     return tx.query(
       sql`select statement from pg_prepared_statements where statement like 'select ''% as text'`,
     );
   });
   expect(names).toEqual([{ statement: "select 'fixed' as text" }]);
+});
+
+describe('fixed statements are planned for all values, and others with their own', () => {
+  const GENERIC = { mode: 'force_generic_plan' };
+  const CUSTOM = { mode: 'auto' };
+  type Mode = { mode: string };
+  const fixed = () => once<Mode>`select current_setting('plan_cache_mode') as mode where ${1}::int = 1`;
+  const other = () => sql<Mode>`select current_setting('plan_cache_mode') as mode where ${1}::int = 1`;
+  const withoutValues = () => sql<Mode>`select current_setting('plan_cache_mode') as mode`;
+
+  const WAYS: Record<string, (statements: Sql<Mode>[]) => Promise<Mode[][]>> = {
+    read: (statements) => context().read(statements),
+    pipeline: (statements) => context().pipeline(statements),
+    'one flush of a transaction': (statements) =>
+      context().preparedTransaction((tx) => tx.queryAll(statements)),
+    'a transaction, one by one': (statements) =>
+      context().preparedTransaction(async (tx) => {
+        const rows: Mode[][] = [];
+        for (const statement of statements) rows.push(await tx.query(statement));
+        return rows;
+      }),
+  };
+
+  test.each(Object.entries(WAYS))('in %s, in any order', async (_name, run) => {
+    expect(await run([fixed(), other(), other(), fixed()])).toEqual([
+      [GENERIC],
+      [CUSTOM],
+      [CUSTOM],
+      [GENERIC],
+    ]);
+    expect(await run([other(), fixed(), other()])).toEqual([[CUSTOM], [GENERIC], [CUSTOM]]);
+    // A statement without values has one plan, so nothing changes for it.
+    expect(await run([withoutValues(), fixed(), withoutValues()])).toEqual([[GENERIC], [GENERIC], [GENERIC]]);
+    expect(await run([withoutValues()])).toEqual([[CUSTOM]]);
+  });
+
+  test('after deferred statements, which keep their own kind', async () => {
+    const rows = await context().preparedTransaction(async (tx) => {
+      await tx.defer(other());
+      await tx.defer(fixed());
+      return tx.queryAll([other(), fixed()]);
+    });
+    expect(rows).toEqual([[CUSTOM], [GENERIC]]);
+  });
+
+  test('and the setting ends with the transaction', async () => {
+    await context().read([fixed()]);
+    expect((await service.db.pool.query('show plan_cache_mode')).rows).toEqual([{ plan_cache_mode: 'auto' }]);
+  });
 });

@@ -33,7 +33,6 @@ const WRITERS: Record<string, Write> = {
   'deferred statement': (ctx, id) => ctx.preparedTransaction((tx) => tx.defer(insert(id, id))),
   bulkTransaction: (ctx, id) => ctx.bulkTransaction(5_000, (tx) => tx.execute(insert(id, id))),
   pipeline: (ctx, id) => ctx.pipeline([insert(id, id)]),
-  preparedPipeline: (ctx, id) => ctx.preparedPipeline([insert(id, id)]),
 };
 
 /** Every way to open a transaction. */

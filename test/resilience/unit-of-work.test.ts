@@ -27,7 +27,6 @@ const WRITERS: Record<string, (ctx: RequestContext, id: string) => Promise<unkno
   'deferred statement': (ctx, id) => ctx.preparedTransaction((tx) => tx.defer(insert(id, id))),
   bulkTransaction: (ctx, id) => ctx.bulkTransaction(5_000, (tx) => tx.execute(insert(id, id))),
   pipeline: (ctx, id) => ctx.pipeline([insert(id, id)]),
-  preparedPipeline: (ctx, id) => ctx.preparedPipeline([insert(id, id)]),
 };
 
 async function stored(...ids: string[]): Promise<number> {

@@ -3,8 +3,8 @@ import type { QueryOf } from '../../platform/contract/types.js';
 import { ownRows } from '../../platform/db/filters.js';
 import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
 import { containsPattern } from '../../platform/db/patterns.js';
-import { limitTo } from '../../platform/db/pages.js';
-import { empty, join, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { isCommonPage, limitTo } from '../../platform/db/pages.js';
+import { empty, join, once, onceIf, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { PrealertStatus } from './queries.js';
 
 export type PrealertQuery = QueryOf<'listPrealerts'>;
@@ -23,7 +23,8 @@ export type PrealertRow = Pick<
 export type PrealertStats = { total: number } & Record<PrealertStatus, number>;
 
 export function onePrealert(ctx: UserContext, id: string): Sql<PrealertRow> {
-  return withNames(sql`select * from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`, empty);
+  const selection = sql`select * from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
+  return once`${withNames(selection, empty)}`;
 }
 
 // Every sort ends with the id, so that pages neither repeat nor skip a row. Each order has an index.
@@ -40,7 +41,7 @@ export function pageOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<Pre
   const order = sql`order by ${join(columns)}`;
   const page = sql`select * from prealerts p where ${filtersOf(ctx, query)} ${order}
     ${limitTo(query)}`;
-  return withNames(page, order);
+  return onceIf(isCommonPage(query) && !hasFilters(query))`${withNames(page, order)}`;
 }
 
 /** Names are joined after the page is cut, so they are looked up only for its rows. */
@@ -59,14 +60,14 @@ export function statsOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<Pr
   const counts = query.search
     ? sql`select p.status, count(*) as n from prealerts p where ${filtersOf(ctx, query)} group by p.status`
     : sql`select p.status, sum(p.total) as n from prealert_tallies p where ${scopeOf(ctx, query)} group by p.status`;
-  return sql`select coalesce(sum(n), 0)::int as total,
+  return onceIf(!hasFilters(query))`select coalesce(sum(n), 0)::int as total,
       coalesce(sum(n) filter (where status = 'pending'), 0)::int as pending,
       coalesce(sum(n) filter (where status = 'received'), 0)::int as received,
       coalesce(sum(n) filter (where status = 'flagged'), 0)::int as flagged
     from (${counts}) counts`;
 }
 
-export const hasFilters = ({ search, courier_id, status }: PrealertQuery): boolean =>
+const hasFilters = ({ search, courier_id, status }: PrealertQuery): boolean =>
   [search, courier_id, status].some(Boolean);
 
 function filtersOf(ctx: UserContext, query: PrealertQuery): Sql {

@@ -2,7 +2,7 @@ import type { components } from '../../../generated/contract.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
-import { empty, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { empty, once, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { Caller, KeyCaller } from '../../platform/identity/callers.js';
 import { newId, newIds } from '../../platform/values/ids.js';
 
@@ -49,7 +49,7 @@ export const insertPrealertsWithKey = (
  * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
  */
 function insertOne(ctx: RequestContext<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
-  return sql`with fresh as materialized (
+  return once`with fresh as materialized (
       select cu.tenant_id, ${submission.id}::uuid as id, cu.courier_id, ${submission.userCode}::text as user_code,
         ${submission.trackingNumber}::text as tracking_number, ${submission.trackingKey}::text as tracking_key,
         ${submission.vendor}::text as vendor, ${submission.description}::text as description,
@@ -79,7 +79,7 @@ function insertSeveral(
   submissions: readonly Submission[],
 ): Sql<SubmissionOutcome> {
   const column = (name: keyof Submission) => submissions.map((submission) => submission[name]);
-  return sql`with known as materialized (
+  return once`with known as materialized (
       select cu.tenant_id, cu.courier_id, sent.*
       from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
         ${column('trackingKey')}::text[], ${column('vendor')}::text[], ${column('description')}::text[],
@@ -135,7 +135,7 @@ export function courierWithCustomer(
   courierId: string,
   userCode: string,
 ): Sql<{ hasCustomer: boolean }> {
-  return sql`select exists (
+  return once`select exists (
       select from customers cu where cu.tenant_id = c.tenant_id and cu.courier_id = c.id
         and cu.user_code = ${userCode} and cu.is_active
     ) as "hasCustomer"
@@ -147,7 +147,7 @@ export function insertPrealert(
   courierId: string,
   prealert: NewPrealert,
 ): Sql<PrealertColumns> {
-  return sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
+  return once`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
       description, reference, status)
     values (${tenantId}::uuid, ${prealert.id}::uuid, ${courierId}::uuid, ${prealert.userCode},
       ${prealert.trackingNumber}, ${prealert.trackingKey}, ${prealert.vendor}, ${prealert.description},
@@ -158,7 +158,7 @@ export function insertPrealert(
 
 /** Selects the key of the parcel that a change of the pre-alert must lock. It locks nothing. */
 export function findTrackingKey(ctx: UserContext, id: string): Sql<Pick<Prealert, 'trackingKey'>> {
-  return sql`select p.tracking_key as "trackingKey" from prealerts p
+  return once`select p.tracking_key as "trackingKey" from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
@@ -167,14 +167,14 @@ export function lockedPrealert(
   ctx: UserContext,
   id: string,
 ): Sql<PrealertColumns & Pick<Prealert, 'trackingKey'>> {
-  return sql`select ${COLUMNS}, tracking_key as "trackingKey" from prealerts p
+  return once`select ${COLUMNS}, tracking_key as "trackingKey" from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 
 /** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
 export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFields): Sql<PrealertColumns> {
   const status = initialStatus(ctx.caller, sql`${fields.trackingKey}`, sql`p.tenant_id`, sql`p.courier_id`);
-  return sql`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
+  return once`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
@@ -182,7 +182,7 @@ export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFie
 }
 
 export function removePrealert(ctx: UserContext, id: string): Sql {
-  return sql`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
+  return once`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** A change of a customer's user code. */

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { ownRows } from '../../platform/db/filters.js';
 import type { Prealert } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { once, type Sql } from '../../platform/db/statements.js';
 import type { PrealertStatus } from './queries.js';
 
 export type ReviewedRow = Pick<
@@ -11,13 +11,13 @@ export type ReviewedRow = Pick<
 
 /** Selects and locks the pre-alert. */
 export function lockedForReview(ctx: UserContext, id: string): Sql<ReviewedRow> {
-  return sql`select p.id, p.courier_id as "courierId", p.user_code as "userCode", p.tracking_key as "trackingKey",
+  return once`select p.id, p.courier_id as "courierId", p.user_code as "userCode", p.tracking_key as "trackingKey",
       p.vendor, p.description, p.status
     from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 
 /** Updates the pre-alert only if it is still flagged. SQL, so that the time of the change is the database's. */
 export function clearFlag(ctx: UserContext, id: string, status: Exclude<PrealertStatus, 'flagged'>): Sql {
-  return sql`update prealerts p set status = ${status}, updated_at = now()
+  return once`update prealerts p set status = ${status}, updated_at = now()
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid and p.status = 'flagged'`;
 }

@@ -1,16 +1,16 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { ownRows } from '../../platform/db/filters.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { once, type Sql } from '../../platform/db/statements.js';
 
 /** Stores a flag of the courier and parcel, unless one is stored already. */
 export function insertFlag({ tenantId }: UserContext, courierId: string, trackingKey: string): Sql {
-  return sql`insert into prealert_flags (tenant_id, courier_id, tracking_key)
+  return once`insert into prealert_flags (tenant_id, courier_id, tracking_key)
     values (${tenantId}::uuid, ${courierId}::uuid, ${trackingKey})
     on conflict do nothing`;
 }
 
 /** Only for staff: a courier must not clear its own flag. */
 export function deleteFlag(ctx: UserContext, courierId: string, trackingKey: string): Sql {
-  return sql`delete from prealert_flags f
+  return once`delete from prealert_flags f
     where ${ownRows(ctx, 'f')} and f.courier_id = ${courierId}::uuid and f.tracking_key = ${trackingKey}`;
 }

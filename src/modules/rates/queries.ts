@@ -1,7 +1,7 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { Courier, DecimalText, RateTier } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../platform/db/statements.js';
 import type { StoredTier } from './tier.js';
 import { applicableTiers, defaultTiers, gapsBetween, numberedTiers, type Gap } from './weight-bands.js';
 
@@ -10,7 +10,7 @@ export type CourierRow = DecimalText<Pick<Courier, 'id' | 'name' | 'code' | 'air
 /** One courier, or all couriers of the tenant by code. */
 export function selectCouriers(ctx: UserContext, courierId: string | undefined): Sql<CourierRow> {
   const isWanted = courierId === undefined ? sql`true` : sql`c.id = ${courierId}::uuid`;
-  return sql`select c.id, c.name, c.code, c.air_freight_rate::text as "airFreightRate"
+  return once`select c.id, c.name, c.code, c.air_freight_rate::text as "airFreightRate"
     from couriers c where ${tenantRows(ctx, 'c')} and ${isWanted}
     order by c.code, c.id`;
 }
@@ -21,7 +21,7 @@ export type TierRow = StoredTier & Pick<RateTier, 'courierId'>;
 export function selectTiers(ctx: UserContext, courierId: string | undefined): Sql<TierRow> {
   const isWanted =
     courierId === undefined ? sql`true` : sql`(t.courier_id is null or t.courier_id = ${courierId}::uuid)`;
-  return sql`select t.id, t.courier_id as "courierId", t.start_weight_lb::text as "startLb",
+  return once`select t.id, t.courier_id as "courierId", t.start_weight_lb::text as "startLb",
       t.end_weight_lb::text as "endLb", t.fee_usd::text as "feeUsd"
     from rate_tiers t where ${tenantRows(ctx, 't')} and ${isWanted}
     order by t.start_weight_lb, t.end_weight_lb, t.id`;

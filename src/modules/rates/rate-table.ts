@@ -15,10 +15,7 @@ export type RateTables = { couriers: CourierRow[]; tiers: TierRow[] };
  * @throws ApiError courier_not_found
  */
 export async function readRates(ctx: UserContext, courierId: string | undefined): Promise<RateTables> {
-  const [couriers, tiers] = await ctx.preparedRead([
-    selectCouriers(ctx, courierId),
-    selectTiers(ctx, courierId),
-  ]);
+  const [couriers, tiers] = await ctx.read([selectCouriers(ctx, courierId), selectTiers(ctx, courierId)]);
   if (courierId !== undefined && !couriers[0]) throw new ApiError('courier_not_found');
   return { couriers, tiers };
 }

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { SecuritySettings } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
 
 export type SettingsRow = Pick<SecuritySettings, 'idleTimeoutMinutes'> & {
@@ -11,7 +11,7 @@ export type SettingsRow = Pick<SecuritySettings, 'idleTimeoutMinutes'> & {
 };
 
 /** Returns no row if the tenant has never changed its settings. */
-export const selectSettings = (ctx: UserContext): Sql<SettingsRow> => sql`
+export const selectSettings = (ctx: UserContext): Sql<SettingsRow> => once`
   select s.require_two_factor as "requireTwoFactor", s.idle_timeout_minutes as "idleTimeoutMinutes",
     s.updated_at as "updatedAt"
   from security_settings s where ${tenantRows(ctx, 's')}`;

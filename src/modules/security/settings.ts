@@ -7,7 +7,7 @@ import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
 const DEFAULTS: SettingsRow = { requireTwoFactor: [], idleTimeoutMinutes: null, updatedAt: null };
 
 export async function readSettings(ctx: UserContext): Promise<SettingsRow> {
-  const [[settings = DEFAULTS]] = await ctx.preparedRead([selectSettings(ctx)]);
+  const [[settings = DEFAULTS]] = await ctx.read([selectSettings(ctx)]);
   return settings;
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../identity/callers.js';
-import { sql, type Sql } from '../db/statements.js';
+import { once, sql, type Sql } from '../db/statements.js';
 import { newId } from '../values/ids.js';
 
 export type AuditFact = {
@@ -45,7 +45,7 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
     actor_kind: by === undefined ? actorKind(caller) : 'user',
     actor_id: by ?? null,
   }));
-  return sql`insert into audit_entries
+  return once`insert into audit_entries
       (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks, request_id)
     select ${caller.tenantId}::uuid, id, actor_kind, coalesce(fact.actor_id, ${actorId(caller)}), action, entity, entity_id,
       before, after, remarks, ${requestId}

@@ -63,26 +63,20 @@ export type RequestContext<Who extends Caller = Caller> = {
   assertFullyAdmitted(): Promise<void>;
   /** Reads in one flush. All statements see the same snapshot of the database. */
   read<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
-  /**
-   * Like read, with prepared statements, because planning a page took three times as long as reading it. Only for fixed texts
-   * whose plan suits every value: a row by its id, a page without filters. See decision 0056.
-   */
-  preparedRead<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
   /** Reads in several steps what is too much for one result. All steps see the same snapshot of the database. */
   snapshotTransaction<Result>(timeoutMs: number, work: (tx: PlainTx) => Promise<Result>): Promise<Result>;
   /**
    * The same for reports, which read much and may wait a moment. A replica serves them if it has replayed everything that was
    * committed before the call, and otherwise the primary does. See decision 0059.
    */
-  readonly reports: Pick<RequestContext, 'read' | 'preparedRead' | 'snapshotTransaction'>;
+  readonly reports: Pick<RequestContext, 'read' | 'snapshotTransaction'>;
   /**
    * Writes in one transaction. It runs again if PostgreSQL aborted it to resolve a deadlock, so `work` must have no effect
    * outside of it.
    */
   transaction<Result>(work: (tx: ContextTx) => Promise<Result>): Promise<Result>;
   /**
-   * Like transaction, without Prisma and with prepared statements, for hot paths: it costs fewer round trips and a fraction of
-   * the CPU time (decision 0047). Mark a statement of which there are many texts with withVariableText.
+   * Like transaction, without Prisma, for hot paths: it costs fewer round trips and a fraction of the CPU time (decision 0047).
    */
   preparedTransaction<Result>(work: (tx: BulkTx) => Promise<Result>): Promise<Result>;
   /**
@@ -93,12 +87,8 @@ export type RequestContext<Who extends Caller = Caller> = {
   bulkTransaction<Result>(timeoutMs: number, work: (tx: BulkTx) => Promise<Result>): Promise<Result>;
   /** Writes in one flush, for hot paths. The statements of a refused caller find and change nothing. */
   pipeline<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
-  /** Like pipeline, with prepared statements. Their texts must never change. */
-  preparedPipeline<const Statements extends readonly Sql[]>(
-    statements: Statements,
-  ): Promise<RowsOf<Statements>>;
   /**
-   * Like preparedPipeline, but requests of the same caller that wait at the same time share one transaction (decision 0066).
+   * Like pipeline, but requests of the same caller that wait at the same time share one transaction (decision 0066).
    *
    * @param item what this request writes
    * @param toStatements returns the statements for several items. The last one returns the outcomes, in any order.
@@ -177,7 +167,7 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
 
 type Readers = Pick<
   RequestContext,
-  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'preparedRead' | 'snapshotTransaction' | 'reports'
+  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'snapshotTransaction' | 'reports'
 >;
 
 function readersOf(parts: Parts<Caller>): Readers {
@@ -198,20 +188,12 @@ function readersOf(parts: Parts<Caller>): Readers {
       assertMayOpen(state);
       return toTypedRows(statements, await flushReads(session, statements));
     },
-    async preparedRead(statements) {
-      assertMayOpen(state);
-      return toTypedRows(statements, await flushReads(session, statements, true));
-    },
     snapshotTransaction: (timeoutMs, work) =>
       whileOpen(state, () => retryDeadlocks(() => snapshot(session, timeoutMs, work))),
     reports: {
       async read(statements) {
         assertMayOpen(state);
         return toTypedRows(statements, await readReport(session, (on) => flushReads(on, statements)));
-      },
-      async preparedRead(statements) {
-        assertMayOpen(state);
-        return toTypedRows(statements, await readReport(session, (on) => flushReads(on, statements, true)));
       },
       snapshotTransaction: (timeoutMs, work) =>
         whileOpen(state, () => readReport(session, (on) => snapshot(on, timeoutMs, work))),
@@ -224,12 +206,7 @@ const withoutExemptions = (caller: Caller): Caller =>
 
 type Writers = Pick<
   RequestContext,
-  | 'transaction'
-  | 'preparedTransaction'
-  | 'bulkTransaction'
-  | 'pipeline'
-  | 'preparedPipeline'
-  | 'combinedPipeline'
+  'transaction' | 'preparedTransaction' | 'bulkTransaction' | 'pipeline' | 'combinedPipeline'
 >;
 
 function writersOf(parts: Parts<Caller>): Writers {
@@ -241,22 +218,15 @@ function writersOf(parts: Parts<Caller>): Writers {
       await tx.defer(auditStatement(actor, requestId, facts));
     },
   });
-  const send = async <const Statements extends readonly Sql[]>(
-    statements: Statements,
-    isPrepared = false,
-  ): Promise<RowsOf<Statements>> =>
-    toTypedRows(statements, await pipelineOf(parts, session, statements, isPrepared));
   return {
     transaction: (work) =>
       runWrite(state, (around, unit) =>
         retryDeadlocks(() => runModels(session, (tx) => around(tx, () => work(audited(tx)))), unit),
       ),
-    preparedTransaction: (work) =>
-      writePlain(parts, session, (tx) => work(audited(tx)), { isPrepared: true }),
+    preparedTransaction: (work) => writePlain(parts, session, (tx) => work(audited(tx))),
     bulkTransaction: (timeoutMs, work) =>
       writePlain(parts, session, (tx) => work(audited(tx)), { timeoutMs }),
-    pipeline: (statements) => send(statements),
-    preparedPipeline: (statements) => send(statements, true),
+    pipeline: async (statements) => toTypedRows(statements, await pipelineOf(parts, session, statements)),
     combinedPipeline: (combiner, item, toStatements) =>
       combinedPipelineOf(parts, session, { combiner, item, toStatements }),
   };
@@ -281,16 +251,11 @@ function writePlain<Result>(
 }
 
 /** Sends the statements in one flush. In a unit of work, the flush follows the unit's first step. */
-function pipelineOf(
-  { state }: Parts<Caller>,
-  session: Session,
-  statements: readonly Sql[],
-  isPrepared: boolean,
-) {
+function pipelineOf({ state }: Parts<Caller>, session: Session, statements: readonly Sql[]) {
   return runWrite<unknown[][]>(state, (around, unit) =>
     unit
-      ? runPlain(session, (tx) => around(tx, () => tx.queryAll(statements)), { isPrepared })
-      : around(NO_TX, () => flushWrites(session, statements, isPrepared)),
+      ? runPlain(session, (tx) => around(tx, () => tx.queryAll(statements)))
+      : around(NO_TX, () => flushWrites(session, statements)),
   );
 }
 
@@ -311,11 +276,11 @@ async function combinedPipelineOf<Item, Outcome extends { position: number; isCr
 ): Promise<Outcome | undefined> {
   const { state, caller, db } = parts;
   if (caller.kind !== 'key' || state.unitOfWork || db.span) {
-    const results = await pipelineOf(parts, session, toStatements([item]), true);
+    const results = await pipelineOf(parts, session, toStatements([item]));
     return outcomesOf<Outcome>(results, 1)[0];
   }
   const write = async (items: readonly Item[]) => {
-    const results = await retryDeadlocks(() => flushWrites(session, toStatements(items), true));
+    const results = await retryDeadlocks(() => flushWrites(session, toStatements(items)));
     return outcomesOf<Outcome>(results, items.length);
   };
   const outcome = await runWrite<Outcome | undefined>(state, (around) =>

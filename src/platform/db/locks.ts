@@ -1,7 +1,7 @@
-import { sql, type Sql } from './statements.js';
+import { once, sql, type Sql } from './statements.js';
 
 /** Takes the advisory lock of a name until the end of the transaction. */
-const lock = (name: string): Sql => sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
+const lock = (name: string): Sql => once`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
 
 /** The number of parcel locks per tenant, a power of two. The server's table of locks holds, for example, 6,400. */
 const PARCEL_LOCKS = sql`128`;
@@ -19,13 +19,13 @@ const locksOf = (trackingKeys: readonly string[]): Sql =>
  * it before writing either. Parcels share 128 locks per tenant (decision 0038).
  */
 export const lockParcel = (tenantId: string, trackingKey: string): Sql =>
-  sql`select pg_advisory_xact_lock(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
+  once`select pg_advisory_xact_lock(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
 
 /** The same for several parcels, or for a parcel with several keys. */
 export function lockParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
   const [key, another] = trackingKeys;
   if (key !== undefined && another === undefined) return lockParcel(tenantId, key);
-  return sql`with locks as materialized (${locksOf(trackingKeys)})
+  return once`with locks as materialized (${locksOf(trackingKeys)})
     select pg_advisory_xact_lock(${parcelsOf(tenantId)}, lock)::text from locks`;
 }
 
@@ -34,13 +34,13 @@ export function lockParcels(tenantId: string, trackingKeys: readonly string[]): 
  * the unique constraint refuses a second one of a number.
  */
 export const lockAnnouncedParcel = (tenantId: string, trackingKey: string): Sql =>
-  sql`select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
+  once`select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
 
 /** The same for several new pre-alerts. */
 export function lockAnnouncedParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
   const [key, another] = trackingKeys;
   if (key !== undefined && another === undefined) return lockAnnouncedParcel(tenantId, key);
-  return sql`with locks as materialized (${locksOf(trackingKeys)})
+  return once`with locks as materialized (${locksOf(trackingKeys)})
     select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, lock)::text from locks`;
 }
 

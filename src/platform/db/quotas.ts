@@ -2,7 +2,7 @@ import { QUOTAS } from '../../../generated/bounds.js';
 import { ApiError } from '../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
-import { raw, sql, type PlainTx, type Sql } from './statements.js';
+import { once, raw, sql, type PlainTx, type Sql } from './statements.js';
 
 /** A limit per UTC day or hour. `openapi/bounds.yaml` has the table of them. */
 export type Quota = { kind: keyof typeof QUOTAS; limit: number };
@@ -96,7 +96,7 @@ async function readQuota(ctx: QuotaContext, tx: QuotaTx, quota: Quota, owner: Qu
 /** Selects one row. */
 export function selectUsage({ tenantId }: { tenantId: string }, quota: Quota, owner: QuotaOwner): Sql<Usage> {
   const { table, columns, values } = placeOf(owner);
-  return sql`select coalesce(max(q.used), 0)::float8 as used, ${secondsLeft(quota)} as seconds_left from ${table} q
+  return once`select coalesce(max(q.used), 0)::float8 as used, ${secondsLeft(quota)} as seconds_left from ${table} q
     where q.tenant_id = ${tenantId}::uuid and (${columns}) = (${values})
       and q.kind = ${quota.kind} and q.period_start = ${periodStart(quota)}`;
 }

@@ -4,15 +4,22 @@ import type { Caller } from '../identity/callers.js';
 declare const ROW: unique symbol;
 
 /** A statement and the type of the rows that it returns. */
-export type Sql<Row = unknown> = Prisma.Sql & { readonly [ROW]?: Row; readonly hasVariableText?: boolean };
+export type Sql<Row = unknown> = Prisma.Sql & { readonly [ROW]?: Row; readonly isFixed?: boolean };
 
-/** Makes a statement of a template. Its author states the type of the rows that it returns. */
-export const sql = <Row = unknown>(strings: readonly string[], ...values: readonly unknown[]): Sql<Row> =>
-  Prisma.sql(strings, ...values);
+type Tag = <Row = unknown>(strings: readonly string[], ...values: readonly unknown[]) => Sql<Row>;
 
-/** Marks a statement of which there are many texts, for example one per set of changed columns. It is never prepared by name. */
-export const withVariableText = <Row>(statement: Sql<Row>): Sql<Row> =>
-  Object.assign(statement, { hasVariableText: true });
+/** Makes a statement of a template. Its author states the type of the rows that it returns. PostgreSQL plans it with its values. */
+export const sql: Tag = (strings, ...values) => Prisma.sql(strings, ...values);
+
+/**
+ * Makes a statement of a fixed text, whose plan suits every value: a row by its id, a page without filters, an insert. It is
+ * prepared by name, and planned once per connection. Its texts must be few, because a connection keeps each (decision 0056).
+ */
+export const once: Tag = (strings, ...values) =>
+  Object.assign(Prisma.sql(strings, ...values), { isFixed: true });
+
+/** Returns `once` for a statement that is fixed only under a condition, and otherwise `sql`. */
+export const onceIf = (isFixed: boolean): Tag => (isFixed ? once : sql);
 
 export const { join, empty, raw } = Prisma;
 

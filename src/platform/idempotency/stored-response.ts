@@ -60,7 +60,7 @@ export async function findStored(
   ctx: RequestContext,
 ): Promise<{ response: HttpResponse } | undefined> {
   const { secrets, key } = request;
-  const [[stored], [usage]] = await ctx.preparedRead([
+  const [[stored], [usage]] = await ctx.read([
     findStoredResponse(ctx, key),
     selectUsage(ctx, STORED_BYTES, key.caller),
   ]);

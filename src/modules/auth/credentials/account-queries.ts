@@ -2,7 +2,7 @@ import type { RequestContext, UserContext } from '../../../platform/context/requ
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 
 type AccountColumns =
   | 'id'
@@ -39,7 +39,7 @@ export const accountById = (ctx: RequestContext, userId: string): Sql<Account> =
   selectAccount(ctx, sql`users.id = ${userId}::uuid`);
 
 function selectAccount(ctx: RequestContext, condition: Sql): Sql<Account> {
-  return sql`select users.id, users.username, users.full_name as "fullName", users.role,
+  return once`select users.id, users.username, users.full_name as "fullName", users.role,
       users.courier_id as "courierId", couriers.code as "courierCode", users.password_hash as "passwordHash",
       users.token_version as "tokenVersion", users.two_factor_enabled as "twoFactorEnabled",
       users.totp_secret as "totpSecret", users.must_change_password as "mustChangePassword",

@@ -10,7 +10,7 @@ import { ApiError, fieldError } from '../../../platform/errors/errors.js';
  * @throws ApiError token_invalid if the account may no longer log in
  */
 export async function readOwnAccount(ctx: UserContext): Promise<Account> {
-  const [[account]] = await ctx.preparedRead([accountById(ctx, ctx.caller.userId)]);
+  const [[account]] = await ctx.read([accountById(ctx, ctx.caller.userId)]);
   if (!account) throw new ApiError('token_invalid');
   return account;
 }

@@ -1,6 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
-import { limitTo } from '../../../platform/db/pages.js';
 import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { writeCsv, writeCsvLines } from '../../../platform/files/csv.js';
@@ -92,7 +91,7 @@ async function readBill(ctx: UserContext, tx: PlainTx, billId: string): Promise<
 
 async function* readLines(ctx: UserContext, tx: PlainTx, billId: string): AsyncGenerator<BillLineRow[]> {
   for (let page = 1; ; page += 1) {
-    const lines = await tx.query(linesOfBill(ctx, billId, limitTo({ page, limit: LINES_PER_READ })));
+    const lines = await tx.query(linesOfBill(ctx, billId, { page, limit: LINES_PER_READ }));
     yield lines;
     if (lines.length < LINES_PER_READ) return;
   }

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
+import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
 import { visibleBills } from '../shared/bill-row.js';
 
 /** Dates are text, both inclusive and in UTC. */
@@ -29,7 +29,7 @@ export type AccountRow = {
 export function figuresOfAccount(ctx: UserContext, period: StatementPeriod): Sql<AccountRow> {
   const { courierId, from, to } = period;
   // A bill published after the period is not part of the ageing. Payments for it count as credit.
-  return sql`with moves as materialized (${movementsOfAccount(ctx, period)}),
+  return once`with moves as materialized (${movementsOfAccount(ctx, period)}),
     dues as (
       select sum(amount_usd) as due, ${to}::date - max(day) filter (where kind = 'bill') as age
       from moves group by bill_id)
@@ -75,7 +75,7 @@ export function pageOfMovements(
 ): Sql<MovementRow> {
   // Kind and id break ties, so that no page repeats a movement.
   const order = sql`day, recorded_at, kind, coalesce(payment_id, bill_id)`;
-  return sql`select m.*
+  return onceIf(isCommonPage(page))`select m.*
     from (
       select moves.*, sum(amount_usd) over (order by ${order} rows unbounded preceding) as balance_usd
       from (${movementsOfAccount(ctx, period)}) as moves) as m

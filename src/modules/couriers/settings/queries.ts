@@ -1,7 +1,7 @@
 import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { MediaType } from '../shared/media-type.js';
 import type { WebhookFormat } from '../shared/profile.js';
@@ -41,7 +41,7 @@ export type EndpointHealth = {
 
 /** Selects a courier's profile, the health of its URLs, and its logo's hash and media type. */
 export function selectCourier(ctx: UserContext, courierId: string): Sql<CourierRow> {
-  return sql`
+  return once`
     select ${CONTACT_COLUMNS}, c.api_key_cipher as "apiKeyCipher", c.api_url_get_customers as "apiUrlGetCustomers",
       c.api_url_add_package as "apiUrlAddPackage", c.api_url_update_package as "apiUrlUpdatePackage",
       c.add_package_format as "addPackageFormat", c.update_package_format as "updatePackageFormat",

@@ -29,7 +29,7 @@ export function targetCourierId(
 
 /** @throws ApiError courier_not_found */
 export async function readSettings(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Settings> {
-  const [[row]] = await ctx.preparedRead([selectCourier(ctx, courierId)]);
+  const [[row]] = await ctx.read([selectCourier(ctx, courierId)]);
   return decryptSettings(ctx, secrets, row);
 }
 

@@ -1,12 +1,11 @@
 import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
-import { isCommonPage } from '../../../platform/db/pages.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { renameOnPrealerts } from '../../prealerts/public.js';
 import { auditedCustomer, differenceOf, mergeFields, newFields } from './fields.js';
-import { branchNames, hasFilters, pageOfCustomers, totalOfCustomers } from './list-queries.js';
+import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
   lockedCustomer,
   oneCustomer,
@@ -21,14 +20,13 @@ export async function listCustomers(
   ctx: UserContext,
   query: QueryOf<'listCustomers'>,
 ): Promise<{ rows: CustomerRow[]; total: number }> {
-  const readPage = isCommonPage(query) && !hasFilters(query) ? ctx.preparedRead : ctx.read;
-  const [rows, [counted]] = await readPage([pageOfCustomers(ctx, query), totalOfCustomers(ctx, query)]);
+  const [rows, [counted]] = await ctx.read([pageOfCustomers(ctx, query), totalOfCustomers(ctx, query)]);
   return { rows, total: counted?.total ?? 0 };
 }
 
 /** Returns the distinct branch names of customers, sorted. */
 export async function listBranches(ctx: UserContext, courierId?: string): Promise<string[]> {
-  const [rows] = await ctx.preparedRead([branchNames(ctx, courierId)]);
+  const [rows] = await ctx.read([branchNames(ctx, courierId)]);
   return rows.map(({ branch }) => branch);
 }
 

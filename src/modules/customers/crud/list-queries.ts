@@ -3,8 +3,8 @@ import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import type { CustomerTally } from '../../../platform/db/models/types.js';
-import { limitTo } from '../../../platform/db/pages.js';
-import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { isCommonPage, limitTo } from '../../../platform/db/pages.js';
+import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import { withCourierName, type CustomerRow } from './queries.js';
 
 type Query = QueryOf<'listCustomers'>;
@@ -31,7 +31,8 @@ export function pageOfCustomers(ctx: UserContext, query: Query): Sql<CustomerRow
   const order = isByCourier ? join([orderOf('c', ['name', 'id'], query), columns]) : columns;
   const isMerged = !isOfOneCourier && !hasTrigram(query.search);
   const keys = isMerged ? keysOfEachCourier(ctx, query) : keysOfAll(ctx, query);
-  return withCourierName(sql`${keys} order by ${order} ${limitTo(query)}`, sql`order by ${order}`);
+  const page = withCourierName(sql`${keys} order by ${order} ${limitTo(query)}`, sql`order by ${order}`);
+  return onceIf(isCommonPage(query) && !hasFilters(query))`${page}`;
 }
 
 function keysOfAll(ctx: UserContext, query: Query): Sql {
@@ -64,7 +65,7 @@ const orderOf = (table: 'c' | 'cu', columns: string[], { sort_dir: direction }: 
 export function totalOfCustomers(ctx: UserContext, query: Query): Sql<{ total: number }> {
   if (query.search)
     return sql`select count(*)::int as total from customers cu where ${filtersOf(ctx, query)}`;
-  return sql`select coalesce(sum(cu.total), 0)::int as total from customer_tallies cu
+  return onceIf(!hasFilters(query))`select coalesce(sum(cu.total), 0)::int as total from customer_tallies cu
     where ${scopeOf(ctx, query.courier_id)} and cu.branch = ${branchOf(query) ?? ''}`;
 }
 
@@ -73,13 +74,12 @@ export function branchNames(
   ctx: UserContext,
   courierId: string | undefined,
 ): Sql<Pick<CustomerTally, 'branch'>> {
-  return sql`select cu.branch from customer_tallies cu
+  return once`select cu.branch from customer_tallies cu
     where ${scopeOf(ctx, courierId)} and cu.branch <> ''
     group by cu.branch having sum(cu.total) > 0 order by cu.branch`;
 }
 
-export const hasFilters = (query: Query): boolean =>
-  Boolean(query.search ?? query.courier_id ?? branchOf(query));
+const hasFilters = (query: Query): boolean => Boolean(query.search ?? query.courier_id ?? branchOf(query));
 
 function filtersOf(ctx: UserContext, query: Query): Sql {
   const conditions = [scopeOf(ctx, query.courier_id)];

@@ -1,7 +1,7 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ManifestMail, Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 
 /** The status change of a manifest that mails announce. */
 export type ManifestStatusChange = {
@@ -71,7 +71,7 @@ export const insertManifestMails = (
   tenantId: string,
   { manifestId, manifestNumber, status }: ManifestStatusChange,
   mails: { id: string; courier_id: string }[],
-): Sql => sql`
+): Sql => once`
   insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
   select ${tenantId}::uuid, id, courier_id, ${manifestId}::uuid, ${manifestNumber}, ${status}
   from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (id uuid, courier_id uuid)`;

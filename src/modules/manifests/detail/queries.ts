@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, once, sql, type Sql } from '../../../platform/db/statements.js';
 import type { LoadingGate } from '../lifecycle/fields.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 
@@ -25,7 +25,7 @@ export function selectInfo(ctx: UserContext, id: string): Sql<InfoRow> {
   const isAboard = sql`and exists (
       select from packages p
       where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(ctx, 'p')})`;
-  return sql`
+  return once`
     select m.id, m.manifest_number, m.awb_number, m.airline_prefix,
       to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
       m.warehouse_id, m.loading_gate
@@ -47,7 +47,7 @@ export type PackageRow = {
 };
 
 export function selectPackages(ctx: UserContext, manifestId: string): Sql<PackageRow> {
-  return sql`
+  return once`
     select p.id, p.tracking_number, p.house_number, p.weight_lb, p.first_name, p.last_name, p.user_code,
       c.name as courier_name, c.code as courier_code, k.name as carrier_name
     from packages p
@@ -72,7 +72,7 @@ export type FiguresRow = {
  * totals.
  */
 export function selectFigures(ctx: UserContext, manifestId: string): Sql<FiguresRow> {
-  return sql`
+  return once`
     select grouping(c.code) = 1 as is_total, c.code as courier_code, c.house_color, count(*)::int as count,
       coalesce(sum(p.weight_lb), 0) as weight_lb, round(coalesce(sum(p.weight_lb), 0) * 0.45359237, 3) as weight_kg
     from packages p

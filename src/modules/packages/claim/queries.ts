@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
 
 /** The columns that a claim may change. */
 export type ClaimedColumns = ColumnsOf<
@@ -15,12 +15,12 @@ export type ClaimedRow = ClaimedColumns & Pick<Package, 'id'>;
 
 /** Selects and locks the package of a parcel. */
 export function lockedParcelPackage(ctx: UserContext, trackingKey: string): Sql<ClaimedRow> {
-  return sql`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id
+  return once`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id
     from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = ${trackingKey} for no key update`;
 }
 
 export function changeOwner(ctx: UserContext, id: string, columns: ClaimedColumns): Sql {
-  return sql`update packages p set courier_id = ${columns.courier_id}::uuid, user_code = ${columns.user_code},
+  return once`update packages p set courier_id = ${columns.courier_id}::uuid, user_code = ${columns.user_code},
       first_name = ${columns.first_name}, last_name = ${columns.last_name}, shipper = ${columns.shipper},
       description = ${columns.description}, prealert_id = ${columns.prealert_id}::uuid, updated_at = now()
     where ${tenantRows(ctx, 'p')} and p.id = ${id}::uuid`;

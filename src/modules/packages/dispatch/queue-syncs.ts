@@ -1,5 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
 
 export type SyncCounts = {
@@ -28,11 +28,8 @@ type Bounds = {
  */
 export function queueChanged(ctx: UserContext, selection: Sql): Sql<SyncCounts> {
   const bounds = { dispatchId: null, atMost: 1, atMostQueued: 1 };
-  return markSelected(
-    ctx,
-    sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`,
-    bounds,
-  );
+  const packages = sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`;
+  return once`${markSelected(ctx, packages, bounds)}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import type { OpenPrealert } from './ownership.js';
 
@@ -13,7 +13,7 @@ export const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.u
 
 /** Flags the pending pre-alerts that name a different owner than the package. */
 export function flagDisputes(ctx: UserContext, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
-  return sql`with found as (
+  return once`with found as (
       select a.tenant_id, a.id
       from packages p
       join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
@@ -33,7 +33,7 @@ export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & {
 
 /** Selects and locks the open pre-alerts of a parcel, oldest first. */
 export function lockedOpenPrealerts(ctx: UserContext, keys: string[]): Sql<OpenPrealertRow> {
-  return sql`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
+  return once`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
       a.vendor, a.description, a.status, c.first_name as "firstName", c.last_name as "lastName"
     from prealerts a
     left join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id
@@ -55,7 +55,7 @@ export function settlePrealerts(
   keys: string[],
   status: 'received' | 'flagged',
 ): Sql {
-  return sql`with settled as (
+  return once`with settled as (
       update prealerts a set status = ${status}, tracking_key = ${keys[0]}, updated_at = now()
       where ${ownRows(ctx, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')
       returning a.tenant_id, a.courier_id

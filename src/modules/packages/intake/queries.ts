@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Scan } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import type { Measures } from '../shared/measures.js';
@@ -40,7 +40,7 @@ export const findReceiptOfPackage = (ctx: UserContext, id: string): Sql<EarlierR
   selectReceipt(ctx, sql`a.tracking_key = p.tracking_key`, sql`p.id = ${id}::uuid`);
 
 function selectReceipt(ctx: UserContext, ofParcel: Sql, condition: Sql): Sql<EarlierRow> {
-  return sql`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
+  return once`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
       coalesce(announced.is_disputed, false) as "isDisputed"
     from packages p
     cross join lateral (
@@ -53,7 +53,7 @@ function selectReceipt(ctx: UserContext, ofParcel: Sql, condition: Sql): Sql<Ear
 
 /** Selects one scan of a station that arrived before the parcel was received (decision 0061). */
 export const findWaitingScan = (ctx: UserContext, keys: string[]): Sql<Pick<Scan, 'id'>> =>
-  sql`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
+  once`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
 
 export type ReferencedIds = {
   courierId: string | null;
@@ -70,7 +70,7 @@ export function findReferencedIds(
   named: { [Name in keyof ReferencedIds]: string | undefined },
 ): Sql<ReferencedIds> {
   const warehouse = named.warehouseId ? sql`w.id = ${named.warehouseId}::uuid` : sql`w.is_primary`;
-  return sql`select
+  return once`select
     (select c.id from couriers c
       where ${tenantRows(ctx, 'c')} and c.id = ${named.courierId ?? null}::uuid) as "courierId",
     (select r.id from carriers r
@@ -94,7 +94,7 @@ export function findCustomers(
           tenantRows(ctx, 'r'),
         ]
       : [sql`customers c`, sql`c.courier_id = ${courierId}::uuid`];
-  return sql`select c.courier_id as "courierId", c.user_code as "userCode", c.first_name as "firstName",
+  return once`select c.courier_id as "courierId", c.user_code as "userCode", c.first_name as "firstName",
       c.last_name as "lastName"
     from ${from}
     where ${ownRows(ctx, 'c')} and c.user_code = ${userCode} and c.is_active and ${scope}
@@ -132,7 +132,7 @@ export function insertReceivedPackage(
   row: NewPackage,
   eventId: string,
 ): Sql<ReceiptRow> {
-  return sql`with received as (
+  return once`with received as (
       insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name,
         tracking_number, tracking_key, house_number, weight_lb, length_in, width_in, height_in,
         package_type, shipper, description, carrier_id, warehouse_id, prealert_id)

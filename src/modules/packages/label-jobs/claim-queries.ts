@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import { labelColumns, labelTables, type LabelRow } from '../labels/queries.js';
 
 /** The time in which a bridge must begin to send a claimed job, and report again while it sends. */
@@ -17,7 +17,7 @@ type Claim = { claimId: string; station: string; maxJobs: number };
  * same time are skipped.
  */
 export const claimJobs = (ctx: UserContext, { claimId, station, maxJobs }: Claim): Sql<ClaimedRow> =>
-  sql`with due as (
+  once`with due as (
       select j.tenant_id, j.id from label_jobs j
       where ${tenantRows(ctx, 'j')} and j.station = ${station} and j.status in ('waiting', 'claimed')
         and j.expires_at > now() and (j.status = 'waiting' or j.lease_until <= now())
@@ -33,5 +33,5 @@ export const claimJobs = (ctx: UserContext, { claimId, station, maxJobs }: Claim
 
 /** Notes that a bridge sends the job, and renews its lease. */
 export const noteSending = (ctx: UserContext, id: string): Sql =>
-  sql`update label_jobs j set status = 'sending', lease_until = ${leaseEnd}
+  once`update label_jobs j set status = 'sending', lease_until = ${leaseEnd}
     where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid`;

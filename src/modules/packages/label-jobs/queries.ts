@@ -2,7 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { LabelJob } from '../../../platform/db/models/types.js';
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, once, sql, type Sql } from '../../../platform/db/statements.js';
 
 export type JobQuery = QueryOf<'listLabelJobs'>;
 export type JobStatus = DataOf<'listLabelJobs'>[number]['status'];
@@ -27,7 +27,7 @@ const selectJobs = (ctx: UserContext, condition: Sql, order: Sql): Sql<JobRow> =
 
 /** Selects the jobs of one printing, in the order in which they are printed. */
 export const jobsOfPrint = (ctx: UserContext, printId: string): Sql<JobRow> =>
-  selectJobs(ctx, sql`j.print_id = ${printId}::uuid`, sql`order by j.id`);
+  once`${selectJobs(ctx, sql`j.print_id = ${printId}::uuid`, sql`order by j.id`)}`;
 
 /** Selects the jobs before `query.before`, newest first, and one more than `limit` to detect a next page. */
 export function pageOfJobs(ctx: UserContext, { station, status, before, limit }: JobQuery): Sql<JobRow> {
@@ -39,10 +39,10 @@ export function pageOfJobs(ctx: UserContext, { station, status, before, limit }:
 }
 
 export const existingPackages = (ctx: UserContext, ids: string[]): Sql<{ id: string }> =>
-  sql`select p.id from packages p where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])`;
+  once`select p.id from packages p where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])`;
 
 export const countWaiting = (ctx: UserContext, station: string): Sql<{ waiting: number }> =>
-  sql`select count(*)::int as waiting from label_jobs j
+  once`select count(*)::int as waiting from label_jobs j
     where ${tenantRows(ctx, 'j')} and j.station = ${station} and j.status in ('waiting', 'claimed')
       and j.expires_at > now()`;
 
@@ -54,7 +54,7 @@ export type NewJobs = Pick<LabelJob, 'printId' | 'station' | 'copies' | 'reprint
 
 export function insertJobs({ tenantId, caller }: UserContext, jobs: NewJobs): Sql {
   const { ids, packageIds, printId, station, copies, reprintOf } = jobs;
-  return sql`insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, reprint_of, requested_by)
+  return once`insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, reprint_of, requested_by)
     select ${tenantId}::uuid, id, ${printId}::uuid, ${station}, package_id, ${copies}::smallint, ${reprintOf}::uuid,
       ${caller.userId}::uuid
     from unnest(${ids}::uuid[], ${packageIds}::uuid[]) as job (id, package_id)`;
@@ -67,7 +67,7 @@ export type LockedJob = Pick<LabelJob, 'id' | 'packageId' | 'station' | 'copies'
 };
 
 export const lockedJob = (ctx: UserContext, id: string): Sql<LockedJob> =>
-  sql`select j.id, j.package_id as "packageId", j.station, j.copies, j.claim_id as "claimId", j.status,
+  once`select j.id, j.package_id as "packageId", j.station, j.copies, j.claim_id as "claimId", j.status,
       ${STATUS_NOW} as "statusNow"
     from label_jobs j where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid for no key update`;
 
@@ -76,5 +76,5 @@ export const endJob = (
   ctx: UserContext,
   { id, status, reason }: { id: string; status: 'printed' | 'failed' | 'unconfirmed'; reason: string | null },
 ): Sql =>
-  sql`update label_jobs j set status = ${status}, reason = ${reason}, ended_at = now()
+  once`update label_jobs j set status = ${status}, reason = ${reason}, ended_at = now()
     where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid`;

@@ -1,8 +1,8 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
-import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
+import { empty, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { hasFilters, matching, type PackageFilters } from './filters.js';
 
@@ -60,7 +60,7 @@ function pageOfPackages<Row>(
   pageColumns: Sql,
   resultColumns: Sql,
 ): Sql<Row> {
-  return sql`with page as materialized (
+  return onceIf(isCommonPage(page) && !hasFilters(filters))`with page as materialized (
       select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${pageColumns}
       from packages p where ${matching(ctx, filters)}
       order by p.received_at desc, p.id desc
@@ -86,6 +86,8 @@ export function totalPackages(ctx: UserContext, filters: PackageFilters): Sql<To
   }
   const courier =
     ctx.caller.courierId === null && courierID ? sql` and t.courier_id = ${courierID}::uuid` : empty;
-  return sql`select coalesce(sum(t.total), 0)::int as "totalCount", coalesce(sum(t.weight_lb), 0) as "totalWeight"
+  return onceIf(
+    !courierID,
+  )`select coalesce(sum(t.total), 0)::int as "totalCount", coalesce(sum(t.weight_lb), 0) as "totalWeight"
     from package_tallies t where ${ownRows(ctx, 't')}${courier}`;
 }

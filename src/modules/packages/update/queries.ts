@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
-import { join, raw, sql, withVariableText, type Sql } from '../../../platform/db/statements.js';
+import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { Measures } from '../shared/measures.js';
 
 /** The columns that an update may change, as the audit trail records them. Numbers are decimal text. */
@@ -43,17 +43,17 @@ const TYPES: Partial<Record<keyof Editable, string>> = {
 
 /** Selects the key of the parcel that an update must lock. It locks nothing. */
 export function findTrackingKey(ctx: UserContext, id: string): Sql<Pick<Package, 'trackingKey'>> {
-  return sql`select p.tracking_key as "trackingKey" from packages p
+  return once`select p.tracking_key as "trackingKey" from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** Selects the package that has a house number. */
 export const packageByHouseNumber = (ctx: UserContext, houseNumber: string): Sql<Pick<Package, 'id'>> =>
-  sql`select p.id from packages p where ${ownRows(ctx, 'p')} and p.house_number = ${houseNumber}`;
+  once`select p.id from packages p where ${ownRows(ctx, 'p')} and p.house_number = ${houseNumber}`;
 
 /** Selects another package that has one of the keys of a number. */
 export const otherPackageOf = (ctx: UserContext, id: string, keys: string[]): Sql<Pick<Package, 'id'>> =>
-  sql`select p.id from packages p where ${ownRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid
+  once`select p.id from packages p where ${ownRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid
     limit 1`;
 
 /**
@@ -61,7 +61,7 @@ export const otherPackageOf = (ctx: UserContext, id: string, keys: string[]): Sq
  * creates.
  */
 export function lockedPackage(ctx: UserContext, id: string): Sql<Editable> {
-  return sql`select ${COLUMNS} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
+  return once`select ${COLUMNS} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
     for no key update`;
 }
 
@@ -70,7 +70,7 @@ export const findPrealertContents = (
   ctx: UserContext,
   packageId: string,
 ): Sql<Pick<Prealert, 'vendor' | 'description'>> =>
-  sql`select a.vendor, a.description from packages p
+  once`select a.vendor, a.description from packages p
     join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.id = p.prealert_id
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
@@ -83,7 +83,7 @@ export const isWarehouseFixed = (
   packageId: string,
   otherId: string,
 ): Sql<{ isFixed: boolean }> =>
-  sql`select p.manifest_id is not null or (w.loading_gate and not o.loading_gate) as "isFixed"
+  once`select p.manifest_id is not null or (w.loading_gate and not o.loading_gate) as "isFixed"
     from packages p
     join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = p.tenant_id and w.id = p.warehouse_id
     join warehouses o on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.id = ${otherId}::uuid
@@ -94,11 +94,11 @@ export function changePackage(ctx: UserContext, id: string, changes: Partial<Edi
   const assignments = (Object.keys(changes) as (keyof Editable)[]).map(
     (column) => sql`${raw(column)} = ${changes[column]}::${raw(TYPES[column] ?? 'text')}`,
   );
-  // Only the changed columns, because triggers compare weights and couriers.
-  const statement = sql`update packages p set ${join(assignments)}, updated_at = now()
-    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
   // Texts of one column are few, and most updates change one. Those of several could fill a connection with plans.
-  return assignments.length === 1 ? statement : withVariableText(statement);
+  const tag = onceIf(assignments.length === 1);
+  // Only the changed columns, because triggers compare weights and couriers.
+  return tag`update packages p set ${join(assignments)}, updated_at = now()
+    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */
@@ -107,7 +107,7 @@ export function reopenPrealerts(
   courierId: string | null,
   trackingKey: string,
 ): Sql<Pick<Prealert, 'id'>> {
-  return sql`update prealerts a set status = 'pending', updated_at = now()
+  return once`update prealerts a set status = 'pending', updated_at = now()
     where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and a.tracking_key = ${trackingKey}
       and a.status = 'received'
     returning a.id`;
@@ -118,7 +118,7 @@ export function receivePendingPrealerts(
   ctx: UserContext,
   { courier_id, tracking_key, user_code }: Editable,
 ): Sql<Pick<Prealert, 'id'>> {
-  return sql`with found as (
+  return once`with found as (
       select a.tenant_id, a.id from prealerts a
       where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and a.tracking_key = ${tracking_key}
         and a.user_code = ${user_code} and a.status = 'pending'

@@ -2,7 +2,7 @@ import type { components } from '../../../../generated/contract.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
 import type { EventRow } from '../events/event-view.js';
 
@@ -26,7 +26,7 @@ export type TargetRow = Pick<
 };
 
 export function selectTarget(ctx: SystemContext, queue: DeliveryQueue): Sql<TargetRow> {
-  return sql`
+  return once`
     select c.${raw(`api_url_${queue.endpoint}`)} as url, c.${raw(`${queue.endpoint}_format`)} as format,
       c.api_token_cipher as "apiTokenCipher",
       c.webhook_secret_cipher as "webhookSecretCipher",
@@ -52,7 +52,7 @@ export type ClaimedRow = EventRow &
  * URL nothing.
  */
 export function claimDue(ctx: SystemContext, queue: DeliveryQueue, atMost: number): Sql<ClaimedRow> {
-  return sql`
+  return once`
     with due as (
       select d.id from webhook_deliveries d
       join couriers c on ${tenantRows(ctx, 'c')} and c.id = d.courier_id and c.is_active
@@ -86,7 +86,7 @@ export function failPendingDeliveries(
   queue: DeliveryQueue,
   { exceptTests }: { exceptTests: boolean },
 ): Sql {
-  return sql`
+  return once`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
       where ${inQueue(ctx, queue)} and d.status = 'pending'

@@ -3,7 +3,7 @@ import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Event, WebhookDelivery } from '../../../platform/db/models/types.js';
 import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
-import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import { join, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
 
 export type DeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 
@@ -30,7 +30,7 @@ export type DeliveryRow = Pick<
 /** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
 export function pageOfDeliveries(ctx: UserContext, query: DeliveryQuery): Sql<DeliveryRow> {
   // The page is cut first, so that names, events and attempts are read only for its rows.
-  return sql`
+  return onceIf(isCommonFirstPage(query))`
     select d.id, d.event_id as "eventId", e.type, e.sequence::text as sequence, e.package_id as "packageId",
       d.courier_id as "courierId", c.name as "courierName", d.endpoint, d.origin, d.status,
       d.attempt_count as "attemptCount", d.next_attempt_at as "nextAttemptAt", d.last_http_status as "lastHttpStatus",
@@ -53,7 +53,7 @@ export function pageOfDeliveries(ctx: UserContext, query: DeliveryQuery): Sql<De
 }
 
 /** Whether the page is a first page of all deliveries, of a common size. */
-export const isCommonFirstPage = ({ limit, ...filters }: DeliveryQuery): boolean =>
+const isCommonFirstPage = ({ limit, ...filters }: DeliveryQuery): boolean =>
   isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
 function matching(ctx: UserContext, query: DeliveryQuery): Sql {

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Caller } from '../../identity/callers.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
 import { STATEMENT_TIMEOUT_MS } from '../connections/pool.js';
 import type { Db } from '../database.js';
-import { empty, sql, type Sql } from '../statements.js';
+import { empty, once, sql, type Sql } from '../statements.js';
+import type { PlanMode } from './plans.js';
 
 /** The caller of a transaction. */
 export type Session = {
@@ -40,14 +40,14 @@ const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
   set_config('statement_timeout', ${TIMEOUT}, true)`;
 
 /**
- * For prepared statements, whose plan suits every value. PostgreSQL would otherwise plan the first five executions with their
+ * For fixed statements, whose plan suits every value. PostgreSQL would otherwise plan the first five executions with their
  * values in each connection, and later ones too if it estimates more rows for an unknown array than for the given one.
  */
 const ONE_PLAN = sql`, set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
-/** @param isPrepared whether the statements of the transaction are prepared */
-export const enterWith = ({ db, caller }: Session, isPrepared: boolean): Sql<Admission> =>
-  enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : isPrepared ? ONE_PLAN : empty);
+/** @param mode how the first statements of the transaction are planned */
+export const enterWith = ({ db, caller }: Session, mode: PlanMode): Sql<Admission> =>
+  enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : mode === 'auto' ? empty : ONE_PLAN);
 
 /** The same for a transaction of Prisma. In a traced one, it names the span, for models/traced-adapter.ts. */
 export function enterModels({ db, caller }: Session): Sql<Admission> {
@@ -63,39 +63,13 @@ export function enterModels({ db, caller }: Session): Sql<Admission> {
 export function enterScope(caller: Caller, also: Sql = empty): Sql<Admission> {
   switch (caller.kind) {
     case 'user':
-      return sql`select outcome${also} from enter_with_token(${caller.tenantId}::uuid, ${caller.userId}::uuid,
+      return once`select outcome${also} from enter_with_token(${caller.tenantId}::uuid, ${caller.userId}::uuid,
         ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean,
         ${caller.sessionId ?? null}::uuid, ${caller.enrolsFactor === true}::boolean,
         ${caller.role}::text, ${caller.courierId}::uuid)`;
     case 'key':
-      return sql`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
+      return once`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
     case 'system':
-      return sql`select outcome${also} from enter_as_system(${caller.tenantId}::uuid)`;
+      return once`select outcome${also} from enter_as_system(${caller.tenantId}::uuid)`;
   }
-}
-
-export type QueryConfig = { text: string; values: unknown[]; name?: string };
-export type Prepare = (statement: Sql) => QueryConfig;
-
-export const toQuery: Prepare = ({ text, values }) => ({ text, values });
-
-/** Prepared once per connection, because planning took as long as executing a submitted pre-alert. */
-function toPrepared(statement: Sql): QueryConfig {
-  const { text, values } = statement;
-  return statement.hasVariableText ? { text, values } : { text, values, name: nameOf(text) };
-}
-
-/** Prepares statements of a fixed text, except behind a pooler, whose sessions do not share prepared statements. */
-export const preparing = (db: Db): Prepare => (db.isBehindPooler ? toQuery : toPrepared);
-
-const names = new Map<string, string>();
-
-/**
- * Returns PostgreSQL's name of a prepared statement. It is a hash of the text, so that all users of a session give a
- * statement the same name. Only for fixed texts, because names are never removed.
- */
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `crossdock_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
-  names.set(text, name);
-  return name;
 }

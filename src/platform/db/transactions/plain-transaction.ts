@@ -1,23 +1,13 @@
 import type pg from 'pg';
-import {
-  admit,
-  enterWith,
-  preparing,
-  toQuery,
-  type Admission,
-  type Prepare,
-  type QueryConfig,
-  type Session,
-} from './admission.js';
-import { runBatch, type StatementResult } from './send-batch.js';
+import { admit, enterWith, type Admission, type Session } from './admission.js';
+import { firstMode, makePlanner, namedFor, type PlannedQuery, type Planner } from './plans.js';
+import { runBatch, type QueryConfig, type StatementResult } from './send-batch.js';
 import { traceStatements } from '../../tracing/trace-statements.js';
-import { sql, type PlainTx, type RowsOf, type Sql } from '../statements.js';
+import { once, type PlainTx, type RowsOf, type Sql } from '../statements.js';
 
 export type PlainOptions = {
   /** The statement that begins the transaction. */
   begin?: Sql;
-  /** Whether its statements are prepared by name. */
-  isPrepared?: boolean;
   /** The statement timeout, instead of the pool's own. */
   timeoutMs?: number;
 };
@@ -30,8 +20,8 @@ export type PlainTransaction = {
   rollback(): Promise<void>;
 };
 
-const BEGIN = sql`begin`;
-const COMMIT = sql`commit`;
+const BEGIN = once`begin`;
+const COMMIT = once`commit`;
 
 /**
  * Makes a transaction of plain SQL in the session's scope. The statement that begins it and the admission are sent with its
@@ -41,32 +31,38 @@ const COMMIT = sql`commit`;
 export function makePlainTransaction(
   client: pg.ClientBase,
   session: Session,
-  { begin = BEGIN, isPrepared = false }: PlainOptions = {},
+  { begin = BEGIN }: PlainOptions = {},
 ): PlainTransaction {
-  const prepareOwn = preparing(session.db);
-  const prepare: Prepare = isPrepared ? prepareOwn : toQuery;
-  let state: 'new' | 'begun' | 'admitted' = 'new';
-  let deferred: QueryConfig[] = [];
+  const { db } = session;
+  const named = namedFor(db);
+  let plan: Planner | undefined;
+  let isAdmitted = false;
+  let deferred: Sql[] = [];
 
   const runTraced = (queries: QueryConfig[], results?: StatementResult[]): Promise<StatementResult[]> =>
-    traceStatements(session.db.span, queries, () => runBatch(client, queries, results));
+    traceStatements(db.span, queries, () => runBatch(client, queries, results));
 
   /** Sends the deferred statements and these, and returns the results of these. */
-  async function send(queries: QueryConfig[]): Promise<StatementResult[]> {
-    const all = [...deferred, ...queries];
+  async function send(statements: readonly Sql[]): Promise<StatementResult[]> {
+    const all = [...deferred, ...statements];
     deferred = [];
-    const results = await (state === 'new' ? beginWith(all) : runTraced(all));
-    return results.slice(results.length - queries.length);
+    const results = await (plan ? sendPlanned(plan(all)) : beginWith(all));
+    return results.slice(results.length - statements.length);
   }
 
-  async function beginWith(queries: QueryConfig[]): Promise<StatementResult[]> {
-    state = 'begun';
+  async function sendPlanned(queries: PlannedQuery[]): Promise<StatementResult[]> {
+    const results = await runTraced(queries);
+    return results.filter((_, index) => !queries[index]?.isSetting);
+  }
+
+  async function beginWith(statements: readonly Sql[]): Promise<StatementResult[]> {
+    const mode = firstMode(statements);
+    plan = makePlanner(db, mode);
     const results: StatementResult[] = [];
     try {
-      return await runTraced(
-        [prepareOwn(begin), prepareOwn(enterWith(session, isPrepared)), ...queries],
-        results,
-      );
+      const first: PlannedQuery[] = [named(begin), named(enterWith(session, mode)), ...plan(statements)];
+      await runTraced(first, results);
+      return results.filter((_, index) => !first[index]?.isSetting);
     } finally {
       // After a failure too, because the scope of a refused caller may be its reason.
       const [, entered] = results;
@@ -77,13 +73,13 @@ export function makePlainTransaction(
   function enter({ rows }: StatementResult): void {
     // enterScope selects these columns.
     admit(session, rows as Admission[]);
-    state = 'admitted';
+    isAdmitted = true;
   }
 
   const queryAll = async <const Statements extends readonly Sql[]>(
     statements: Statements,
   ): Promise<RowsOf<Statements>> => {
-    const results = await send(statements.map(prepare));
+    const results = await send(statements);
     // The authors of the statements state the row types.
     return results.map(({ rows }) => rows) as RowsOf<Statements>;
   };
@@ -94,11 +90,11 @@ export function makePlainTransaction(
       queryAll,
       query: async (statement) => (await queryAll([statement]))[0],
       async execute(statement) {
-        const [result] = await send([prepare(statement)]);
+        const [result] = await send([statement]);
         return result?.count ?? 0;
       },
       async defer(statement) {
-        deferred.push(prepare(statement));
+        deferred.push(statement);
       },
     },
     async flush() {
@@ -106,11 +102,11 @@ export function makePlainTransaction(
     },
     async commit() {
       // Not together with the admission, which may refuse the caller.
-      if (state !== 'admitted') await send([]);
-      await send([prepareOwn(COMMIT)]);
+      if (!isAdmitted) await send([]);
+      await send([COMMIT]);
     },
     async rollback() {
-      if (state !== 'new') await client.query('rollback');
+      if (plan) await client.query('rollback');
     },
   };
 }

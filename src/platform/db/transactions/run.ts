@@ -1,19 +1,12 @@
 import type pg from 'pg';
 import type { Prisma } from '../../../../generated/prisma/client.js';
 import type { Caller } from '../../identity/callers.js';
-import {
-  admit,
-  enterModels,
-  enterWith,
-  preparing,
-  toQuery,
-  type QueryConfig,
-  type Session,
-} from './admission.js';
+import { admit, enterModels, enterWith, type Session } from './admission.js';
 import { limitSilence } from '../connections/lost-servers.js';
 import type { WalPosition } from '../connections/replay.js';
 import { SERVER } from '../connections/server-identity.js';
-import { sendBatch } from './send-batch.js';
+import { firstMode, makePlanner, namedFor, type PlannedQuery } from './plans.js';
+import { sendBatch, type QueryConfig } from './send-batch.js';
 import { traceStatements } from '../../tracing/trace-statements.js';
 import { extend, scopedClient } from '../models/scoped-client.js';
 import { makePlainTransaction, type PlainOptions } from './plain-transaction.js';
@@ -147,42 +140,36 @@ function limitStatements(client: pg.PoolClient, tx: PlainTx, timeoutMs: number):
 type Send = (client: pg.PoolClient, queries: QueryConfig[]) => Promise<Rows[]>;
 
 /** Reads with all statements in one flush, from one snapshot. */
-export const flushReads = (
-  session: Session,
-  statements: readonly Sql[],
-  isPrepared = false,
-): Promise<Rows[]> => flush(session, statements, { isPrepared, send: sendInSnapshot });
+export const flushReads = (session: Session, statements: readonly Sql[]): Promise<Rows[]> =>
+  flush(session, statements, sendInSnapshot);
 
 /** Writes with all statements in one flush. They are one transaction, which commits when all have succeeded. */
-export const flushWrites = (
-  session: Session,
-  statements: readonly Sql[],
-  isPrepared: boolean,
-): Promise<Rows[]> => flush(session, statements, { isPrepared, send: sendBatch });
+export const flushWrites = (session: Session, statements: readonly Sql[]): Promise<Rows[]> =>
+  flush(session, statements, sendBatch);
 
-type Flush = { isPrepared: boolean; send: Send };
-
-const flush = (session: Session, statements: readonly Sql[], { isPrepared, send }: Flush): Promise<Rows[]> =>
+const flush = (session: Session, statements: readonly Sql[], send: Send): Promise<Rows[]> =>
   session.db.connectionShares.run(session.caller, async () => {
     const { db } = session;
-    const prepareOwn = preparing(db);
-    const queries = statements.map(isPrepared ? prepareOwn : toQuery);
+    const mode = firstMode(statements);
+    const queries = makePlanner(db, mode)(statements);
     const client = await connect(session);
     try {
-      const all = [prepareOwn(enterWith(session, isPrepared)), ...queries];
+      const all: PlannedQuery[] = [namedFor(db)(enterWith(session, mode)), ...queries];
       const [entered, ...results] = await traceStatements(db.span, all, () => send(client, all));
       // enterScope selects these columns.
       admit(session, (entered ?? []) as Parameters<typeof admit>[1]);
-      return results;
+      return results.filter((_, index) => !queries[index]?.isSetting);
     } finally {
       client.release();
     }
   });
 
+const SNAPSHOT_QUERY: QueryConfig = { text: SNAPSHOT.text, values: [] };
+
 /** Sends an explicit transaction. The commit has its own Sync, because it must also end a failed transaction. */
 async function sendInSnapshot(client: pg.PoolClient, queries: QueryConfig[]): Promise<Rows[]> {
   const [reads] = await Promise.allSettled([
-    sendBatch(client, [toQuery(SNAPSHOT), ...queries]),
+    sendBatch(client, [SNAPSHOT_QUERY, ...queries]),
     client.query('commit'),
   ]);
   if (reads.status === 'rejected') throw reads.reason;

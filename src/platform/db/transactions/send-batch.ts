@@ -1,6 +1,8 @@
 import pg from 'pg';
-import type { QueryConfig } from './admission.js';
 import type { Rows } from '../statements.js';
+
+/** A query of node-postgres. A named one is prepared. */
+export type QueryConfig = { text: string; values: unknown[]; name?: string };
 
 /** The methods that node-postgres calls with the messages of a response. Its types do not declare them. */
 type MessageHandlers = {
