@@ -163,6 +163,7 @@ describe('each concern has one location', () => {
       'src/development/demo/values/tenant-scope.ts',
       'src/modules/tenants/tenant.ts',
       'src/platform/db/transactions/admission.ts',
+      'src/platform/db/transactions/plans.ts',
     ]);
     for (const { path, text } of sources) {
       for (const [call] of text.matchAll(/set_config\([^)]*\)/g)) {

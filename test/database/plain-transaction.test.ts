@@ -192,8 +192,12 @@ describe('fixed statements are planned for all values, and others with their own
     ]);
     expect(await run([other(), fixed(), other()])).toEqual([[CUSTOM], [GENERIC], [CUSTOM]]);
     // A statement without values has one plan, so nothing changes for it.
-    expect(await run([withoutValues(), fixed(), withoutValues()])).toEqual([[GENERIC], [GENERIC], [GENERIC]]);
-    expect(await run([withoutValues()])).toEqual([[CUSTOM]]);
+    expect(await run([fixed(), withoutValues(), other(), withoutValues()])).toEqual([
+      [GENERIC],
+      [GENERIC],
+      [CUSTOM],
+      [CUSTOM],
+    ]);
   });
 
   test('after deferred statements, which keep their own kind', async () => {

@@ -180,7 +180,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     const contextOf = (caller: SystemCaller) => makeContext(db, caller, 'a-test');
     const ACCESS_METHODS: Record<string, (ctx: SystemContext, statement: Sql) => Promise<unknown>> = {
       read: async (ctx, statement) => (await ctx.read([statement]))[0],
-      snapshotTransaction: (ctx, statement) => ctx.snapshotTransaction(9_000, (tx) => tx.query(statement)),
+      'read in steps': (ctx, statement) => ctx.read((tx) => tx.query(statement), { timeoutMs: 9_000 }),
       pipeline: async (ctx, statement) => (await ctx.pipeline([statement]))[0],
       transaction: (ctx, statement) => ctx.transaction((tx) => tx.query(statement)),
       preparedTransaction: (ctx, statement) => ctx.preparedTransaction((tx) => tx.query(statement)),

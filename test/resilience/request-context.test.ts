@@ -39,7 +39,7 @@ const WRITERS: Record<string, Write> = {
 const OPENERS: Record<string, Write> = {
   ...WRITERS,
   read: (ctx) => ctx.read([sql`select 1`]),
-  snapshotTransaction: (ctx) => ctx.snapshotTransaction(5_000, () => Promise.resolve()),
+  'read in steps': (ctx) => ctx.read(() => Promise.resolve(), { timeoutMs: 5_000 }),
   'independent transaction': (ctx, id) => ctx.independent().transaction((tx) => tx.execute(insert(id, id))),
   'read in the scope of the system': (ctx) => ctx.asSystem().read([sql`select 1`]),
 };
@@ -74,7 +74,7 @@ describe.each(Object.entries(WRITERS))('after %s', (_name, write) => {
     const id = newId();
     const [[row]] = await ctx.read([sql<{ one: number }>`select 1 as one`]);
     expect(row?.one).toBe(1);
-    await ctx.snapshotTransaction(5_000, (tx) => tx.query(sql`select 1`));
+    await ctx.read((tx) => tx.query(sql`select 1`), { timeoutMs: 5_000 });
     await write(ctx, id);
     expect(await countStored(id)).toBe(1);
   });
@@ -84,7 +84,7 @@ const INSIDE: Record<string, (ctx: RequestContext, work: () => Promise<unknown>)
   transaction: (ctx, work) => ctx.transaction(work),
   preparedTransaction: (ctx, work) => ctx.preparedTransaction(work),
   bulkTransaction: (ctx, work) => ctx.bulkTransaction(5_000, work),
-  snapshotTransaction: (ctx, work) => ctx.snapshotTransaction(5_000, work),
+  'read in steps': (ctx, work) => ctx.read(work, { timeoutMs: 5_000 }),
   'an independent transaction': (ctx, work) => ctx.independent().transaction(work),
 };
 

@@ -35,6 +35,25 @@ export type ContextTx = Tx & Audited;
 /** A writing transaction without Prisma's models. */
 export type BulkTx = PlainTx & Audited;
 
+/** How to read. */
+export type Reading = {
+  /**
+   * For reports, which read much and may wait a moment. A replica serves them if it has replayed everything that was committed
+   * before the call, and otherwise the primary does. See decision 0059.
+   */
+  from?: 'replica';
+  /** The statement timeout, instead of the pool's own. */
+  timeoutMs?: number;
+};
+
+type Read = {
+  <const Statements extends readonly Sql[]>(
+    statements: Statements,
+    options?: Pick<Reading, 'from'>,
+  ): Promise<RowsOf<Statements>>;
+  <Result>(work: (tx: PlainTx) => Promise<Result>, options?: Reading): Promise<Result>;
+};
+
 /**
  * A handler's access to the database, on behalf of one caller. A request opens at most one writing transaction
  * (`transaction`, `preparedTransaction`, `bulkTransaction` or a pipeline), reads only before it or in it, and nests none. A call that breaks a
@@ -61,15 +80,8 @@ export type RequestContext<Who extends Caller = Caller> = {
   assertAdmitted(): Promise<void>;
   /** As assertAdmitted, but also refuses a one-time password and a missing second factor where the operation allows them. */
   assertFullyAdmitted(): Promise<void>;
-  /** Reads in one flush. All statements see the same snapshot of the database. */
-  read<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
-  /** Reads in several steps what is too much for one result. All steps see the same snapshot of the database. */
-  snapshotTransaction<Result>(timeoutMs: number, work: (tx: PlainTx) => Promise<Result>): Promise<Result>;
-  /**
-   * The same for reports, which read much and may wait a moment. A replica serves them if it has replayed everything that was
-   * committed before the call, and otherwise the primary does. See decision 0059.
-   */
-  readonly reports: Pick<RequestContext, 'read' | 'snapshotTransaction'>;
+  /** Reads from one snapshot of the database, in one flush, or in several steps what is too much for one result. */
+  read: Read;
   /**
    * Writes in one transaction. It runs again if PostgreSQL aborted it to resolve a deadlock, so `work` must have no effect
    * outside of it.
@@ -165,16 +177,11 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
   };
 }
 
-type Readers = Pick<
-  RequestContext,
-  'assertAdmitted' | 'assertFullyAdmitted' | 'read' | 'snapshotTransaction' | 'reports'
->;
+type Readers = Pick<RequestContext, 'assertAdmitted' | 'assertFullyAdmitted' | 'read'>;
 
 function readersOf(parts: Parts<Caller>): Readers {
   const { state, caller } = parts;
   const session = sessionOf(parts);
-  const snapshot = <Result>(on: Session, timeoutMs: number, work: (tx: PlainTx) => Promise<Result>) =>
-    runPlain(on, work, { begin: SNAPSHOT, timeoutMs });
   return {
     async assertAdmitted() {
       assertMayOpen(state);
@@ -184,21 +191,22 @@ function readersOf(parts: Parts<Caller>): Readers {
       assertMayOpen(state);
       await flushReads({ ...session, caller: withoutExemptions(caller) }, []);
     },
-    async read(statements) {
-      assertMayOpen(state);
-      return toTypedRows(statements, await flushReads(session, statements));
-    },
-    snapshotTransaction: (timeoutMs, work) =>
-      whileOpen(state, () => retryDeadlocks(() => snapshot(session, timeoutMs, work))),
-    reports: {
-      async read(statements) {
-        assertMayOpen(state);
-        return toTypedRows(statements, await readReport(session, (on) => flushReads(on, statements)));
-      },
-      snapshotTransaction: (timeoutMs, work) =>
-        whileOpen(state, () => readReport(session, (on) => snapshot(on, timeoutMs, work))),
-    },
+    read: makeRead(parts, session),
   };
+}
+
+function makeRead({ state }: Parts<Caller>, session: Session): Read {
+  type Work = (tx: PlainTx) => Promise<unknown>;
+  async function read(what: readonly Sql[] | Work, { from, timeoutMs }: Reading = {}): Promise<unknown> {
+    const serve = (run: (on: Session) => Promise<unknown>) =>
+      from === 'replica' ? readReport(session, run) : retryDeadlocks(() => run(session));
+    if (typeof what === 'function')
+      return whileOpen(state, () => serve((on) => runPlain(on, what, { begin: SNAPSHOT, timeoutMs })));
+    assertMayOpen(state);
+    return serve((on) => flushReads(on, what));
+  }
+  // The authors of the statements state the row types.
+  return read as Read;
 }
 
 const withoutExemptions = (caller: Caller): Caller =>

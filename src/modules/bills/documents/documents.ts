@@ -35,14 +35,16 @@ export async function downloadBill(
   { printLogo, writeInvoice }: Printing,
 ): Promise<FileReply<'application/pdf' | 'text/csv'>> {
   if (format === 'csv') {
-    const { bill, content } = await ctx.reports.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
-      writeLines(ctx, tx, billId),
-    );
+    const { bill, content } = await ctx.read((tx) => writeLines(ctx, tx, billId), {
+      from: 'replica',
+      timeoutMs: READ_TIMEOUT_MS,
+    });
     return { name: fileName(bill, 'csv'), mediaType: 'text/csv', content };
   }
-  const { storedLogo, ...stored } = await ctx.reports.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
-    readInvoice(ctx, tx, billId),
-  );
+  const { storedLogo, ...stored } = await ctx.read((tx) => readInvoice(ctx, tx, billId), {
+    from: 'replica',
+    timeoutMs: READ_TIMEOUT_MS,
+  });
   // The invoice is printed even without its logo.
   const invoice = { ...stored, logo: storedLogo && (await printLogo(ctx, storedLogo)) };
   return {

@@ -17,10 +17,10 @@ export async function readStatement(ctx: UserContext, query: StatementQuery): Pr
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   if (query.to < query.from) throw invalidFieldError('to', 'before', { other: 'from' });
   const period = { courierId, from: query.from, to: query.to };
-  const [[account], movements] = await ctx.reports.read([
-    figuresOfAccount(ctx, period),
-    pageOfMovements(ctx, period, query),
-  ]);
+  const [[account], movements] = await ctx.read(
+    [figuresOfAccount(ctx, period), pageOfMovements(ctx, period, query)],
+    { from: 'replica' },
+  );
   if (!account) throw new ApiError('courier_not_found');
   return { query, account, movements };
 }

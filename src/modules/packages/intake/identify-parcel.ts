@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { once, type PlainTx, type Sql } from '../../../platform/db/statements.js';
 import { notOneNumber, type ScannedNumber, type ScanReading } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from './house-number.js';
 
@@ -26,7 +26,7 @@ export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<Know
   const numbers = readings.flatMap((reading) => reading.numbers);
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  return sql`select p.tracking_key as "trackingKey", p.id as "packageId", p.house_number as "houseNumber" from packages p
+  return once`select p.tracking_key as "trackingKey", p.id as "packageId", p.house_number as "houseNumber" from packages p
     where ${ownRows(ctx, 'p')}
       and (p.tracking_key = any(${keys}::text[]) or p.house_number = any(${houseNumbers}::text[]))
     union all

@@ -85,14 +85,17 @@ async function compare(
   prealerts: NumberedPrealert[],
   { owner, packed }: Batch,
 ): Promise<LineResult[]> {
-  return ctx.snapshotTransaction(TIMEOUT_MS, async (tx) => {
-    const rows = await tx.query(comparePrealerts(owner, packed));
-    const stored = rows.map(({ number, isDuplicate, isRepeated }) => ({
-      number,
-      id: isDuplicate || isRepeated ? null : '',
-    }));
-    return toResults(prealerts, stored, await readExisting(tx, owner, prealerts, duplicatesOf(stored)));
-  });
+  return ctx.read(
+    async (tx) => {
+      const rows = await tx.query(comparePrealerts(owner, packed));
+      const stored = rows.map(({ number, isDuplicate, isRepeated }) => ({
+        number,
+        id: isDuplicate || isRepeated ? null : '',
+      }));
+      return toResults(prealerts, stored, await readExisting(tx, owner, prealerts, duplicatesOf(stored)));
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 const duplicatesOf = (stored: Stored[]): number[] =>

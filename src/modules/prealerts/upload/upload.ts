@@ -66,11 +66,15 @@ async function compare(
   prealerts: NumberedPrealert[],
   { owner, packed }: Batch,
 ): Promise<Outcome> {
-  return ctx.snapshotTransaction(TIMEOUT_MS, async (tx) => {
-    if ((await tx.query(courierExists(ctx, courierId))).length === 0) throw new ApiError('courier_not_found');
-    const rows = await tx.query(comparePrealerts(owner, packed));
-    return { rows, existing: await existingOf(tx, owner, prealerts, rows) };
-  });
+  return ctx.read(
+    async (tx) => {
+      if ((await tx.query(courierExists(ctx, courierId))).length === 0)
+        throw new ApiError('courier_not_found');
+      const rows = await tx.query(comparePrealerts(owner, packed));
+      return { rows, existing: await existingOf(tx, owner, prealerts, rows) };
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 function store(ctx: UserContext, prealerts: NumberedPrealert[], batch: Batch): Promise<Outcome> {

@@ -9,7 +9,7 @@ export type PlainOptions = {
   /** The statement that begins the transaction. */
   begin?: Sql;
   /** The statement timeout, instead of the pool's own. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 };
 
 export type PlainTransaction = {
