@@ -32,9 +32,9 @@ export async function serveFrom(
   const tracing = await startTracing(config.tracing, log);
   const tracer = tracing?.tracer;
   const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };
-  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined, replica });
+  const db = openDb({ ...connection, size: config.poolSize, replica });
   metrics?.watchPool('service', db);
-  const others = openCells({ config, metrics, isTraced: tracer !== undefined });
+  const others = openCells({ config, metrics });
   if (db.replica) metrics?.watchReplica(db.replica);
   try {
     const { server } = await createApp({ config, db, cells: others.cells, metrics, tracer });

@@ -16,7 +16,7 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
   for (const caller of await systemCallers(db)) {
     const ctx = makeContext(db, caller, BACKGROUND);
-    await ctx.pipeline([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
+    await ctx.write([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
     await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
     await endIdleSessions(makeContext(db, caller, BACKGROUND));
   }

@@ -182,10 +182,10 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     const ACCESS_METHODS: Record<string, (ctx: SystemContext, statement: Sql) => Promise<unknown>> = {
       read: async (ctx, statement) => (await ctx.read([statement]))[0],
       'read in steps': (ctx, statement) => ctx.read((tx) => tx.query(statement), { timeoutMs: 9_000 }),
-      pipeline: async (ctx, statement) => (await ctx.pipeline([statement]))[0],
-      transaction: (ctx, statement) => ctx.transaction((tx) => tx.query(statement)),
-      preparedTransaction: (ctx, statement) => ctx.preparedTransaction((tx) => tx.query(statement)),
-      bulkTransaction: (ctx, statement) => ctx.bulkTransaction(9_000, (tx) => tx.query(statement)),
+      pipeline: async (ctx, statement) => (await ctx.write([statement]))[0],
+      transaction: (ctx, statement) => ctx.write((tx) => tx.query(statement)),
+      preparedTransaction: (ctx, statement) => ctx.write((tx) => tx.query(statement)),
+      bulkTransaction: (ctx, statement) => ctx.write((tx) => tx.query(statement), { timeoutMs: 9_000 }),
     };
 
     test(

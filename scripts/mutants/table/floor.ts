@@ -64,7 +64,7 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'labels: a station has a limit',
     file: CREATE,
-    find: 'await tx.defer(lockLabelStation(ctx.tenantId, station));',
+    find: 'tx.later(lockLabelStation(ctx.tenantId, station));',
     replace: '',
     tests: [{ file: JOBS, titles: ['a station has at most 1,000 waiting labels'] }],
   },

@@ -178,7 +178,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'gate: packages are locked before they are compared',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
-    find: 'await tx.defer(lockedManifestPackages(ctx, after.id));',
+    find: 'tx.later(lockedManifestPackages(ctx, after.id));',
     replace: '',
     tests: [{ file: GATE, titles: ['a release and a shipment at the same time'] }],
   },

@@ -1,6 +1,8 @@
-import type { BulkTx, RequestContext } from '../../platform/context/request-context.js';
+import { audit } from '../../platform/audit/audit.js';
+import type { RequestContext } from '../../platform/context/request-context.js';
 import { lockParcels } from '../../platform/db/locks.js';
 import type { SystemCaller } from '../../platform/identity/callers.js';
+import type { Tx } from '../../platform/db/scope.js';
 import type { Logger } from 'pino';
 import { readScan } from '../../modules/tracking-numbers/public.js';
 import * as queries from './rekey-queries.js';
@@ -12,22 +14,22 @@ export type Item = { id: string; number: string; key: string };
 type Ctx = RequestContext<SystemCaller>;
 
 /** Executes the computed part of a batch. Returns the number of rows that people must look at. */
-export type Step = (ctx: Ctx, tx: BulkTx, items: Item[], log: Pick<Logger, 'warn'>) => Promise<number>;
+export type Step = (ctx: Ctx, tx: Tx, items: Item[], log: Pick<Logger, 'warn'>) => Promise<number>;
 
 /** The steps that background.sql can name. */
 export const STEPS: Record<string, Step> = {
   'package keys': rekeyPackages,
   'pre-alert keys': withChanges(async (ctx, tx, changes) => {
-    await tx.execute(queries.changePrealertKeys(ctx, changes));
+    await tx.count(queries.changePrealertKeys(ctx, changes));
     return 0;
   }),
   'flag keys': withChanges(async (ctx, tx, changes) => {
-    await tx.execute(queries.addFlagKeys(ctx, changes));
+    await tx.count(queries.addFlagKeys(ctx, changes));
     return 0;
   }),
   'scan keys': withChanges(async (ctx, tx, changes) => {
-    await tx.execute(queries.changeScanKeys(ctx, changes));
-    await tx.execute(queries.changePositionKeys(ctx, changes));
+    await tx.count(queries.changeScanKeys(ctx, changes));
+    await tx.count(queries.changePositionKeys(ctx, changes));
     return 0;
   }),
 };
@@ -46,7 +48,7 @@ function rekeyPackages(...[ctx, tx, items, log]: Parameters<Step>): Promise<numb
  */
 async function reportDoubles(
   { caller }: Ctx,
-  tx: BulkTx,
+  tx: Tx,
   rows: KeyRow[],
   log: Pick<Logger, 'warn'>,
 ): Promise<number> {
@@ -57,18 +59,21 @@ async function reportDoubles(
       'Two packages have the same tracking number.',
     );
   if (doubles.length > 0)
-    await tx.audit(
-      ...doubles.map(({ id, otherId }) => ({
-        action: 'package.double_found',
-        entity: 'package' as const,
-        entityId: id,
-        after: { other_package_id: otherId },
-      })),
+    tx.later(
+      audit(
+        tx,
+        ...doubles.map(({ id, otherId }) => ({
+          action: 'package.double_found',
+          entity: 'package' as const,
+          entityId: id,
+          after: { other_package_id: otherId },
+        })),
+      ),
     );
   return doubles.length;
 }
 
-type Change = (ctx: Ctx, tx: BulkTx, changes: KeyChange[]) => Promise<number>;
+type Change = (ctx: Ctx, tx: Tx, changes: KeyChange[]) => Promise<number>;
 
 /** Computes the new keys. The rows of both keys are locked, as every other writer locks them. */
 function withChanges(change: Change): Step {

@@ -18,7 +18,7 @@ export async function preparePasswordReset(
   { tenantId, resetId }: Jobs['preparePasswordReset'],
 ): Promise<void> {
   const ctx = makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
-  await ctx.transaction(async (tx) => {
+  await ctx.write(async (tx) => {
     const [request] = await tx.query(lockRequest(ctx, resetId));
     if (!request) return;
     const [user] = request.isStale ? [] : await tx.query(lockRecipient(ctx, request.username));
@@ -31,7 +31,7 @@ export async function preparePasswordReset(
     // Invalidates older tokens of the user.
     await requests.deleteMany({ where: { userId: user.id, id: { not: resetId } } });
     const hash = secrets.lookupHash(token, 'password_reset');
-    await tx.execute(storeToken(ctx, resetId, user, hash));
+    await tx.count(storeToken(ctx, resetId, user, hash));
     await queueAccountMail(ctx, tx, {
       userId: user.id,
       kind: 'password_reset_link',

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { lockParcel, lockParcels } from '../../platform/db/locks.js';
-import type { PlainTx } from '../../platform/db/statements.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import type { Tx } from '../../platform/db/scope.js';
 import { findTrackingKey, lockedPrealert, type PrealertColumns } from './queries.js';
 
 export type LockedPrealert = { columns: PrealertColumns; trackingKey: string };
@@ -13,7 +13,7 @@ export type LockedPrealert = { columns: PrealertColumns; trackingKey: string };
  */
 export async function lockPrealert(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   id: string,
   newKey?: string,
 ): Promise<LockedPrealert> {
@@ -21,12 +21,12 @@ export async function lockPrealert(
   if (!found) throw new ApiError('prealert_not_found');
   const keys = new Set([found.trackingKey, newKey ?? found.trackingKey]);
   // Locked before the row, as intake does: two different orders would deadlock.
-  await tx.defer(lockParcels(ctx.tenantId, [...keys]));
+  tx.later(lockParcels(ctx.tenantId, [...keys]));
   const [row] = await tx.query(lockedPrealert(ctx, id));
   if (!row) throw new ApiError('prealert_not_found');
   const { trackingKey, ...columns } = row;
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (!keys.has(trackingKey)) await tx.defer(lockParcel(ctx.tenantId, trackingKey));
+  if (!keys.has(trackingKey)) tx.later(lockParcel(ctx.tenantId, trackingKey));
   return { columns, trackingKey };
 }

@@ -1,7 +1,8 @@
 import type { components } from '../../../generated/contract.js';
-import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
+import type { Scope } from '../../platform/db/scope.js';
 import { empty, once, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { Caller, KeyCaller } from '../../platform/identity/callers.js';
 import { newId, newIds } from '../../platform/values/ids.js';
@@ -31,16 +32,16 @@ export type Submission = NewPrealert & { requestId: string };
 export type SubmissionOutcome = { position: number; isCreated: boolean };
 
 /** The customer of the key's courier, which the admission has set as the transaction's courier. */
-const customerOfKey = (ctx: RequestContext<KeyCaller>, userCode: Sql): Sql =>
-  sql`${tenantRows(ctx, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${userCode} and cu.is_active`;
+const customerOfKey = (key: Scope<KeyCaller>, userCode: Sql): Sql =>
+  sql`${tenantRows(key, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${userCode} and cu.is_active`;
 
 /** Inserts pre-alerts and their audit entries for customers of the key's courier. */
 export const insertPrealertsWithKey = (
-  ctx: RequestContext<KeyCaller>,
+  key: Scope<KeyCaller>,
   submissions: readonly Submission[],
 ): Sql<SubmissionOutcome> => {
   const [first, second] = submissions;
-  return first && !second ? insertOne(ctx, first) : insertSeveral(ctx, submissions);
+  return first && !second ? insertOne(key, first) : insertSeveral(key, submissions);
 };
 
 /**
@@ -48,14 +49,14 @@ export const insertPrealertsWithKey = (
  *
  * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
  */
-function insertOne(ctx: RequestContext<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
+function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
   return once`with fresh as materialized (
       select cu.tenant_id, ${submission.id}::uuid as id, cu.courier_id, ${submission.userCode}::text as user_code,
         ${submission.trackingNumber}::text as tracking_number, ${submission.trackingKey}::text as tracking_key,
         ${submission.vendor}::text as vendor, ${submission.description}::text as description,
         ${submission.reference}::text as reference,
-        ${initialStatus(ctx.caller, sql`${submission.trackingKey}`, sql`cu.tenant_id`, sql`cu.courier_id`)} as status
-      from customers cu where ${customerOfKey(ctx, sql`${submission.userCode}`)}
+        ${initialStatus(key.caller, sql`${submission.trackingKey}`, sql`cu.tenant_id`, sql`cu.courier_id`)} as status
+      from customers cu where ${customerOfKey(key, sql`${submission.userCode}`)}
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
@@ -74,10 +75,7 @@ function insertOne(ctx: RequestContext<KeyCaller>, submission: Submission): Sql<
  * depend on the number of pre-alerts. Inserts in order of tracking number, because two transactions that wait for each
  * other's numbers in opposite order deadlock.
  */
-function insertSeveral(
-  ctx: RequestContext<KeyCaller>,
-  submissions: readonly Submission[],
-): Sql<SubmissionOutcome> {
+function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]): Sql<SubmissionOutcome> {
   const column = (name: keyof Submission) => submissions.map((submission) => submission[name]);
   return once`with known as materialized (
       select cu.tenant_id, cu.courier_id, sent.*
@@ -86,10 +84,10 @@ function insertSeveral(
         ${column('reference')}::text[], ${column('requestId')}::text[], ${newIds(submissions.length)}::uuid[])
         with ordinality as sent (id, user_code, tracking_number, tracking_key, vendor, description, reference,
           request_id, audit_id, ordinal)
-      join customers cu on ${customerOfKey(ctx, sql`sent.user_code`)}
+      join customers cu on ${customerOfKey(key, sql`sent.user_code`)}
     ), fresh as materialized (
       select distinct on (tracking_number) known.*,
-        ${initialStatus(ctx.caller, sql`known.tracking_key`, sql`known.tenant_id`, sql`known.courier_id`)} as status
+        ${initialStatus(key.caller, sql`known.tracking_key`, sql`known.tenant_id`, sql`known.courier_id`)} as status
       from known order by tracking_number, ordinal
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,

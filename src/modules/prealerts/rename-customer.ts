@@ -1,4 +1,6 @@
-import type { BulkTx, UserContext } from '../../platform/context/request-context.js';
+import { audit } from '../../platform/audit/audit.js';
+import type { UserContext } from '../../platform/context/request-context.js';
+import type { Tx } from '../../platform/db/scope.js';
 import { changeUserCode, type UserCodeChange } from './queries.js';
 
 /**
@@ -6,7 +8,7 @@ import { changeUserCode, type UserCodeChange } from './queries.js';
  * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
  * with that code.
  */
-export async function renameOnPrealerts(ctx: UserContext, tx: BulkTx, change: UserCodeChange): Promise<void> {
+export async function renameOnPrealerts(ctx: UserContext, tx: Tx, change: UserCodeChange): Promise<void> {
   const changed = await tx.query(changeUserCode(ctx, change));
   if (changed.length === 0) return;
   const states = { before: { user_code: change.from }, after: { user_code: change.to } };
@@ -16,5 +18,5 @@ export async function renameOnPrealerts(ctx: UserContext, tx: BulkTx, change: Us
     entityId: id,
     ...states,
   }));
-  await tx.audit(...facts);
+  tx.later(audit(tx, ...facts));
 }

@@ -1,9 +1,9 @@
-import type { AuditFact } from '../../platform/audit/audit.js';
+import { audit, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockParcel } from '../../platform/db/locks.js';
-import type { PlainTx } from '../../platform/db/statements.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import type { Tx } from '../../platform/db/scope.js';
 import { claimPackage, notifyCourierOfClaim, type Claim } from '../packages/public.js';
 import { findTrackingKey } from './queries.js';
 import { clearFlag, lockedForReview, type ReviewedRow } from './review-queries.js';
@@ -20,14 +20,14 @@ export async function reviewPrealert(
   ctx: UserContext,
   { prealert_id, reason, assign }: BodyOf<'reviewPrealert'>,
 ): Promise<Review> {
-  return ctx.preparedTransaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const prealert = await lockFlaggedPrealert(ctx, tx, prealert_id);
     const claim = await claimPackage(ctx, tx, prealert, assign);
     const status = claim.packageId ? 'received' : 'pending';
-    const cleared = await tx.execute(clearFlag(ctx, prealert.id, status));
+    const cleared = await tx.count(clearFlag(ctx, prealert.id, status));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
-    await tx.defer(deleteFlag(ctx, prealert.courierId, prealert.trackingKey));
-    await tx.audit(factOf(prealert, status, claim, reason), ...claim.facts);
+    tx.later(deleteFlag(ctx, prealert.courierId, prealert.trackingKey));
+    tx.later(audit(tx, factOf(prealert, status, claim, reason), ...claim.facts));
     await notifyCourierOfClaim(ctx, tx, claim);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
   });
@@ -37,11 +37,11 @@ export async function reviewPrealert(
  * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
  * the package to somebody else.
  */
-async function lockFlaggedPrealert(ctx: UserContext, tx: PlainTx, id: string): Promise<ReviewedRow> {
+async function lockFlaggedPrealert(ctx: UserContext, tx: Tx, id: string): Promise<ReviewedRow> {
   const [found] = await tx.query(findTrackingKey(ctx, id));
   if (!found) throw new ApiError('prealert_not_found');
   // Locked before the row, as intake does: two different orders would deadlock.
-  await tx.defer(lockParcel(ctx.tenantId, found.trackingKey));
+  tx.later(lockParcel(ctx.tenantId, found.trackingKey));
   const [row] = await tx.query(lockedForReview(ctx, id));
   if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
@@ -49,7 +49,7 @@ async function lockFlaggedPrealert(ctx: UserContext, tx: PlainTx, id: string): P
   }
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (row.trackingKey !== found.trackingKey) await tx.defer(lockParcel(ctx.tenantId, row.trackingKey));
+  if (row.trackingKey !== found.trackingKey) tx.later(lockParcel(ctx.tenantId, row.trackingKey));
   return row;
 }
 

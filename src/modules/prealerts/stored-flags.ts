@@ -1,5 +1,5 @@
 import type { UserContext } from '../../platform/context/request-context.js';
-import type { PlainTx } from '../../platform/db/statements.js';
+import type { Tx } from '../../platform/db/scope.js';
 import type { LockedPrealert } from './lock-prealert.js';
 import { deleteFlag, insertFlag } from './stored-flag-queries.js';
 
@@ -9,19 +9,19 @@ import { deleteFlag, insertFlag } from './stored-flag-queries.js';
  */
 export async function storeFlagForCourier(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
   if (ctx.caller.courierId === null || columns.status !== 'flagged') return;
-  await tx.defer(insertFlag(ctx, columns.courier_id, trackingKey));
+  tx.later(insertFlag(ctx, columns.courier_id, trackingKey));
 }
 
 /** Deletes the stored flag of a number when staff delete a flagged pre-alert of it. */
 export async function deleteFlagForStaff(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   { columns, trackingKey }: LockedPrealert,
 ): Promise<void> {
   if (ctx.caller.courierId !== null || columns.status !== 'flagged') return;
-  await tx.defer(deleteFlag(ctx, columns.courier_id, trackingKey));
+  tx.later(deleteFlag(ctx, columns.courier_id, trackingKey));
 }

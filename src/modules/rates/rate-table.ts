@@ -1,7 +1,8 @@
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockRates } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import type { Tx } from '../../platform/db/scope.js';
 import { lockedCourier, selectCouriers, selectTiers, type CourierRow, type TierRow } from './queries.js';
 import { findTable, replaceTable, type SavedTable } from './stored-table.js';
 import { readTable } from './tier.js';
@@ -67,16 +68,13 @@ export async function deleteRate(
   });
 }
 
-const withRatesLocked = (
-  ctx: UserContext,
-  work: (tx: ContextTx) => Promise<SavedTable>,
-): Promise<SavedTable> =>
-  ctx.transaction(async (tx) => {
+const withRatesLocked = (ctx: UserContext, work: (tx: Tx) => Promise<SavedTable>): Promise<SavedTable> =>
+  ctx.write(async (tx) => {
     await tx.query(lockRates(ctx.tenantId));
     return work(tx);
   });
 
-async function lockCourier(ctx: UserContext, tx: ContextTx, courierId: string): Promise<string> {
+async function lockCourier(ctx: UserContext, tx: Tx, courierId: string): Promise<string> {
   const [courier] = await tx.query(lockedCourier(ctx, courierId));
   if (!courier) throw new ApiError('courier_not_found');
   return courier.id;

@@ -1,8 +1,8 @@
 import { networkOf } from '../../platform/values/network-address.js';
 import { TOKEN_LIFETIME_S } from '../../platform/access/tokens.js';
 import type { RequestContext, SystemContext } from '../../platform/context/request-context.js';
-import type { PlainTx } from '../../platform/db/statements.js';
 import { newId } from '../../platform/values/ids.js';
+import type { Tx } from '../../platform/db/scope.js';
 import { queueAccountMail } from '../mail/public.js';
 import { insertSession, upsertNetwork, otherNetworks, type StartedBy } from './queries.js';
 
@@ -17,14 +17,14 @@ export type SessionOwner = { id: string; nowS: number };
  */
 export async function beginSession(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   user: SessionOwner,
   startedBy: StartedBy,
   { address, userAgent }: Client,
 ): Promise<string> {
   const id = newId();
   const expiresAtS = user.nowS + TOKEN_LIFETIME_S;
-  await tx.execute(insertSession(ctx, { id, userId: user.id, startedBy, address, userAgent, expiresAtS }));
+  await tx.count(insertSession(ctx, { id, userId: user.id, startedBy, address, userAgent, expiresAtS }));
   return id;
 }
 
@@ -34,7 +34,7 @@ export async function beginSession(
  */
 export async function recordLoginNetwork(
   ctx: SystemContext,
-  tx: PlainTx,
+  tx: Tx,
   userId: string,
   client: Client,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
@@ -60,7 +61,7 @@ async function rehashTenant(
         entityId: ctx.tenantId,
         after: { up_to: changed.length },
       };
-      const [updated] = await ctx.pipeline([updateApiKeyHashes(ctx, changed), ctx.auditStatement([fact])]);
+      const [updated] = await ctx.write([updateApiKeyHashes(ctx, changed), audit(ctx, fact)]);
       total.rehashed += updated.length;
     }
     after = batch.at(-1)?.id ?? after;
@@ -84,6 +85,6 @@ async function dropBackupCodes(ctx: SystemContext): Promise<number> {
     entity: 'tenant' as const,
     entityId: ctx.tenantId,
   };
-  const [dropped] = await ctx.pipeline([deleteBackupCodes(ctx), ctx.auditStatement([fact])]);
+  const [dropped] = await ctx.write([deleteBackupCodes(ctx), audit(ctx, fact)]);
   return dropped.length;
 }

@@ -2,7 +2,8 @@ import { QUOTAS } from '../../../generated/bounds.js';
 import { ApiError } from '../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
-import { once, raw, sql, type PlainTx, type Sql } from './statements.js';
+import type { ReadTx } from './scope.js';
+import { once, raw, sql, type Sql } from './statements.js';
 
 /** A limit per UTC day or hour. `openapi/bounds.yaml` has the table of them. */
 export type Quota = { kind: keyof typeof QUOTAS; limit: number };
@@ -18,7 +19,7 @@ export type QuotaOwner = string | UserCaller | KeyCaller;
 
 /** The request's context. */
 type QuotaContext = { tenantId: string; noteRateLimit(limit: NotedRateLimit): void };
-type QuotaTx = Pick<PlainTx, 'query'>;
+type QuotaTx = Pick<ReadTx, 'query'>;
 
 const WINDOW_SECONDS = { day: 86_400, hour: 3_600 };
 

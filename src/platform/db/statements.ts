@@ -1,5 +1,4 @@
 import { Prisma } from '../../../generated/prisma/client.js';
-import type { Caller } from '../identity/callers.js';
 
 declare const ROW: unique symbol;
 
@@ -30,24 +29,3 @@ export type Rows = Record<string, unknown>[];
 export type RowsOf<Statements extends readonly Sql[]> = {
   -readonly [Index in keyof Statements]: Statements[Index] extends Sql<infer Row> ? Row[] : never;
 };
-
-/** Prisma's models, with the caller's filters. */
-export type Models = Pick<Prisma.TransactionClient, Uncapitalize<Prisma.ModelName>>;
-
-/** A transaction in a caller's scope, without Prisma's models. Each call but `defer` waits for a round trip to PostgreSQL. */
-export type PlainTx = {
-  caller: Caller;
-  query<Row>(statement: Sql<Row>): Promise<Row[]>;
-  /** Runs statements that do not need each other's results, in their order and in one round trip. Returns the rows of each. */
-  queryAll<const Statements extends readonly Sql[]>(statements: Statements): Promise<RowsOf<Statements>>;
-  /** Returns the number of rows written. */
-  execute(statement: Sql): Promise<number>;
-  /**
-   * Runs a statement whose result is not needed. It is sent with the next statement or with the commit, so its error rejects
-   * that call or the transaction.
-   */
-  defer(statement: Sql): Promise<void>;
-};
-
-/** The same with Prisma's models. Prisma sends each statement in a round trip of its own. */
-export type Tx = PlainTx & { models: Models };

@@ -1,6 +1,6 @@
 import { accountById } from '../credentials/account-queries.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { queueAccountMail, type AccountMailKind } from '../../mail/public.js';
 import { beginSession, type Client, type StartedBy } from '../../sessions/public.js';
 import type { SignIn } from '../sign-in.js';
@@ -11,7 +11,7 @@ import type { SignIn } from '../sign-in.js';
 /** Queues a mail to the user about the change, in case somebody else has the user's token. */
 export const queueOwnerMail = (
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   client: Client,
   kind: AccountMailKind,
 ): Promise<void> => queueAccountMail(ctx, tx, { userId: ctx.caller.userId, kind, client });
@@ -19,7 +19,7 @@ export const queueOwnerMail = (
 /** Returns the account as the transaction has changed it, and starts the session of its new token. */
 export async function startNewSession(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   client: Client,
   startedBy: StartedBy,
 ): Promise<SignIn> {

@@ -12,8 +12,8 @@ import {
 import { stepOfCode } from './totp.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 
 /**
  * Counts an attempt at a user's second factor, then runs `verify`, which returns undefined for a wrong code.
@@ -22,7 +22,7 @@ import { ApiError } from '../../../platform/errors/errors.js';
  */
 export async function tryCode<Found>(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   userId: string,
   verify: () => Promise<Found | ApiError | undefined>,
 ): Promise<Found | ApiError | undefined> {
@@ -33,10 +33,10 @@ export async function tryCode<Found>(
   const found = await verify();
   if (found instanceof ApiError) return found;
   if (found !== undefined) {
-    await tx.execute(resetFailures(ctx, throttle));
+    await tx.count(resetFailures(ctx, throttle));
   } else if (counted.failures >= MAX_FAILURES) {
-    await tx.execute(lock(ctx, throttle));
-    await tx.execute(auditLockOut(ctx, userId));
+    await tx.count(lock(ctx, throttle));
+    await tx.count(auditLockOut(ctx, userId));
   }
   return found;
 }
@@ -49,7 +49,7 @@ export type SentCode = { account: Account; code: string };
 /** Uses up the code and returns its kind, or undefined if it is wrong or already used. */
 export async function verifyCode(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   secrets: Secrets,
   sent: SentCode,
 ): Promise<Factor | undefined> {
@@ -62,17 +62,17 @@ export async function verifyCode(
 
 async function verifyBackupCode(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   secrets: Secrets,
   { account, code }: SentCode,
 ): Promise<boolean> {
   const codeHash = secrets.lookupHash(code.toUpperCase(), 'backup_code');
-  return (await tx.execute(consumeBackupCode(ctx, account.id, codeHash))) === 1;
+  return (await tx.count(consumeBackupCode(ctx, account.id, codeHash))) === 1;
 }
 
 export async function verifyTotpCode(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   secrets: Secrets,
   { account, code }: SentCode,
 ): Promise<boolean> {
@@ -80,5 +80,5 @@ export async function verifyTotpCode(
   if (!account.twoFactorEnabled || !totpSecret) return false;
   const secret = secrets.decrypt(totpSecret, { tenantId: ctx.tenantId, rowId: id, field: 'totp_secret' });
   const step = stepOfCode(secret, code, nowS);
-  return step !== undefined && (await tx.execute(acceptTotpStep(ctx, id, step))) === 1;
+  return step !== undefined && (await tx.count(acceptTotpStep(ctx, id, step))) === 1;
 }

@@ -2,7 +2,8 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { ONE_TIME_PASSWORD_DAYS } from './one-time-password.js';
-import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { Tx } from '../../../platform/db/scope.js';
 
 /** `passwordHash` is the hash of a one-time password. */
 export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'courierId' | 'passwordHash'> & {
@@ -10,7 +11,7 @@ export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'cou
 };
 
 /** Stores a user with a one-time password. Returns when the password expires. */
-export async function insertUser(ctx: UserContext, tx: PlainTx, user: NewUser): Promise<Date> {
+export async function insertUser(ctx: UserContext, tx: Tx, user: NewUser): Promise<Date> {
   const [row] = await tx.query(insertion(ctx, user));
   if (!row) throw new Error('The user was not stored.');
   return row.expiresAt;

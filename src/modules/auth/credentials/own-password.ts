@@ -2,8 +2,8 @@ import { accountById, lockOwnUser, type Account } from './account-queries.js';
 import { withPassword, type AttemptDeps } from './password-attempt.js';
 import { passwordThrottle, resetFailures } from './throttle.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 
 /**
  * Returns the caller's own account.
@@ -51,14 +51,14 @@ export async function confirmOwnPassword<Result>(
   deps: AttemptDeps,
   sender: Sender,
   password: string,
-  work: (settle: (tx: PlainTx) => Promise<void>) => Promise<Result>,
+  work: (settle: (tx: Tx) => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   const { username } = await readOwnAccount(ctx);
   const own = { field: 'current_password', username, password };
   return confirmPassword(ctx, deps, sender, own, (account) =>
     work(async (tx) => {
       assertUpdated((await tx.query(lockOwnUser(ctx, account))).length);
-      await tx.execute(resetFailures(ctx, passwordThrottle(username)));
+      await tx.count(resetFailures(ctx, passwordThrottle(username)));
     }),
   );
 }

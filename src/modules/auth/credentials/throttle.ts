@@ -1,4 +1,4 @@
-import { auditStatement } from '../../../platform/audit/audit.js';
+import { audit } from '../../../platform/audit/audit.js';
 import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
@@ -93,7 +93,7 @@ export function lock(ctx: RequestContext, { kind, subject }: Throttle): Sql {
 export function auditLockOut({ tenantId, requestId }: RequestContext, userId: string | undefined): Sql {
   const facts =
     userId === undefined ? [] : [{ action: 'user.locked_out', entity: 'user' as const, entityId: userId }];
-  return auditStatement({ kind: 'system', tenantId }, requestId, facts);
+  return audit({ actor: { kind: 'system', tenantId }, requestId }, ...facts);
 }
 
 export function resetFailures(ctx: RequestContext, { kind, subject }: Throttle): Sql {

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import { verifyCode, tryCode, type Factor } from '../credentials/code-attempt.js';
 import { limitOf } from '../credentials/throttle.js';
@@ -12,10 +13,10 @@ import {
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import type { SignIn } from '../sign-in.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, SystemContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { beginSession, recordLoginNetwork, type Client } from '../../sessions/public.js';
 
 export type CodeAttempt = Client & { preauthToken: string; code: string };
@@ -27,13 +28,13 @@ export const newPreauthToken = (): string => randomBytes(TOKEN_BYTES).toString('
 /** Stores the token's hash for five minutes, in the caller's transaction. */
 export async function storePreauthToken(
   ctx: SystemContext,
-  tx: PlainTx,
+  tx: Tx,
   secrets: Secrets,
   userId: string,
   token: string,
 ): Promise<void> {
-  await tx.execute(deleteExpiredPreauthTokens(ctx, userId));
-  await tx.execute(insertPreauthToken(ctx, userId, secrets.lookupHash(token, 'preauth_token')));
+  await tx.count(deleteExpiredPreauthTokens(ctx, userId));
+  await tx.count(insertPreauthToken(ctx, userId, secrets.lookupHash(token, 'preauth_token')));
 }
 
 /**
@@ -50,7 +51,7 @@ export async function verifyTwoFactor(
   const facts: SecurityEventFields = { reqId, tenantId, address };
   ctx.noteRateLimit(limitOf('code'));
   await deps.loginLimiter.assertMayTry(ctx, address);
-  const outcome = await ctx.transaction((tx) => verifyAttempt(ctx, tx, deps.secrets, attempt, facts));
+  const outcome = await ctx.write((tx) => verifyAttempt(ctx, tx, deps.secrets, attempt, facts));
   if (!(outcome instanceof ApiError)) {
     deps.securityLog('login.succeeded', facts);
     return outcome;
@@ -63,7 +64,7 @@ export async function verifyTwoFactor(
 // Returns a rejection instead of throwing it: a thrown error would roll back the use of the token.
 async function verifyAttempt(
   ctx: SystemContext,
-  tx: ContextTx,
+  tx: Tx,
   secrets: Secrets,
   attempt: CodeAttempt,
   facts: SecurityEventFields,
@@ -89,7 +90,7 @@ async function verifyAttempt(
 
 async function recordLogin(
   ctx: SystemContext,
-  tx: ContextTx,
+  tx: Tx,
   client: Client,
   verified: { account: Account; factor: Factor },
 ): Promise<SignIn | ApiError> {
@@ -100,7 +101,7 @@ async function recordLogin(
   if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');
   const after = { second_factor: verified.factor };
   const by = account.id;
-  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id, by, after });
+  tx.later(audit(tx, { action: 'user.logged_in', entity: 'user', entityId: account.id, by, after }));
   const sessionId = await beginSession(ctx, tx, account, 'verify_2fa', client);
   await recordLoginNetwork(ctx, tx, account.id, client);
   return { account, sessionId };

@@ -1,8 +1,8 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { writeCsv, writeCsvLines } from '../../../platform/files/csv.js';
+import type { ReadTx } from '../../../platform/db/scope.js';
 import type { LogoPrinter, StoredLogo } from '../../couriers/public.js';
 import {
   findBill,
@@ -56,7 +56,7 @@ export async function downloadBill(
 
 async function writeLines(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: ReadTx,
   billId: string,
 ): Promise<{ bill: BillHeadRow; content: Buffer }> {
   const bill = await readBill(ctx, tx, billId);
@@ -67,7 +67,7 @@ async function writeLines(
 
 type StoredInvoice = Omit<Invoice, 'logo'> & { storedLogo: StoredLogo | undefined };
 
-async function readInvoice(ctx: UserContext, tx: PlainTx, billId: string): Promise<StoredInvoice> {
+async function readInvoice(ctx: UserContext, tx: ReadTx, billId: string): Promise<StoredInvoice> {
   const bill = await readBill(ctx, tx, billId);
   const [counted] = await tx.query(countOfLines(ctx, billId, MAX_PDF_LINES + 1));
   if (counted && counted.total > MAX_PDF_LINES)
@@ -85,13 +85,13 @@ function toJson(rows: { bill: BillHeadRow; payments: PaymentRow[] }): Pick<Invoi
   return JSON.parse(JSON.stringify(rows)) as Pick<Invoice, 'bill' | 'payments'>;
 }
 
-async function readBill(ctx: UserContext, tx: PlainTx, billId: string): Promise<BillHeadRow> {
+async function readBill(ctx: UserContext, tx: ReadTx, billId: string): Promise<BillHeadRow> {
   const [bill] = await tx.query(findBill(ctx, billId));
   if (!bill) throw new ApiError('bill_not_found');
   return bill;
 }
 
-async function* readLines(ctx: UserContext, tx: PlainTx, billId: string): AsyncGenerator<BillLineRow[]> {
+async function* readLines(ctx: UserContext, tx: ReadTx, billId: string): AsyncGenerator<BillLineRow[]> {
   for (let page = 1; ; page += 1) {
     const lines = await tx.query(linesOfBill(ctx, billId, { page, limit: LINES_PER_READ }));
     yield lines;

@@ -1,8 +1,9 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
-import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { BillStatus } from './bill-row.js';
 import type { TotalsRow } from './totals.js';
 
@@ -18,7 +19,7 @@ export type LockedBill = TotalsRow &
  *
  * @throws ApiError bill_not_found
  */
-export async function lockBill(ctx: UserContext, tx: PlainTx, billId: string): Promise<LockedBill> {
+export async function lockBill(ctx: UserContext, tx: Tx, billId: string): Promise<LockedBill> {
   const [bill] = await tx.query(lockedBill(ctx, billId));
   if (!bill) throw new ApiError('bill_not_found');
   return bill;
@@ -28,7 +29,7 @@ export async function lockBill(ctx: UserContext, tx: PlainTx, billId: string): P
  * The same for a draft, which can still be changed.
  * @throws ApiError bill_not_found, bill_not_draft
  */
-export async function lockDraft(ctx: UserContext, tx: PlainTx, billId: string): Promise<LockedBill> {
+export async function lockDraft(ctx: UserContext, tx: Tx, billId: string): Promise<LockedBill> {
   const bill = await lockBill(ctx, tx, billId);
   if (bill.status === 'draft') return bill;
   throw new ApiError('bill_not_draft', { args: { number: bill.invoiceNumber } });

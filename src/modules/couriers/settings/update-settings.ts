@@ -1,9 +1,11 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
 import { lockCourier } from '../shared/lock-courier.js';
@@ -32,7 +34,7 @@ export async function updateSettings(
   { courierId, sent }: SettingsUpdate,
 ): Promise<{ settings: Settings; isChanged: boolean }> {
   assertAcceptable(sent, outbound);
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const isChanged = await changeFields(ctx, tx, secrets, { courierId, sent });
     const [saved] = await tx.query(selectCourier(ctx, courierId));
     return { settings: decryptSettings(ctx, secrets, saved), isChanged };
@@ -45,7 +47,7 @@ export async function updateSettings(
  */
 export async function changeFields(
   ctx: UserContext,
-  tx: ContextTx,
+  tx: Tx,
   secrets: Secrets,
   { courierId, sent }: SettingsUpdate,
 ): Promise<boolean> {
@@ -57,7 +59,7 @@ export async function changeFields(
   const difference = differenceOf(before, after);
   if (!difference) return false;
   await saveFields(ctx, tx, secrets, { row, before, after });
-  await tx.audit({ action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference });
+  tx.later(audit(tx, { action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference }));
   await applyEndpointChanges(ctx, tx, secrets, { courierId, before, after });
   await takeQuota(ctx, tx, TARGET_CHANGES, courierId, countNewTargets(before, after));
   return true;
@@ -98,7 +100,7 @@ type ProfileChange = { before: ProfileFields; after: ProfileFields };
 
 async function saveFields(
   ctx: UserContext,
-  tx: ContextTx,
+  tx: Tx,
   secrets: Secrets,
   { row, before, after }: ProfileChange & { row: CourierRow },
 ): Promise<void> {
@@ -129,7 +131,7 @@ async function saveFields(
  */
 async function applyEndpointChanges(
   ctx: UserContext,
-  tx: ContextTx,
+  tx: Tx,
   secrets: Secrets,
   { courierId, before, after }: ProfileChange & { courierId: string },
 ): Promise<void> {

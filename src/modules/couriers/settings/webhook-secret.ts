@@ -1,9 +1,10 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, RequestContext, UserContext } from '../../../platform/context/request-context.js';
+import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { decryptOrNull, encryptionContext } from '../shared/encryption.js';
 import { lockedWebhookSecret } from './queries.js';
 
@@ -21,7 +22,7 @@ const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
  */
 export async function ensureWebhookSecret(
   ctx: RequestContext,
-  tx: ContextTx,
+  tx: Tx,
   secrets: Secrets,
   courierId: string,
 ): Promise<string> {
@@ -37,7 +38,7 @@ export async function ensureWebhookSecret(
     updatedAt: now,
   };
   await tx.models.courier.updateMany({ where: { id: courierId }, data });
-  await tx.audit({ action: 'courier.webhook_secret_made', entity: 'courier', entityId: courierId });
+  tx.later(audit(tx, { action: 'courier.webhook_secret_made', entity: 'courier', entityId: courierId }));
   return secret;
 }
 
@@ -50,7 +51,7 @@ export async function rotateWebhookSecret(
   secrets: Secrets,
   courierId: string,
 ): Promise<string> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(ctx, tx, courierId);
     const contextOf = (field: 'webhook_secret' | 'webhook_previous_secret') =>
       encryptionContext(ctx.tenantId, courierId, field);
@@ -65,13 +66,13 @@ export async function rotateWebhookSecret(
       updatedAt: now,
     };
     await tx.models.courier.updateMany({ where: { id: courierId }, data });
-    await tx.audit({ action: 'courier.webhook_secret_rotated', entity: 'courier', entityId: courierId });
+    tx.later(audit(tx, { action: 'courier.webhook_secret_rotated', entity: 'courier', entityId: courierId }));
     return secret;
   });
 }
 
 /** @throws ApiError courier_not_found */
-async function lockWebhookSecret(ctx: RequestContext, tx: PlainTx, courierId: string) {
+async function lockWebhookSecret(ctx: RequestContext, tx: Tx, courierId: string) {
   const [row] = await tx.query(lockedWebhookSecret(ctx, courierId));
   if (!row) throw new ApiError('courier_not_found');
   return row;

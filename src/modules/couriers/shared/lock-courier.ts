@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { lockedCourier } from './queries.js';
 
 /**
@@ -8,7 +8,7 @@ import { lockedCourier } from './queries.js';
  * for the lock sees the current courier, but the logo from before the wait.
  * @throws ApiError courier_not_found
  */
-export async function lockCourier(ctx: UserContext, tx: PlainTx, courierId: string): Promise<void> {
+export async function lockCourier(ctx: UserContext, tx: Tx, courierId: string): Promise<void> {
   const rows = await tx.query(lockedCourier(ctx, courierId));
   if (rows.length === 0) throw new ApiError('courier_not_found');
 }

@@ -1,8 +1,10 @@
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { renameOnPrealerts } from '../../prealerts/public.js';
 import { auditedCustomer, differenceOf, mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
@@ -44,10 +46,10 @@ export async function createCustomer(
   const courierId = ctx.caller.courierId ?? body.courier_id;
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const customer = { id: newId(), courierId, ...newFields(body) };
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await tx.models.customer.create({ data: { ...customer, tenantId: ctx.tenantId } });
     const after = auditedCustomer(customer);
-    await tx.audit({ action: 'customer.created', entity: 'customer', entityId: customer.id, after });
+    tx.later(audit(tx, { action: 'customer.created', entity: 'customer', entityId: customer.id, after }));
     await takeOne(ctx, tx, quota, courierId);
     return customer.id;
   });
@@ -65,7 +67,7 @@ export async function updateCustomer(
   body: BodyOf<'updateCustomer'>,
 ): Promise<{ row: CustomerRow; isChanged: boolean }> {
   const id = body.courier_customer_id;
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const stored = await lockCustomer(ctx, tx, id);
     const isChanged = await writeChanges(ctx, tx, stored, mergeFields(stored, body));
     if (isChanged) await takeOne(ctx, tx, quota, stored.courierId);
@@ -78,14 +80,14 @@ export async function updateCustomer(
 /** Writes the fields if they differ from the stored ones. Returns whether they do. */
 async function writeChanges(
   ctx: UserContext,
-  tx: ContextTx,
+  tx: Tx,
   stored: StoredCustomer,
   fields: CustomerFields,
 ): Promise<boolean> {
   const difference = differenceOf(stored, fields);
   if (!difference) return false;
-  await tx.execute(updateFields(ctx, stored.id, fields));
-  await tx.audit({ action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference });
+  await tx.count(updateFields(ctx, stored.id, fields));
+  tx.later(audit(tx, { action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference }));
   if (fields.userCode !== stored.userCode) {
     const codes = { from: stored.userCode, to: fields.userCode };
     await renameOnPrealerts(ctx, tx, { courierId: stored.courierId, ...codes });
@@ -104,11 +106,11 @@ export async function deleteCustomer(
   ids: { inQuery: string | undefined; inBody: string | undefined },
 ): Promise<string> {
   const id = requireCustomerId(ids);
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const stored = await lockCustomer(ctx, tx, id);
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);
-    await tx.audit({ action: 'customer.deleted', entity: 'customer', entityId: id, before });
+    tx.later(audit(tx, { action: 'customer.deleted', entity: 'customer', entityId: id, before }));
     await takeOne(ctx, tx, quota, stored.courierId);
     return id;
   });
@@ -128,11 +130,11 @@ function requireCustomerId({
   return id;
 }
 
-async function lockCustomer(ctx: UserContext, tx: ContextTx, id: string): Promise<StoredCustomer> {
+async function lockCustomer(ctx: UserContext, tx: Tx, id: string): Promise<StoredCustomer> {
   const [customer] = await tx.query(lockedCustomer(ctx, id));
   if (!customer) throw new ApiError('customer_not_found');
   return customer;
 }
 
-const takeOne = (ctx: UserContext, tx: ContextTx, quota: Quota, courierId: string): Promise<void> =>
+const takeOne = (ctx: UserContext, tx: Tx, quota: Quota, courierId: string): Promise<void> =>
   takeQuota(ctx, tx, quota, courierId, 1);

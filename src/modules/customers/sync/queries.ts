@@ -1,3 +1,4 @@
+import { auditRows } from '../../../platform/audit/audit.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
@@ -96,7 +97,7 @@ export function applySync(
     ), incomplete as (
       select index, case when first_name is null then 'first_name' else 'last_name' end as lacks
       from absent where first_name is null or last_name is null
-    ), audited as (${ctx.auditSelected(facts)})
+    ), audited as (${auditRows(ctx, facts)})
     select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
       ((select count(*) from absent) - (select count(*) from created) - (select count(*) from incomplete))::integer as missed,
       (select count(*) from incomplete)::integer as incomplete,

@@ -1,8 +1,8 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
 import { endRun, lockRunning, type RunEnd } from './run-queries.js';
 import type { SyncProblem } from './sync-records.js';
@@ -31,24 +31,27 @@ export function storeCustomers(
 ): Promise<RunEnd | undefined> {
   const { packed, sha256, customers } = response;
   const list = { courierId, packed, sha256 };
-  return ctx.bulkTransaction(STATEMENT_MS, async (tx) => {
-    await tx.query(lockUploads(ctx.tenantId, courierId));
-    const running = await tx.query(lockRunning(ctx, runId));
-    if (running.length === 0) return undefined;
-    await assertWithinQuota(ctx, tx, quota, list, customers);
-    const applied = await apply(ctx, tx, list);
-    const end = endOf(httpStatus, response, applied);
-    const changes = applied.created + applied.updated;
-    await takeQuota(ctx, tx, quota, courierId, changes);
-    await tx.query(endRun(ctx, runId, end));
-    return end;
-  });
+  return ctx.write(
+    async (tx) => {
+      await tx.query(lockUploads(ctx.tenantId, courierId));
+      const running = await tx.query(lockRunning(ctx, runId));
+      if (running.length === 0) return undefined;
+      await assertWithinQuota(ctx, tx, quota, list, customers);
+      const applied = await apply(ctx, tx, list);
+      const end = endOf(httpStatus, response, applied);
+      const changes = applied.created + applied.updated;
+      await takeQuota(ctx, tx, quota, courierId, changes);
+      await tx.query(endRun(ctx, runId, end));
+      return end;
+    },
+    { timeoutMs: STATEMENT_MS },
+  );
 }
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
 async function assertWithinQuota(
   ctx: SystemContext,
-  tx: PlainTx,
+  tx: Tx,
   quota: Quota,
   list: ReceivedList,
   maxChanges: number,
@@ -58,7 +61,7 @@ async function assertWithinQuota(
   await assertQuota(ctx, tx, quota, list.courierId, counted?.changes);
 }
 
-async function apply(ctx: SystemContext, tx: PlainTx, list: ReceivedList): Promise<AppliedSync> {
+async function apply(ctx: SystemContext, tx: Tx, list: ReceivedList): Promise<AppliedSync> {
   const sum = { created: 0, updated: 0 };
   for (;;) {
     // Repeated for customers that were created or renamed concurrently. Rows that this transaction has

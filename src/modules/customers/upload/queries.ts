@@ -1,3 +1,4 @@
+import { auditRows } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
@@ -95,7 +96,7 @@ export function applyUpload(
       returning c.user_code,
         jsonb_build_array(stored.user_code, stored.first_name, stored.last_name, stored.branch) as before,
         jsonb_build_array(c.user_code, c.first_name, c.last_name, c.branch) as after
-    ), audited as (${ctx.auditSelected(facts)})
+    ), audited as (${auditRows(ctx, facts)})
     select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
       ((select count(*) from sent) - (select count(*) from stored) - (select count(*) from created))::integer as missed`;
 }

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
 import { insertAccountMail, type AccountMailKind } from './queries.js';
 
@@ -22,7 +22,7 @@ export type AccountMail = {
  */
 export async function queueAccountMail(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   { userId, kind, recipient, client, encrypt }: AccountMail,
 ): Promise<void> {
   const id = newId();

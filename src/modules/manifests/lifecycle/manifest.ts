@@ -1,9 +1,9 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, ManifestStatus } from '../../../platform/contract/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { checkAwb, type AwbCheck } from './awb.js';
 import { findPackageAboard, lockedManifestPackages } from './package-queries.js';
 import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
@@ -32,9 +32,9 @@ export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: Aw
 
 /** Without a warehouse, the primary one is used. @throws ApiError warehouse_not_found */
 export async function createManifest(ctx: UserContext, wanted: Creation): Promise<CreatedManifest> {
-  return ctx.preparedTransaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const fields = mergeFields(NO_FIELDS, wanted);
-    const [[warehouse], [airline]] = await tx.queryAll([
+    const [[warehouse], [airline]] = await tx.query([
       findWarehouse(ctx, wanted.warehouse_id),
       findAirline(ctx, fields.airline_prefix),
     ]);
@@ -43,13 +43,15 @@ export async function createManifest(ctx: UserContext, wanted: Creation): Promis
     const manifestNumber = await insertUnderFreeNumber(ctx, tx, draft);
     const { id: entityId, ...stored } = draft;
     const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airlineFact(airline) };
-    await tx.audit({
-      action: 'manifest.created',
-      entity: 'manifest',
-      entityId,
-      after,
-      remarks: wanted.remarks,
-    });
+    tx.later(
+      audit(tx, {
+        action: 'manifest.created',
+        entity: 'manifest',
+        entityId,
+        after,
+        remarks: wanted.remarks,
+      }),
+    );
     return { id: entityId, manifestNumber, awbCheck: checkAwb(draft.awb_number) };
   });
 }
@@ -63,7 +65,7 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
  * @throws ApiError manifest_not_found, manifest_invalid_transition, permission_denied
  */
 export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Promise<UpdatedManifest> {
-  return ctx.preparedTransaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const before = await lockManifest(ctx, tx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
@@ -76,18 +78,18 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
 
 /** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
 export async function deleteManifest(ctx: UserContext, manifestId: string): Promise<void> {
-  await ctx.preparedTransaction(async (tx) => {
+  await ctx.write(async (tx) => {
     const { id, isWarehouseGated: _, ...before } = await lockManifest(ctx, tx, manifestId);
     const [aboard] = await tx.query(findPackageAboard(ctx, id));
     if (aboard) throw new ApiError('manifest_not_empty');
-    await tx.defer(removeManifest(ctx, id));
-    await tx.audit({ action: 'manifest.deleted', entity: 'manifest', entityId: id, before });
+    tx.later(removeManifest(ctx, id));
+    tx.later(audit(tx, { action: 'manifest.deleted', entity: 'manifest', entityId: id, before }));
   });
 }
 
 type Draft = ManifestFields & { id: string; warehouse_id: string };
 
-async function insertUnderFreeNumber(ctx: UserContext, tx: BulkTx, draft: Draft): Promise<string> {
+async function insertUnderFreeNumber(ctx: UserContext, tx: Tx, draft: Draft): Promise<string> {
   for (let tried = 0; tried < NUMBER_TRIES; tried += 1) {
     const [inserted] = await tx.query(insertManifest(ctx, { ...draft, suffix: newSuffix() }));
     if (inserted) return inserted.manifestNumber;
@@ -98,7 +100,7 @@ async function insertUnderFreeNumber(ctx: UserContext, tx: BulkTx, draft: Draft)
 /** Writes the differing fields and everything that follows from them. Returns whether anything changed. */
 async function saveDifference(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   before: ManifestRow,
   after: ManifestRow,
   remarks?: string,
@@ -106,21 +108,19 @@ async function saveDifference(
   const facts = await listFacts(ctx, tx, before, after);
   if (facts.length === 0) return false;
   await updateRow(ctx, tx, before, after);
-  await tx.audit(
-    ...facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: after.id, remarks })),
+  tx.later(
+    audit(
+      tx,
+      ...facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: after.id, remarks })),
+    ),
   );
   return true;
 }
 
 /** Writes the row and, with a new status, what that means for its packages. */
-async function updateRow(
-  ctx: UserContext,
-  tx: PlainTx,
-  before: ManifestRow,
-  after: ManifestRow,
-): Promise<void> {
+async function updateRow(ctx: UserContext, tx: Tx, before: ManifestRow, after: ManifestRow): Promise<void> {
   const isMoved = after.status !== before.status;
-  const [updated, aboard] = await tx.queryAll([
+  const [updated, aboard] = await tx.query([
     changeManifest(ctx, before.status, after),
     lockedManifestPackages(ctx, isMoved ? after.id : null),
   ]);
@@ -131,12 +131,7 @@ async function updateRow(
 type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
 
 /** A change of fields and a change of status are two audit entries, even if one request makes both. */
-async function listFacts(
-  ctx: UserContext,
-  tx: PlainTx,
-  before: ManifestRow,
-  after: ManifestRow,
-): Promise<Fact[]> {
+async function listFacts(ctx: UserContext, tx: Tx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
   const facts: Fact[] = [];
   const difference = differenceOf(before, after);
   if (difference) {

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newIds } from '../../../platform/values/ids.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
@@ -12,7 +12,7 @@ import type { ManifestRow } from './queries.js';
  */
 export async function applyStatusToPackages(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   manifest: ManifestRow,
   aboard: ManifestPackageRow[],
 ): Promise<void> {
@@ -27,20 +27,20 @@ export async function applyStatusToPackages(
 
 async function changeStatus(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   packages: ManifestPackageRow[],
   status: string,
 ): Promise<void> {
   const ids = packages.map(({ id }) => id);
   // Events first, because they read the packages' previous status.
-  await tx.defer(appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status }));
-  await tx.defer(setPackageStatus(ctx, ids, status));
+  tx.later(appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status }));
+  tx.later(setPackageStatus(ctx, ids, status));
 }
 
 /** Queues one mail per courier with packages on the manifest. It lists only that courier's packages. */
 async function queueMails(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   { id, manifest_number: manifestNumber, status }: ManifestRow,
   aboard: ManifestPackageRow[],
 ): Promise<void> {

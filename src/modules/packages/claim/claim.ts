@@ -2,8 +2,9 @@ import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
-import { sql, type PlainTx } from '../../../platform/db/statements.js';
+import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
 import { findCustomers } from '../intake/queries.js';
@@ -32,7 +33,7 @@ export type Claim = {
  */
 export async function claimPackage(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   prealert: ReviewedPrealert,
   isAssigning: boolean,
 ): Promise<Claim> {
@@ -46,19 +47,19 @@ export async function claimPackage(
   const { id, ...before } = row;
   const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
-  if (facts.length > 0) await tx.defer(changeOwner(ctx, id, after));
+  if (facts.length > 0) tx.later(changeOwner(ctx, id, after));
   return { packageId: id, change: changeOf(before, after), facts };
 }
 
 /** Notifies the courier of the change. Called after all other writes of the transaction. */
 export async function notifyCourierOfClaim(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   { packageId, change }: Claim,
 ): Promise<void> {
   if (packageId === null || change === 'none') return;
   if (change === 'courier') return recordPackageEvents(ctx, tx, 'package.created', [{ packageId }]);
-  await tx.defer(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
+  tx.later(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {
@@ -72,7 +73,7 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealer
 /** Applies the rule of intake: if no active customer has the user code, only the courier is set. */
 async function ownerColumns(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   row: ClaimedRow,
   { courierId, userCode, vendor, description }: ReviewedPrealert,
 ): Promise<Partial<ClaimedColumns>> {

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
@@ -31,7 +32,7 @@ export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispat
   const selection = packageIds
     ? sql`${ownRows(ctx, 'p')} and p.id = any(${packageIds}::uuid[])`
     : matching(ctx, filters);
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     // Checked before the packages are marked, because undoing that costs as much as doing it.
     const atMostQueued = await remainingQuota(ctx, tx, DISPATCHED, ctx.caller);
     const bounds = { dispatchId, atMost: MAX_SELECTED, atMostQueued };
@@ -40,10 +41,10 @@ export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispat
     const { selected, wanted, queued } = counts;
     if (selected > MAX_SELECTED) throw tooMany();
     if (wanted > atMostQueued) await assertQuota(ctx, tx, DISPATCHED, ctx.caller, wanted);
-    await tx.execute(insertDispatch(ctx, { id: dispatchId, selected, queued }));
+    await tx.count(insertDispatch(ctx, { id: dispatchId, selected, queued }));
     const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
     const after = { selected, queued, ...requested };
-    await tx.audit({ action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after });
+    tx.later(audit(tx, { action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after }));
     await takeQuota(ctx, tx, DISPATCHED, ctx.caller, queued);
     return { selected, queued, dispatchId };
   });

@@ -1,6 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { once, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { notOneNumber, type ScannedNumber, type ScanReading } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from './house-number.js';
 
@@ -88,11 +89,7 @@ function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | 
 }
 
 /** Identifies the parcel of one scan. @throws ApiError validation_failed */
-export async function identifyParcel(
-  ctx: UserContext,
-  tx: PlainTx,
-  reading: ScanReading,
-): Promise<ScannedParcel> {
+export async function identifyParcel(ctx: UserContext, tx: Tx, reading: ScanReading): Promise<ScannedParcel> {
   const known = needsRecords(reading) ? await tx.query(selectKnown(ctx, [reading])) : [];
   return decideParcel(reading, known, 'tracking_number');
 }

@@ -1,7 +1,9 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
@@ -39,7 +41,7 @@ export const receivePackage = (
   intake: Intake,
   executeWaitingScans: ExecuteWaitingScans,
 ): Promise<Receipt> =>
-  ctx.preparedTransaction(async (tx) => {
+  ctx.write(async (tx) => {
     const { isAwaited, keys, ...receipt } = await receiveParcel(ctx, tx, intake);
     if (!isAwaited) return receipt;
     const status = await executeWaitingScans(ctx, tx, keys);
@@ -49,7 +51,7 @@ export const receivePackage = (
 /** Executes the scans of stations that have waited for the receipt of a parcel. Returns the status of the package. */
 export type ExecuteWaitingScans = (
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   keys: string[],
 ) => Promise<PackageStatus | undefined>;
 
@@ -63,7 +65,7 @@ type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
  */
 export async function receiveParcel(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   intake: Intake,
   identified?: ScannedParcel,
 ): Promise<NewReceipt> {
@@ -74,8 +76,8 @@ export async function receiveParcel(
   // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
   const [early] = await tx.query(queries.findReceipt(ctx, keys));
   if (early) return handleRepeatedScan(ctx, tx, keys, early);
-  await tx.defer(lockParcels(ctx.tenantId, keys));
-  const [[first], [ids], customers, announced] = await tx.queryAll([
+  tx.later(lockParcels(ctx.tenantId, keys));
+  const [[first], [ids], customers, announced] = await tx.query([
     queries.findReceipt(ctx, keys),
     findNamedIds(ctx, intake),
     findNamedCustomers(ctx, intake),
@@ -98,14 +100,14 @@ export async function receiveParcel(
 }
 
 /** A scan of the house number of a package. */
-async function rescanPackage(ctx: UserContext, tx: BulkTx, packageId: string): Promise<NewReceipt> {
+async function rescanPackage(ctx: UserContext, tx: Tx, packageId: string): Promise<NewReceipt> {
   const [row] = await tx.query(queries.findReceiptOfPackage(ctx, packageId));
   if (!row) throw new Error('The package of a house number does not exist.');
   return handleRepeatedScan(ctx, tx, [row.trackingKey], row);
 }
 
 /** A later scan of a parcel that was received, in a transaction. */
-export async function rescanParcel(ctx: UserContext, tx: BulkTx, keys: string[]): Promise<void> {
+export async function rescanParcel(ctx: UserContext, tx: Tx, keys: string[]): Promise<void> {
   const [row] = await tx.query(queries.findReceipt(ctx, keys));
   if (row) await handleRepeatedScan(ctx, tx, keys, row);
 }
@@ -116,16 +118,16 @@ export async function rescanParcel(ctx: UserContext, tx: BulkTx, keys: string[])
  */
 async function handleRepeatedScan(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   keys: string[],
   { isFlagged, isDisputed, ...row }: queries.EarlierRow,
 ): Promise<NewReceipt> {
   const repeated = { row, isDuplicate: true, isAwaited: false, keys };
   if (!isDisputed) return { ...repeated, isFlagged };
-  await tx.defer(lockParcels(ctx.tenantId, keys));
+  tx.later(lockParcels(ctx.tenantId, keys));
   const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
-  if (facts.length > 0) await tx.audit(...facts);
+  if (facts.length > 0) tx.later(audit(tx, ...facts));
   return { ...repeated, isFlagged: true };
 }
 
@@ -170,12 +172,12 @@ type NewParcel = {
 /** Stores the parcel with a free house number and completes the intake. */
 async function store(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   { parcel, keys, prealerts, ownership }: NewParcel,
 ): Promise<NewReceipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [[row], eventPackages, [waiting]] = await tx.queryAll([
+    const [[row], eventPackages, [waiting]] = await tx.query([
       queries.insertReceivedPackage(ctx, newPackage, newId()),
       selectEventPackages(ctx, [newPackage.id]),
       queries.findWaitingScan(ctx, keys),

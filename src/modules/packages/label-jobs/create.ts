@@ -1,9 +1,10 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockLabelStation, lockPrint } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { fieldsByPackageId, listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './queries.js';
 import type { JobRow, LockedJob, NewJobs } from './queries.js';
@@ -22,9 +23,9 @@ export async function createLabelJobs(
 ): Promise<Requested> {
   const fields = fieldsByPackageId(package_ids);
   const packageIds = [...fields.keys()];
-  return ctx.preparedTransaction(async (tx) => {
-    await tx.defer(lockPrint(ctx.tenantId, printId));
-    const [earlier, packages] = await tx.queryAll([
+  return ctx.write(async (tx) => {
+    tx.later(lockPrint(ctx.tenantId, printId));
+    const [earlier, packages] = await tx.query([
       queries.jobsOfPrint(ctx, printId),
       queries.existingPackages(ctx, packageIds),
     ]);
@@ -43,9 +44,9 @@ export async function reprintLabelJob(
   ctx: UserContext,
   { print_id: printId, job_id: jobId }: BodyOf<'reprintLabelJob'>,
 ): Promise<Requested> {
-  return ctx.preparedTransaction(async (tx) => {
-    await tx.defer(lockPrint(ctx.tenantId, printId));
-    const [earlier, [job]] = await tx.queryAll([
+  return ctx.write(async (tx) => {
+    tx.later(lockPrint(ctx.tenantId, printId));
+    const [earlier, [job]] = await tx.query([
       queries.jobsOfPrint(ctx, printId),
       queries.lockedJob(ctx, jobId),
     ]);
@@ -57,38 +58,29 @@ export async function reprintLabelJob(
   });
 }
 
-async function assertEnded(
-  ctx: UserContext,
-  tx: BulkTx,
-  { id, status, statusNow }: LockedJob,
-): Promise<void> {
+async function assertEnded(ctx: UserContext, tx: Tx, { id, status, statusNow }: LockedJob): Promise<void> {
   if (['waiting', 'claimed', 'sending'].includes(statusNow)) throw new ApiError('label_job_open');
   // The bridge stopped reporting. It must not begin to send this job any more.
   const reason = 'The print bridge stopped reporting. The label was printed again.';
-  if (status === 'sending') await tx.defer(queries.endJob(ctx, { id, status: 'unconfirmed', reason }));
+  if (status === 'sending') tx.later(queries.endJob(ctx, { id, status: 'unconfirmed', reason }));
 }
 
 type Wanted = Omit<NewJobs, 'ids'>;
 
-async function requestOnce(
-  ctx: UserContext,
-  tx: BulkTx,
-  wanted: Wanted,
-  earlier: JobRow[],
-): Promise<Requested> {
+async function requestOnce(ctx: UserContext, tx: Tx, wanted: Wanted, earlier: JobRow[]): Promise<Requested> {
   const { printId, station, packageIds } = wanted;
   if (earlier.length > 0) {
     if (!areSame(wanted, earlier)) throw new ApiError('print_id_reused');
     return { printId, created: 0, jobs: earlier };
   }
-  await tx.defer(lockLabelStation(ctx.tenantId, station));
+  tx.later(lockLabelStation(ctx.tenantId, station));
   const [counted] = await tx.query(queries.countWaiting(ctx, station));
   const waiting = counted?.waiting ?? 0;
   if (waiting + packageIds.length > MAX_WAITING_PER_STATION)
     throw new ApiError('label_queue_full', { args: { waiting, limit: MAX_WAITING_PER_STATION } });
   const ids = packageIds.map(newId);
-  await tx.defer(queries.insertJobs(ctx, { ...wanted, ids }));
-  await tx.audit(...packageIds.map((packageId, index) => toAuditFact(wanted, packageId, ids[index])));
+  tx.later(queries.insertJobs(ctx, { ...wanted, ids }));
+  tx.later(audit(tx, ...packageIds.map((packageId, index) => toAuditFact(wanted, packageId, ids[index]))));
   return { printId, created: ids.length, jobs: await tx.query(queries.jobsOfPrint(ctx, printId)) };
 }
 

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { lockParcel, lockParcels } from '../../../platform/db/locks.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
 import { packageHasCourier } from '../shared/queries.js';
@@ -15,7 +15,7 @@ import { findTrackingKey, lockedPackage, type Editable } from './queries.js';
  */
 export async function lockPackageAndParcels(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   id: string,
   input: RequestedFields,
 ): Promise<Editable> {
@@ -29,18 +29,17 @@ export async function lockPackageAndParcels(
     if (found)
       for (const { keys } of readScan(newNumber ?? '').numbers) for (const key of keys) locked.add(key);
     // Locked before the row, as intake does: two different orders would deadlock.
-    await tx.defer(lockParcels(ctx.tenantId, [...locked]));
+    tx.later(lockParcels(ctx.tenantId, [...locked]));
   }
   const [row] = await tx.query(lockedPackage(ctx, id));
   if (!row) throw await findHiddenPackageError(ctx, tx, id);
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (locked.size > 0 && !locked.has(row.tracking_key))
-    await tx.defer(lockParcel(ctx.tenantId, row.tracking_key));
+  if (locked.size > 0 && !locked.has(row.tracking_key)) tx.later(lockParcel(ctx.tenantId, row.tracking_key));
   return row;
 }
 
-async function findHiddenPackageError({ caller }: UserContext, tx: PlainTx, id: string): Promise<ApiError> {
+async function findHiddenPackageError({ caller }: UserContext, tx: Tx, id: string): Promise<ApiError> {
   if (caller.courierId === null) return hiddenPackageError(caller, false);
   const [hidden] = await tx.query(packageHasCourier(id));
   return hiddenPackageError(caller, hidden?.isCouriers === true);

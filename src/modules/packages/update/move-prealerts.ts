@@ -1,6 +1,6 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
 import { lockedOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
@@ -18,11 +18,11 @@ export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
  */
 export async function movePrealerts(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {
-  const [reopened, announced] = await tx.queryAll([
+  const [reopened, announced] = await tx.query([
     reopenPrealerts(ctx, before.courier_id, before.tracking_key),
     lockedOpenPrealerts(ctx, [after.tracking_key]),
   ]);
@@ -33,7 +33,7 @@ export async function movePrealerts(
   const isMatch = courierId !== null && courierId === after.courier_id && prealertStatus === 'received';
   const status = isMatch ? 'received' : 'flagged';
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, [after.tracking_key], status));
+  if (ids.length > 0) tx.later(settlePrealerts(ctx, ids, [after.tracking_key], status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {

@@ -1,5 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { settledFact } from '../intake/open-prealerts.js';
 import type { UpdateEffects } from './move-prealerts.js';
 import { receivePendingPrealerts, type Editable } from './queries.js';
@@ -11,7 +11,7 @@ import { receivePendingPrealerts, type Editable } from './queries.js';
  */
 export async function receivePrealerts(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {

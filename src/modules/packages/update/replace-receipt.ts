@@ -1,4 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { findReferencedIds } from '../intake/queries.js';
 import { readMeasures, type Intake } from '../intake/intake.js';
 import { findPrealertContents, isWarehouseFixed, lockedPackage, type Editable } from './queries.js';
@@ -11,12 +12,12 @@ import { applyChanges } from './update.js';
  */
 export async function replaceReceipt(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   packageId: string,
   applied: Intake,
   replacement: Intake,
 ): Promise<void> {
-  const [[before], [contents]] = await tx.queryAll([
+  const [[before], [contents]] = await tx.query([
     lockedPackage(ctx, packageId),
     findPrealertContents(ctx, packageId),
   ]);
@@ -50,7 +51,7 @@ export async function replaceReceipt(
 
 async function keepsWarehouse(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   packageId: string,
   warehouseId: string | false | undefined,
 ): Promise<boolean> {
@@ -62,7 +63,7 @@ async function keepsWarehouse(
 type Announced = { vendor: string | null; description: string | null };
 
 /** The columns that a receipt sets. A carrier that was deleted since counts as none. */
-async function columnsOf(ctx: UserContext, tx: BulkTx, intake: Intake, announced: Announced) {
+async function columnsOf(ctx: UserContext, tx: Tx, intake: Intake, announced: Announced) {
   const [ids] = await tx.query(
     findReferencedIds(ctx, {
       courierId: undefined,

@@ -1,9 +1,11 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { sql, type PlainTx } from '../../../platform/db/statements.js';
+import { sql } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { readNumber } from '../../tracking-numbers/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
 import { isHouseNumber } from '../intake/house-number.js';
@@ -25,7 +27,7 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
   const { caller } = ctx;
   const input = readFields(body);
   try {
-    return await ctx.preparedTransaction(async (tx) => {
+    return await ctx.write(async (tx) => {
       const before = await lockPackageAndParcels(ctx, tx, body.package_id, input);
       const requested = findChanges(caller, before, input);
       assertPermitted(caller, before, requested);
@@ -49,7 +51,7 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
  */
 async function readNewNumber(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   id: string,
   before: Editable,
   { tracking_number: sent, ...others }: Partial<Editable>,
@@ -66,7 +68,7 @@ async function readNewNumber(
 /** Returns the derived columns of an update: the courier of the customer, and who claimed the package. */
 async function deriveColumns(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   before: Editable,
   { user_code }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
@@ -93,7 +95,7 @@ function unknownUserCode(): ApiError {
 /** Writes changed columns of a locked package, with their effects on pre-alerts, the audit trail and synchronisation. */
 export async function applyChanges(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   id: string,
   before: Editable,
   changes: Partial<Editable>,
@@ -102,11 +104,11 @@ export async function applyChanges(
   const isRenumbered = after.tracking_key !== before.tracking_key;
   const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(ctx, tx, before, after);
   const all = { ...changes, ...effects.columns };
-  await tx.defer(changePackage(ctx, id, all));
+  tx.later(changePackage(ctx, id, all));
   // `all` has only columns of Editable.
   const columns = Object.keys(all) as (keyof Editable)[];
   const states = { before: Object.fromEntries(columns.map((key) => [key, before[key]])), after: all };
   const fact = { action: 'package.updated', entity: 'package', entityId: id, ...states } as const;
-  await tx.audit(fact, ...effects.facts);
-  await tx.defer(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
+  tx.later(audit(tx, fact, ...effects.facts));
+  tx.later(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
 }

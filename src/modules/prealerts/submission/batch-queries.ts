@@ -1,3 +1,4 @@
+import { auditRows } from '../../../platform/audit/audit.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
@@ -85,6 +86,6 @@ export function insertPrealerts(
       from fresh order by tracking_number
       on conflict (tenant_id, courier_id, tracking_number) do nothing
       returning tenant_id, ${COLUMNS}
-    ), audited as (${ctx.auditSelected(facts)})
+    ), audited as (${auditRows(ctx, facts)})
     select known.number, created.id from known left join created on created.id = known.id order by known.number`;
 }

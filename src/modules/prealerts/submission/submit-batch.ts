@@ -43,14 +43,17 @@ export async function submitBatch(
   const batch = await prepareBatch(ownerOfKey(ctx), prealerts);
   // Refused before any write, because rolled-back rows would still take space in the tables.
   if (isAtomic) assertAllCreated(merge(await compare(ctx, prealerts, batch), invalid));
-  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    const stored = await storeBatch(ctx, tx, batch, null);
-    const existing = await readExisting(tx, batch.owner, prealerts, duplicatesOf(stored));
-    const results = toResults(prealerts, stored, existing);
-    // A concurrent request may have announced a number since the comparison.
-    if (isAtomic) assertAllCreated(results);
-    return merge(results, invalid);
-  });
+  return ctx.write(
+    async (tx) => {
+      const stored = await storeBatch(ctx, tx, batch, null);
+      const existing = await readExisting(tx, batch.owner, prealerts, duplicatesOf(stored));
+      const results = toResults(prealerts, stored, existing);
+      // A concurrent request may have announced a number since the comparison.
+      if (isAtomic) assertAllCreated(results);
+      return merge(results, invalid);
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 type Read = { prealerts: NumberedPrealert[]; invalid: LineResult[] };

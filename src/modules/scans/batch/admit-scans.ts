@@ -1,5 +1,6 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { findNamedCustomers, findNamedIds, readReferences } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import * as queries from './queries.js';
@@ -20,11 +21,11 @@ type Admitted = AdmittedScan | RefusedScan;
 /** Finds out which scans are stored already, and refuses those that refer to records that do not exist. */
 export async function admitScans(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   received: (ReadScan | RefusedScan)[],
 ): Promise<Admitted[]> {
   const scans = received.filter(isAccepted);
-  const [known, manifests] = await tx.queryAll([
+  const [known, manifests] = await tx.query([
     queries.scansById(
       ctx,
       scans.map(({ id }) => id),
@@ -75,15 +76,15 @@ function admitOnManifest(scan: ReadScan, manifests: queries.ManifestRow[]): Admi
 /** Checks the courier, customer, carrier and warehouse that receive scans name, as intake does. */
 async function findWrongReferences(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   scans: ReadScan[],
 ): Promise<Map<ReadScan, RefusedScan>> {
   const receives = scans.filter(({ kind }) => kind === 'receive');
   const named = new Map(receives.map((scan) => [referencesOf(scan), toIntake(scan)]));
   const intakes = [...named.values()];
   if (intakes.length === 0) return new Map();
-  const ids = await tx.queryAll(intakes.map((intake) => findNamedIds(ctx, intake)));
-  const customers = await tx.queryAll(intakes.map((intake) => findNamedCustomers(ctx, intake)));
+  const ids = await tx.query(intakes.map((intake) => findNamedIds(ctx, intake)));
+  const customers = await tx.query(intakes.map((intake) => findNamedCustomers(ctx, intake)));
   const errors = new Map<string, ApiError>();
   for (const [index, [key, intake]] of [...named].entries()) {
     const error = whyWrong(intake, ids[index]?.[0], customers[index] ?? []);

@@ -1,4 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { countScans } from './queries.js';
 import type { ReadScan, Refusal } from './read-scans.js';
@@ -49,7 +50,7 @@ export type Limited = {
 /** Takes the scans that parcels have no room for out of a batch, and divides the rest. The parcels are locked. */
 export async function limitScans(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   parcels: BatchParcel<AdmittedScan>[],
 ): Promise<Limited> {
   const keys = [...new Set(parcels.flatMap((parcel) => parcel.keys))];

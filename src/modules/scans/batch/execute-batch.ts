@@ -1,8 +1,9 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
@@ -38,9 +39,9 @@ export async function executeBatch(
     await ctx.assertAdmitted();
     return read;
   }
-  return ctx.preparedTransaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const identified = await identifyScans(ctx, tx, read);
-    await tx.defer(lockParcels(ctx.tenantId, identified.flatMap(keysOf)));
+    tx.later(lockParcels(ctx.tenantId, identified.flatMap(keysOf)));
     const admitted = await admitScans(ctx, tx, identified);
     const { parts, refused } = await limitScans(ctx, tx, groupByParcel(admitted.filter(isAccepted)));
     const parcels: ParcelResult[] = [];
@@ -83,11 +84,11 @@ const keysOf = (each: ReadScan | RefusedScan): string[] => ('refusal' in each ? 
 /** Refuses scans with a wrong time, and finds the parcels of the others. */
 async function identifyScans(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   read: (SentItem | RefusedScan)[],
 ): Promise<(ReadScan | RefusedScan)[]> {
   const undecided = read.filter(isAccepted).filter(({ reading }) => needsRecords(reading));
-  const [[time], stored, known] = await tx.queryAll([
+  const [[time], stored, known] = await tx.query([
     queries.serverTime(),
     queries.scansById(
       ctx,

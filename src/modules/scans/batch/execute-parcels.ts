@@ -1,5 +1,6 @@
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
@@ -22,7 +23,7 @@ export type ParcelResult = {
 /** Stores the new scans of parcels whose locks the transaction has, folds each parcel, and applies the difference. */
 export async function executeParcels(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   station: string,
   parcels: BatchParcel<AdmittedScan>[],
 ): Promise<ParcelResult[]> {
@@ -62,7 +63,7 @@ async function foldParcels(parcels: ReceivedParcel[], manifests: ManifestFacts):
 /** Executes the stored scans of a parcel that ReceivePackage has received. Returns the status of its package. */
 export async function executeWaitingScans(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   keys: string[],
 ): Promise<PackageStatus | undefined> {
   const [parcel] = await executeParcels(ctx, tx, '', [{ keys, scans: [] }]);

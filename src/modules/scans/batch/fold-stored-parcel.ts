@@ -1,5 +1,6 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { statusAfter, type PackageStatus } from '../../packages/public.js';
 import { foldParcel, type FoldedParcel, type StatusFact } from '../fold/fold.js';
 import * as queries from './queries.js';
@@ -11,7 +12,7 @@ export type ManifestFacts = { statuses: Map<string, ManifestStatus>; couriers: M
 
 export async function readManifests(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   parcels: ReceivedParcel[],
 ): Promise<ManifestFacts> {
   const ids = [
@@ -19,7 +20,7 @@ export async function readManifests(
   ];
   const couriers = new Map<string, Set<string>>(ids.map((id) => [id, new Set()]));
   if (ids.length === 0) return { statuses: new Map(), couriers };
-  const [manifests, aboard] = await tx.queryAll([
+  const [manifests, aboard] = await tx.query([
     queries.manifestStatuses(ctx, ids),
     queries.couriersOnManifests(ctx, ids),
   ]);

@@ -1,4 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { receiveParcel, replaceReceipt, rescanParcel } from '../../packages/public.js';
 import { compareScans } from '../fold/fold.js';
 import { toIntake } from './read-scans.js';
@@ -15,7 +16,7 @@ export type ReceivedParcel = StoredParcel & {
 };
 
 /** Receives a parcel that has a receive scan and no package. The intake is that of ReceivePackage. */
-export async function receive(ctx: UserContext, tx: BulkTx, parcel: StoredParcel): Promise<ReceivedParcel> {
+export async function receive(ctx: UserContext, tx: Tx, parcel: StoredParcel): Promise<ReceivedParcel> {
   const receives = parcel.scans.filter(({ kind }) => kind === 'receive').sort(compareScans);
   const fresh = receives.filter(({ outcome }) => outcome === null);
   const [first] = fresh;
@@ -36,7 +37,7 @@ export async function receive(ctx: UserContext, tx: BulkTx, parcel: StoredParcel
 /** Gives the package the receipt of an earlier scan that has arrived now. */
 export async function correctReceipt(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   { package: stored, appliedReceipt, scans }: ReceivedParcel,
   receiptId: string | null,
 ): Promise<void> {

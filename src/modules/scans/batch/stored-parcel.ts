@@ -1,4 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
@@ -30,12 +31,12 @@ export type StoredParcel = {
 /** Reads what is stored of parcels. Locks their packages before it reads the events of the packages. */
 export async function readParcels(
   ctx: UserContext,
-  tx: BulkTx,
+  tx: Tx,
   station: string,
   parcels: BatchParcel<AdmittedScan>[],
 ): Promise<StoredParcel[]> {
   const keys = parcels.flatMap((parcel) => parcel.keys);
-  const [packages, scans, events, positions, [time]] = await tx.queryAll([
+  const [packages, scans, events, positions, [time]] = await tx.query([
     queries.lockedPackages(ctx, keys),
     // One more, to detect that there are more.
     queries.scansOfParcels(ctx, keys, MAX_SCANS + 1),

@@ -1,9 +1,9 @@
 import type { components } from '../../../../generated/contract.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId, newIds } from '../../../platform/values/ids.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { insertEvents, selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
 
 type Schemas = components['schemas'];
@@ -39,7 +39,7 @@ export const ENDPOINTS = {
  */
 export async function recordPackageEvents(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   type: EventType,
   changes: PackageChange[],
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function recordPackageEvents(
  */
 export async function recordEventsOfPackages(
   ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   type: EventType,
   changes: PackageChange[],
   packages: EventPackageRow[],
@@ -67,8 +67,8 @@ export async function recordEventsOfPackages(
 }
 
 /** One statement, so that all transactions lock the couriers' counters in the same order. */
-async function store(ctx: RequestContext, tx: PlainTx, events: NewEvent[]): Promise<void> {
-  if (events.length > 0) await tx.defer(insertEvents(ctx, events));
+async function store(ctx: RequestContext, tx: Tx, events: NewEvent[]): Promise<void> {
+  if (events.length > 0) tx.later(insertEvents(ctx, events));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */

@@ -3,13 +3,14 @@ import type { Caller } from '../../identity/callers.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
 import { STATEMENT_TIMEOUT_MS } from '../connections/pool.js';
 import type { Db } from '../database.js';
+import type { Scope } from '../scope.js';
 import { empty, once, sql, type Sql } from '../statements.js';
 import type { PlanMode } from './plans.js';
 
-/** The caller of a transaction. */
+/** The scope of a transaction, and its database. */
 export type Session = {
   db: Db;
-  caller: Caller;
+  scope: Scope;
   /** Called once the database has admitted the caller. */
   noteAdmitted(): void;
   /** For a replica: called with each connection before its transaction begins. Rejects if the replica must not serve it. */
@@ -23,7 +24,8 @@ export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
  * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not admit the caller, and
  *   unavailable if another cell serves the tenant
  */
-export function admit({ db, caller, noteAdmitted }: Session, [row]: Admission[]): Admission {
+export function admit({ db, scope, noteAdmitted }: Session, [row]: Admission[]): Admission {
+  const { caller } = scope;
   if (!row) throw new Error('The scope statement returned no row.');
   if (row.outcome === 'unavailable') throw new ApiError('unavailable', { retryAfterSeconds: 1 });
   if (row.outcome !== 'ok') throw new ApiError(row.outcome);
@@ -46,14 +48,8 @@ const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
 const ONE_PLAN = sql`, set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 /** @param mode how the first statements of the transaction are planned */
-export const enterWith = ({ db, caller }: Session, mode: PlanMode): Sql<Admission> =>
-  enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : mode === 'auto' ? empty : ONE_PLAN);
-
-/** The same for a transaction of Prisma. In a traced one, it names the span, for models/traced-adapter.ts. */
-export function enterModels({ db, caller }: Session): Sql<Admission> {
-  const settings = db.isBehindPooler ? SESSION_SETTINGS : empty;
-  return enterScope(caller, db.span ? sql`${settings}, ${db.span.traceparent}::text as span` : settings);
-}
+export const enterWith = ({ db, scope }: Session, mode: PlanMode): Sql<Admission> =>
+  enterScope(scope.caller, db.isBehindPooler ? SESSION_SETTINGS : mode === 'auto' ? empty : ONE_PLAN);
 
 /**
  * Sets the scope of the transaction and checks the caller's account, in one statement.

@@ -9,8 +9,11 @@ export type PlanMode = 'auto' | 'force_generic_plan';
 /** A query; `isSetting` marks one that only changes how the next are planned, whose result nobody asked for. */
 export type PlannedQuery = QueryConfig & { isSetting?: true };
 
+/** A statement of SQL or of a model. */
+export type Statement = QueryConfig & Pick<Sql, 'isFixed'>;
+
 /** Turns the statements of one transaction into queries, in their order. */
-export type Planner = (statements: readonly Sql[]) => PlannedQuery[];
+export type Planner = (statements: readonly Statement[]) => PlannedQuery[];
 
 /**
  * The kind of plan is a setting of the transaction, and it also applies to statements without a name. So it changes wherever fixed
@@ -33,11 +36,11 @@ export function makePlanner(db: Db, first: PlanMode): Planner {
 }
 
 /** For the statements that begin and end a transaction. A pooler's sessions do not share prepared statements. */
-export const namedFor = (db: Db): ((statement: Sql) => QueryConfig) =>
+export const namedFor = (db: Db): ((statement: Statement) => QueryConfig) =>
   db.isBehindPooler ? toQuery : toNamed;
 
 /** Returns how the first statements of a transaction are planned. It is set together with the scope. */
-export function firstMode(statements: readonly Sql[]): PlanMode {
+export function firstMode(statements: readonly Statement[]): PlanMode {
   for (const statement of statements) {
     const mode = modeOf(statement);
     if (mode) return mode;
@@ -46,7 +49,7 @@ export function firstMode(statements: readonly Sql[]): PlanMode {
 }
 
 /** Undefined for a statement without values, which has only one plan. */
-function modeOf({ values, isFixed }: Sql): PlanMode | undefined {
+function modeOf({ values, isFixed }: Statement): PlanMode | undefined {
   if (values.length === 0) return undefined;
   return isFixed ? 'force_generic_plan' : 'auto';
 }
@@ -57,12 +60,18 @@ const SWITCHES: Record<PlanMode, Sql> = {
   force_generic_plan: once`select set_config('plan_cache_mode', 'force_generic_plan', true)`,
 };
 
-const toQuery = ({ text, values }: Sql): QueryConfig => ({ text, values });
+const toQuery = ({ text, values, rowMode, types }: Statement): QueryConfig => ({
+  text,
+  values,
+  rowMode,
+  types,
+});
 
 /** Fixed statements are prepared once per connection, because planning took as long as executing a submitted pre-alert. */
-const toNamed = (statement: Sql): QueryConfig => {
-  const { text, values, isFixed } = statement;
-  return isFixed ? { text, values, name: nameOf(text) } : { text, values };
+const toNamed = (statement: Statement): QueryConfig => {
+  if (!statement.isFixed) return toQuery(statement);
+  const { text, values } = statement;
+  return { text, values, name: nameOf(text) };
 };
 
 const names = new Map<string, string>();

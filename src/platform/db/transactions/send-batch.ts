@@ -1,8 +1,13 @@
 import pg from 'pg';
 import type { Rows } from '../statements.js';
 
-/** A query of node-postgres. A named one is prepared. */
-export type QueryConfig = { text: string; values: unknown[]; name?: string };
+/** A query of node-postgres. A named one is prepared. Prisma's models ask for rows as arrays, and parse the values. */
+export type QueryConfig = Pick<pg.QueryArrayConfig, 'types'> & {
+  text: string;
+  values: unknown[];
+  name?: string;
+  rowMode?: 'array' | undefined;
+};
 
 /** The methods that node-postgres calls with the messages of a response. Its types do not declare them. */
 type MessageHandlers = {
@@ -18,7 +23,7 @@ type MessageHandlers = {
 type Connection = pg.Connection & { submittedNamedStatements: Record<string, string> };
 
 /** `count` is the number of rows that a statement has returned or written. */
-export type StatementResult = { rows: Rows; count: number };
+export type StatementResult = { rows: Rows; count: number; fields: pg.FieldDef[] };
 
 /**
  * Sends statements in one write with one Sync message. Without an open transaction, PostgreSQL runs them as one transaction:
@@ -83,7 +88,13 @@ export const runBatch = (
     client.query(batch);
   });
 
-const NO_RESULT: StatementResult = { rows: [], count: 0 };
+const toResult = ({ rows, rowCount, fields }: pg.QueryResult<Rows[number]>): StatementResult => ({
+  rows,
+  count: rowCount ?? 0,
+  fields,
+});
+
+const NO_RESULT: StatementResult = { rows: [], count: 0, fields: [] };
 
 /** A query of node-postgres. Its protocol mode is `extended`, because a simple query has a Sync of its own. */
 function makeQuery(
@@ -92,7 +103,7 @@ function makeQuery(
 ): pg.Query & MessageHandlers {
   const config = { ...statement, queryMode: 'extended' };
   const query = new pg.Query<Rows[number]>(config, (error, result) =>
-    settle(error, error ? NO_RESULT : { rows: result.rows, count: result.rowCount ?? 0 }),
+    settle(error, error ? NO_RESULT : toResult(result)),
   );
   // Every query of node-postgres has these methods.
   return query as pg.Query & MessageHandlers;

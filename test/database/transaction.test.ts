@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
-import { inUnitOfWork } from '../../src/platform/db/transactions/unit-of-work.js';
 import { once, sql, type Sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { newId } from '../../src/platform/values/ids.js';
@@ -36,32 +35,32 @@ const stored = async (id: string): Promise<number> =>
 describe('a deferred statement', () => {
   test('runs before the next statement, in its order', async () => {
     const [first, second] = [newId(), newId()];
-    const rows = await context().preparedTransaction(async (tx) => {
-      await tx.defer(insert(first));
-      await tx.defer(insert(second));
-      return tx.queryAll([find(first), find(second), find(newId())]);
+    const rows = await context().write(async (tx) => {
+      tx.later(insert(first));
+      tx.later(insert(second));
+      return tx.query([find(first), find(second), find(newId())]);
     });
     expect(rows).toEqual([[{ id: first }], [{ id: second }], []]);
   });
 
   test('is committed if no statement follows', async () => {
     const id = newId();
-    await context().preparedTransaction((tx) => tx.defer(insert(id)));
+    await context().write(async (tx) => tx.later(insert(id)));
     expect(await stored(id)).toBe(1);
   });
 
   test('that fails rejects the next statement, or the transaction, and nothing is stored', async () => {
     const id = newId();
-    const next = context().preparedTransaction(async (tx) => {
-      await tx.defer(insert(id));
-      await tx.defer(fail);
+    const next = context().write(async (tx) => {
+      tx.later(insert(id));
+      tx.later(fail);
       await expect(tx.query(find(id))).rejects.toMatchObject({ code: '22012' });
       throw new Error('the statement was rejected');
     });
     await expect(next).rejects.toThrow('the statement was rejected');
-    const atEnd = context().preparedTransaction(async (tx) => {
-      await tx.execute(insert(id));
-      await tx.defer(fail);
+    const atEnd = context().write(async (tx) => {
+      await tx.count(insert(id));
+      tx.later(fail);
     });
     await expect(atEnd).rejects.toMatchObject({ code: '22012' });
     expect(await stored(id)).toBe(0);
@@ -69,9 +68,9 @@ describe('a deferred statement', () => {
 
   test('is not sent when the work fails', async () => {
     const id = newId();
-    const work = context().preparedTransaction(async (tx) => {
-      await tx.execute(insert(id));
-      await tx.defer(insert(id));
+    const work = context().write(async (tx) => {
+      await tx.count(insert(id));
+      tx.later(insert(id));
       throw new Error('refused');
     });
     await expect(work).rejects.toThrow('refused');
@@ -81,45 +80,36 @@ describe('a deferred statement', () => {
   test('that ends in a deadlock at the commit is retried', async () => {
     const id = newId();
     let attempts = 0;
-    await context().preparedTransaction(async (tx) => {
+    await context().write(async (tx) => {
       attempts += 1;
-      await tx.execute(insert(id));
-      if (attempts < 3) await tx.defer(sql`do $$ begin raise 'again' using errcode = '40P01'; end $$`);
+      await tx.count(insert(id));
+      if (attempts < 3) tx.later(sql`do $$ begin raise 'again' using errcode = '40P01'; end $$`);
     });
     expect([attempts, await stored(id)]).toEqual([3, 1]);
   });
 
-  test('that fails in a unit of work fails the work, so the handler can translate its error', async () => {
+  test('that fails in a held transaction fails the write, so the handler can translate its error', async () => {
     const id = newId();
-    const seen: unknown[] = [];
-    const steps = { open: async () => undefined, close: async () => undefined };
     const ctx = context();
-    const handle = async () => {
-      try {
-        await ctx.preparedTransaction(async (tx) => {
-          await tx.execute(insert(id));
-          await tx.defer(fail);
-        });
-      } catch (error) {
-        seen.push(error);
-      }
-    };
-    await inUnitOfWork(steps, handle, (unit) => ctx.attachUnitOfWork(unit));
-    expect(seen).toMatchObject([{ code: '22012' }]);
+    const hold = ctx.holdWrite(async () => undefined);
+    const written = ctx.write(async (tx) => {
+      await tx.count(insert(id));
+      tx.later(fail);
+    });
+    await expect(written).rejects.toMatchObject({ code: '22012' });
+    expect(hold.transaction).toBeUndefined();
     expect(await stored(id)).toBe(0);
   });
 });
 
 describe('a caller that the database refuses', () => {
   const WRITES: Record<string, (ctx: RequestContext, id: string) => Promise<unknown>> = {
-    'writes nothing with its first statement': (ctx, id) =>
-      ctx.preparedTransaction((tx) => tx.query(insert(id))),
-    'writes nothing with a deferred statement': (ctx, id) =>
-      ctx.preparedTransaction((tx) => tx.defer(insert(id))),
-    'is not admitted by work without statements': (ctx) => ctx.preparedTransaction(async () => undefined),
-    'learns nothing from a statement that fails': (ctx) => ctx.preparedTransaction((tx) => tx.query(fail)),
+    'writes nothing with its first statement': (ctx, id) => ctx.write((tx) => tx.query(insert(id))),
+    'writes nothing with a deferred statement': (ctx, id) => ctx.write(async (tx) => tx.later(insert(id))),
+    'is not admitted by work without statements': (ctx) => ctx.write(async () => undefined),
+    'learns nothing from a statement that fails': (ctx) => ctx.write((tx) => tx.query(fail)),
     'finds no row': (ctx) =>
-      ctx.preparedTransaction(async (tx) => {
+      ctx.write(async (tx) => {
         throw new Error(`found ${(await tx.query(sql`select id from carriers`)).length}`);
       }),
   };
@@ -137,8 +127,8 @@ test('a statement after a lock sees what the owner of the lock has committed', a
   const owner = await service.owner.connect();
   await owner.query('begin; select pg_advisory_xact_lock(4712)');
   await owner.query('insert into carriers (tenant_id, id, name) values ($1, $2, $3)', [tenantId, id, id]);
-  const found = context().preparedTransaction(async (tx) => {
-    await tx.defer(lock);
+  const found = context().write(async (tx) => {
+    tx.later(lock);
     return tx.query(find(id));
   });
   await until(async () => {
@@ -153,8 +143,8 @@ test('a statement after a lock sees what the owner of the lock has committed', a
 });
 
 test('prepares fixed statements by name, and no others', async () => {
-  const names = await context().preparedTransaction(async (tx) => {
-    await tx.queryAll([once`select 'fixed' as text`, sql`select 'variable' as text`]);
+  const names = await context().write(async (tx) => {
+    await tx.query([once`select 'fixed' as text`, sql`select 'variable' as text`]);
     return tx.query(
       sql`select statement from pg_prepared_statements where statement like 'select ''% as text'`,
     );
@@ -172,11 +162,10 @@ describe('fixed statements are planned for all values, and others with their own
 
   const WAYS: Record<string, (statements: Sql<Mode>[]) => Promise<Mode[][]>> = {
     read: (statements) => context().read(statements),
-    pipeline: (statements) => context().pipeline(statements),
-    'one flush of a transaction': (statements) =>
-      context().preparedTransaction((tx) => tx.queryAll(statements)),
+    'a write in one flush': (statements) => context().write(statements),
+    'one flush of a transaction': (statements) => context().write((tx) => tx.query(statements)),
     'a transaction, one by one': (statements) =>
-      context().preparedTransaction(async (tx) => {
+      context().write(async (tx) => {
         const rows: Mode[][] = [];
         for (const statement of statements) rows.push(await tx.query(statement));
         return rows;
@@ -201,10 +190,10 @@ describe('fixed statements are planned for all values, and others with their own
   });
 
   test('after deferred statements, which keep their own kind', async () => {
-    const rows = await context().preparedTransaction(async (tx) => {
-      await tx.defer(other());
-      await tx.defer(fixed());
-      return tx.queryAll([other(), fixed()]);
+    const rows = await context().write(async (tx) => {
+      tx.later(other());
+      tx.later(fixed());
+      return tx.query([other(), fixed()]);
     });
     expect(rows).toEqual([[CUSTOM], [GENERIC]]);
   });
