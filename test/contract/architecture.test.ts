@@ -172,6 +172,13 @@ describe('each concern has one location', () => {
     }
   });
 
+  test('no module checks the account of the caller: each transaction does, and the router for handlers without one', () => {
+    const checks = sources.filter(
+      ({ path, text }) => path.startsWith('src/modules/') && text.includes('assertAdmitted'),
+    );
+    expect(checks.map(({ path }) => path)).toEqual([]);
+  });
+
   test('no SQL is built from strings', () => {
     const raws = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/\$(?:query|execute)RawUnsafe/g)].map(() => path),

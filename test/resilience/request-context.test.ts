@@ -184,24 +184,60 @@ describe('a request with an Idempotency-Key', () => {
   });
 });
 
-test('audit entries name the caller and the request, in the scope of the tenant too', async () => {
-  const [id, userId] = [newId(), newId()];
-  const user = { kind: 'user' as const, tenantId: caller.tenantId, userId, role: 'admin' as const };
-  const ctx = makeContext(
-    service.db,
-    { ...user, courierId: null, tokenVersion: 1, expiresAt: 4e9 },
-    'the-request',
+describe('the scope of the tenant', () => {
+  const IEX = DEMO.users.iex;
+
+  /** A user of a courier, with the token version that the database has, or another one. */
+  async function courierContext(versionsBehind = 0) {
+    const { rows } = await service.owner.query<{ token_version: number }>(
+      'select token_version from users where id = $1',
+      [IEX],
+    );
+    const tokenVersion = (rows[0]?.token_version ?? 0) + versionsBehind;
+    const account = { userId: IEX, role: 'courier' as const, courierId: DEMO.couriers.IEX };
+    const user = { kind: 'user' as const, tenantId: caller.tenantId, ...account };
+    return makeContext(service.db, { ...user, tokenVersion, expiresAt: 4e9 }, 'the-request');
+  }
+
+  const countUsers = sql<{ n: number }>`select count(*)::int as n from users`;
+  const created = (id: string) => ({ action: 'carrier.created', entity: 'carrier', entityId: id }) as const;
+
+  test('has the rows that the caller itself does not see, and admits it in the same round trip', async () => {
+    const ctx = await courierContext();
+    const [[own]] = await ctx.read([countUsers]);
+    const [[all]] = await ctx.asTenant().read([countUsers]);
+    expect(own?.n).toBeLessThan(all?.n ?? 0);
+    const other = await courierContext();
+    await other.asTenant().read([countUsers]);
+    expect(other.isAdmitted).toBe(true);
+  });
+
+  test('audit entries name the caller and the request', async () => {
+    const id = newId();
+    const ctx = await courierContext();
+    await ctx.asTenant().write(async (tx) => tx.later(audit(tx, created(id))));
+    const { rows } = await service.owner.query<Record<string, unknown>>(
+      'select actor_kind, actor_id, request_id from audit_entries where entity_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ actor_kind: 'user', actor_id: IEX, request_id: 'the-request' }]);
+  });
+
+  const REFUSED: Record<string, Write> = {
+    'a read': (ctx) => ctx.asTenant().read([countUsers]),
+    'a read in steps': (ctx) => ctx.asTenant().read((tx) => tx.query(countUsers)),
+    'a write in one flush': (ctx, id) => ctx.asTenant().write([insert(id, id)]),
+    'a write in steps': (ctx, id) => ctx.asTenant().write((tx) => tx.query(insert(id, id))),
+    'a kept write': (ctx, id) => ctx.asTenant().write([insert(id, id)], { keptIfRefused: true }),
+  };
+
+  test.each(Object.entries(REFUSED))(
+    'refuses %s of a stale token, and nothing is stored',
+    async (_name, run) => {
+      const id = newId();
+      const ctx = await courierContext(-1);
+      await expect(run(ctx, id)).rejects.toMatchObject({ code: 'token_invalid', httpStatus: 401 });
+      expect([ctx.isAdmitted, await countStored(id)]).toEqual([false, 0]);
+    },
   );
-  await ctx
-    .asTenant()
-    .write(async (tx) => tx.later(audit(tx, { action: 'carrier.created', entity: 'carrier', entityId: id })));
-  const { rows } = await service.owner.query<Record<string, unknown>>(
-    'select actor_kind, actor_id, request_id from audit_entries where entity_id = $1',
-    [id],
-  );
-  expect(rows).toEqual([{ actor_kind: 'user', actor_id: userId, request_id: 'the-request' }]);
-  // The user does not exist, and the scope of the tenant does not check that.
-  expect(ctx.isAdmitted).toBe(false);
-  const later = makeContext(service.db, ctx.caller, 'another-request');
-  await expect(later.read([])).rejects.toMatchObject({ httpStatus: 401 });
 });

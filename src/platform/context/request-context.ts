@@ -42,10 +42,8 @@ export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
   readonly isAdmitted: boolean;
   /** The limits that the request was counted against. The response describes them. */
   readonly rateLimits: NotedRateLimit[];
-  /** Only checks the caller's account. */
+  /** Only checks the caller's account. Only platform/http calls it: every transaction checks the account, too. */
   assertAdmitted(): Promise<void>;
-  /** As assertAdmitted, but also refuses a one-time password and a missing second factor where the operation allows them. */
-  assertFullyAdmitted(): Promise<void>;
   /** Reads from one snapshot of the database, in one flush, or in several steps what is too much for one result. */
   read: Read<Who>;
   /**
@@ -63,8 +61,10 @@ export type RequestContext<Who extends Caller = Caller> = Scope<Who> & {
     shared: SharedWrite<Item, Outcome>,
     item: Item,
   ): Promise<Outcome | undefined>;
-  /** The same request in the scope of the whole tenant. The audit trail still names the caller. */
+  /** The same request in the scope of the whole tenant. The caller's account is still checked, and the audit trail names it. */
   asTenant(): SystemContext;
+  /** The same request of a caller whose one-time password or missing second factor is refused. Only platform/http uses it. */
+  withoutExemptions(): RequestContext<Who>;
   /**
    * Keeps the request's writing transaction open when its work is done, for the stored response (decision 0020). Only
    * platform/idempotency uses it.
@@ -105,13 +105,14 @@ function contextOf<Who extends Caller>(parts: Parts<Who>): RequestContext<Who> {
       assertMayOpen(state);
       await flushReads(session, []);
     },
-    async assertFullyAdmitted() {
-      assertMayOpen(state);
-      await flushReads({ ...session, scope: { ...scope, caller: withoutExemptions(caller) } }, []);
-    },
     read: makeRead(state, session),
     write,
     writeTogether: (shared, item) => writeTogether({ db, state, session, write }, shared, item),
+    withoutExemptions() {
+      state.isAdmitted = false;
+      const strict = { ...caller, changesPassword: false, enrolsFactor: false };
+      return contextOf({ ...parts, caller: strict, actor: strict });
+    },
     asTenant: () => contextOf({ ...parts, caller: { kind: 'system', tenantId: caller.tenantId } }),
     holdWrite(first) {
       state.hold = { first, transaction: undefined };
@@ -132,17 +133,13 @@ const scopeOf = <Who extends Caller>({ db, caller, actor, requestId, state }: Pa
   },
 });
 
-const sessionOf = ({ db, caller, actor, state }: Parts<Caller>, scope: Scope): Session => ({
+const sessionOf = ({ db, state }: Parts<Caller>, scope: Scope): Session => ({
   db,
   scope,
   noteAdmitted() {
-    // In the scope of the whole tenant, the caller's account is not checked.
-    if (caller === actor) state.isAdmitted = true;
+    state.isAdmitted = true;
   },
 });
-
-const withoutExemptions = (caller: Caller): Caller =>
-  caller.kind === 'user' ? { ...caller, changesPassword: false, enrolsFactor: false } : caller;
 
 function makeRead<Who extends Caller>(state: RequestState, session: Session): Read<Who> {
   type Work = (tx: ReadTx) => Promise<unknown>;

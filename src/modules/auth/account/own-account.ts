@@ -5,7 +5,7 @@ import { queueAccountMail, type AccountMailKind } from '../../mail/public.js';
 import { beginSession, type Client, type StartedBy } from '../../sessions/public.js';
 import type { SignIn } from '../sign-in.js';
 
-// Changes of a user's own account run in the system's scope (ctx.asSystem), because couriers have no access to throttles
+// Changes of a user's own account run in the tenant's scope (ctx.asTenant), because couriers have no access to throttles
 // and codes. The caller has been admitted before, and each statement is limited to the caller's user id.
 
 /** Queues a mail to the user about the change, in case somebody else has the user's token. */

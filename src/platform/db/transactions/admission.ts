@@ -48,8 +48,17 @@ const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
 const ONE_PLAN = sql`, set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 /** @param mode how the first statements of the transaction are planned */
-export const enterWith = ({ db, scope }: Session, mode: PlanMode): Sql<Admission> =>
-  enterScope(scope.caller, db.isBehindPooler ? SESSION_SETTINGS : mode === 'auto' ? empty : ONE_PLAN);
+export function enterWith({ db, scope }: Session, mode: PlanMode): Sql<Admission> {
+  const also = db.isBehindPooler ? SESSION_SETTINGS : mode === 'auto' ? empty : ONE_PLAN;
+  return scope.caller === scope.actor ? enterScope(scope.caller, also) : enterTenantOf(scope.actor, also);
+}
+
+/** Checks the account of the actor, and then enters the scope of the whole tenant; that of nothing if the account is refused. */
+const enterTenantOf = (actor: Caller, also: Sql): Sql<Admission> => once`
+  with account as materialized (${enterScope(actor)}),
+    admitted as materialized (select ${actor.tenantId}::uuid as tenant_id from account where outcome = 'ok'),
+    entered as materialized (select e.outcome from admitted cross join lateral enter_as_system(admitted.tenant_id) as e)
+  select coalesce((select outcome from entered), account.outcome) as outcome${also} from account`;
 
 /**
  * Sets the scope of the transaction and checks the caller's account, in one statement.
