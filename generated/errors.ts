@@ -91,6 +91,12 @@ export const errorCatalogue = {
       "default": "No package was changed. Leave out the packages named in errors."
     }
   },
+  "too_many_package_events": {
+    "status": 400,
+    "messages": {
+      "default": "No package was changed. Leave out the packages named in errors."
+    }
+  },
   "package_not_assignable": {
     "status": 400,
     "messages": {
@@ -1020,6 +1026,10 @@ export const fieldCatalogue = {
     "code": "invalid_transition",
     "message": "Package {id} is {status}. That status is final."
   },
+  "too_many_package_events": {
+    "code": "maximum",
+    "message": "Package {id} has {limit} events, which is the most. Only delivered and returned can be recorded."
+  },
   "before_last_event": {
     "code": "minimum",
     "message": "{field} must not be before the last event of package {id}, which was at {at}."
@@ -1094,7 +1104,7 @@ export const fieldCatalogue = {
   },
   "row_too_long": {
     "code": "length",
-    "message": "The row is longer than 64 KiB. Check that every quote is closed."
+    "message": "The row is longer than 64 KiB or has more than 16,384 cells. Check that every quote is closed."
   },
   "too_many_rows": {
     "code": "maxItems",
@@ -1222,6 +1232,7 @@ export type PlainCode =
   | 'manifest_not_empty'
   | 'packages_not_assignable'
   | 'package_invalid_transition'
+  | 'too_many_package_events'
   | 'package_not_assignable'
   | 'default_rates_missing'
   | 'endpoint_missing'
@@ -1460,6 +1471,7 @@ export type FieldProblem =
   | [problem: 'extra', args: { number: string; reason: string }]
   | [problem: 'invalid_transition', args: { id: string; status: string; next: string }]
   | [problem: 'final_status', args: { id: string; status: string }]
+  | [problem: 'too_many_package_events', args: { id: string; limit: number }]
   | [problem: 'before_last_event', args: { id: string; at: string }]
   | [problem: 'tier_overlap', args: { limit: number; other: string }]
   | [problem: 'tier_twin', args: { other: string }]

@@ -8,7 +8,7 @@ import {
   tenantField,
   type ModelScope,
 } from '../../src/platform/db/models/model-scope.js';
-import type { Models } from '../../src/platform/db/scope.js';
+import type { Models } from '../../src/platform/db/models/types.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { makeCouriers } from '../support/builders/couriers.js';
 import { startService, type Service } from '../support/service/service.js';

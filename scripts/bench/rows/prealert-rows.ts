@@ -40,6 +40,7 @@ function submitStatements(config: Config): string[] {
     userCode: 'IEX-1001',
     trackingNumber: '@number',
     trackingKey: '@number',
+    keys: ['@number'],
     vendor: null,
     description: null,
     reference: null,

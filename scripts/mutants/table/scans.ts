@@ -217,4 +217,40 @@ export const SCANS: readonly SourceMutant[] = [
     replace: '',
     tests: [{ file: RESOLVE, titles: ['is found, and gets the key of the package'] }],
   },
+  {
+    name: 'pre-alerts: an announced number finds its package by all its keys',
+    file: 'src/modules/prealerts/queries.ts',
+    find: 'keyIn(alias, keys) });',
+    replace: 'keyIn(alias, keys.slice(0, 1)) });',
+    tests: [
+      {
+        file: 'test/modules/prealerts/announced-labels.test.ts',
+        titles: ['received for the courier, then announced'],
+      },
+    ],
+  },
+  {
+    name: 'packages: the history of a package is bounded',
+    file: 'src/modules/packages/events/record.ts',
+    find: 'growing.has(id) && states.get(id)?.isFull',
+    replace: 'growing.has(id) && false',
+    tests: [
+      {
+        file: 'test/security/bounds/package-events.test.ts',
+        titles: ['the next one is refused with the package named'],
+      },
+    ],
+  },
+  {
+    name: 'scans: a house number has only the claims of its package',
+    file: 'src/modules/scans/find-matches.ts',
+    find: '!keys.has(trackingKey)',
+    replace: 'true',
+    tests: [
+      {
+        file: 'test/modules/prealerts/announced-house-numbers.test.ts',
+        titles: ['a scan of a house number shows the owner of its package'],
+      },
+    ],
+  },
 ];

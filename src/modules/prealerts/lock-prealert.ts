@@ -1,10 +1,15 @@
 import type { UserContext } from '../../platform/context/request-context.js';
-import { lockParcel, lockParcels } from '../../platform/db/locks.js';
+import { lockParcels } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { Tx } from '../../platform/db/scope.js';
-import { findTrackingKey, lockedPrealert, type PrealertColumns } from './queries.js';
+import { keysOfStored } from '../tracking-numbers/public.js';
+import { findNumber, lockedPrealert, type PrealertColumns } from './queries.js';
 
-export type LockedPrealert = { columns: PrealertColumns; trackingKey: string };
+export type LockedPrealert = {
+  columns: PrealertColumns;
+  /** The keys of its parcel, the pre-alert's own first. */
+  keys: [string, ...string[]];
+};
 
 /**
  * Locks the parcels of a pre-alert's current and new number, then the pre-alert. A concurrent pre-alert of
@@ -15,18 +20,19 @@ export async function lockPrealert(
   ctx: UserContext,
   tx: Tx,
   id: string,
-  newKey?: string,
+  newKeys: string[] = [],
 ): Promise<LockedPrealert> {
-  const [found] = await tx.query(findTrackingKey(ctx, id));
+  const [found] = await tx.query(findNumber(ctx, id));
   if (!found) throw new ApiError('prealert_not_found');
-  const keys = new Set([found.trackingKey, newKey ?? found.trackingKey]);
+  const locked = new Set([...keysOfStored(found), ...newKeys]);
   // Locked before the row, as intake does: two different orders would deadlock.
-  tx.later(lockParcels(ctx.tenantId, [...keys]));
+  tx.later(lockParcels(ctx.tenantId, [...locked]));
   const [row] = await tx.query(lockedPrealert(ctx, id));
   if (!row) throw new ApiError('prealert_not_found');
   const { trackingKey, ...columns } = row;
+  const keys = keysOfStored({ trackingKey, trackingNumber: columns.tracking_number });
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (!keys.has(trackingKey)) tx.later(lockParcel(ctx.tenantId, trackingKey));
-  return { columns, trackingKey };
+  if (!locked.has(trackingKey)) tx.later(lockParcels(ctx.tenantId, keys));
+  return { columns, keys };
 }

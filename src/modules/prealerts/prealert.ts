@@ -106,11 +106,11 @@ const storeReplacement = (
   fields: queries.PrealertFields,
 ): Promise<PrealertRow> =>
   ctx.write(async (tx) => {
-    const locked = await lockPrealert(ctx, tx, id, fields.trackingKey);
+    const locked = await lockPrealert(ctx, tx, id, fields.keys);
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
-    if (locked.trackingKey !== fields.trackingKey) await storeFlagForCourier(ctx, tx, locked);
+    if (!locked.keys.includes(fields.trackingKey)) await storeFlagForCourier(ctx, tx, locked);
     const [[after], [row]] = await tx.query([queries.updatePrealert(ctx, id, fields), onePrealert(ctx, id)]);
     tx.later(audit(tx, { action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after }));
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
@@ -134,10 +134,12 @@ export async function deletePrealert(ctx: UserContext, id: string): Promise<void
   });
 }
 
-/** Returns the tracking number as it is stored, and its key. @throws ApiError validation_failed */
-function readTracking(sent: string, field: string): { trackingNumber: string; trackingKey: string } {
-  const { text: trackingNumber, key: trackingKey } = readNumber(sent, field);
-  return { trackingNumber, trackingKey };
+type Tracking = Pick<queries.PrealertFields, 'trackingNumber' | 'trackingKey' | 'keys'>;
+
+/** Returns the tracking number as it is stored, and its keys. @throws ApiError validation_failed */
+function readTracking(sent: string, field: string): Tracking {
+  const { text: trackingNumber, key: trackingKey, keys } = readNumber(sent, field);
+  return { trackingNumber, trackingKey, keys };
 }
 
 export function unknownUserCode(field: string): ApiError {

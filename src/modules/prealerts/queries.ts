@@ -1,18 +1,23 @@
 import type { components } from '../../../generated/contract.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
-import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import type { Scope } from '../../platform/db/scope.js';
-import { empty, once, raw, sql, type Sql } from '../../platform/db/statements.js';
-import type { Caller, KeyCaller } from '../../platform/identity/callers.js';
+import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
+import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
+import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId, newIds } from '../../platform/values/ids.js';
+import { keyIn, keyInColumn, type StoredNumber } from '../tracking-numbers/public.js';
+import { initialKey, initialStatus, joinParcel, type Announced } from './status/initial-status-queries.js';
 
 export type PrealertStatus = components['schemas']['PrealertStatus'];
 
 export type PrealertFields = Pick<
   Prealert,
   'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
->;
+> & {
+  /** All keys that rows of the parcel can have, `trackingKey` first. */
+  keys: string[];
+};
 
 export type NewPrealert = PrealertFields & Pick<Prealert, 'id' | 'reference'>;
 
@@ -24,6 +29,12 @@ export type PrealertColumns = ColumnsOf<
 export const COLUMNS = raw(
   'id, courier_id, user_code, tracking_number, vendor, description, reference, status',
 );
+
+/** The number of one pre-alert. */
+const announcedNumber = (
+  { trackingKey, keys }: Pick<PrealertFields, 'trackingKey' | 'keys'>,
+  owner: Pick<Announced, 'tenantId' | 'courierId'>,
+): Announced => ({ ...owner, key: sql`${trackingKey}`, isOfParcel: (alias) => keyIn(alias, keys) });
 
 /** A pre-alert that a request with an API key submits. */
 export type Submission = NewPrealert & { requestId: string };
@@ -50,13 +61,18 @@ export const insertPrealertsWithKey = (
  * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
  */
 function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
+  const announced = announcedNumber(submission, {
+    tenantId: sql`cu.tenant_id`,
+    courierId: sql`cu.courier_id`,
+  });
   return once`with fresh as materialized (
       select cu.tenant_id, ${submission.id}::uuid as id, cu.courier_id, ${submission.userCode}::text as user_code,
-        ${submission.trackingNumber}::text as tracking_number, ${submission.trackingKey}::text as tracking_key,
+        ${submission.trackingNumber}::text as tracking_number, ${initialKey(announced)} as tracking_key,
         ${submission.vendor}::text as vendor, ${submission.description}::text as description,
         ${submission.reference}::text as reference,
-        ${initialStatus(key.caller, sql`${submission.trackingKey}`, sql`cu.tenant_id`, sql`cu.courier_id`)} as status
-      from customers cu where ${customerOfKey(key, sql`${submission.userCode}`)}
+        ${initialStatus(key.caller, announced)} as status
+      from customers cu ${joinParcel(announced)}
+      where ${customerOfKey(key, sql`${submission.userCode}`)}
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
@@ -76,19 +92,27 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
  * other's numbers in opposite order deadlock.
  */
 function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]): Sql<SubmissionOutcome> {
-  const column = (name: keyof Submission) => submissions.map((submission) => submission[name]);
+  const column = (name: Exclude<keyof Submission, 'keys'>) =>
+    submissions.map((submission) => submission[name]);
+  const announced = {
+    tenantId: sql`known.tenant_id`,
+    courierId: sql`known.courier_id`,
+    key: sql`known.own_key`,
+    isOfParcel: (alias: string) => keyInColumn(alias, sql`known.keys`),
+  };
   return once`with known as materialized (
-      select cu.tenant_id, cu.courier_id, sent.*
+      select cu.tenant_id, cu.courier_id, sent.*, array(select jsonb_array_elements_text(key_list::jsonb)) as keys
       from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
         ${column('trackingKey')}::text[], ${column('vendor')}::text[], ${column('description')}::text[],
-        ${column('reference')}::text[], ${column('requestId')}::text[], ${newIds(submissions.length)}::uuid[])
-        with ordinality as sent (id, user_code, tracking_number, tracking_key, vendor, description, reference,
-          request_id, audit_id, ordinal)
+        ${column('reference')}::text[], ${column('requestId')}::text[], ${newIds(submissions.length)}::uuid[],
+        ${submissions.map(({ keys }) => JSON.stringify(keys))}::text[])
+        with ordinality as sent (id, user_code, tracking_number, own_key, vendor, description, reference,
+          request_id, audit_id, key_list, ordinal)
       join customers cu on ${customerOfKey(key, sql`sent.user_code`)}
     ), fresh as materialized (
-      select distinct on (tracking_number) known.*,
-        ${initialStatus(key.caller, sql`known.tracking_key`, sql`known.tenant_id`, sql`known.courier_id`)} as status
-      from known order by tracking_number, ordinal
+      select distinct on (tracking_number) known.*, ${initialKey(announced)} as tracking_key,
+        ${initialStatus(key.caller, announced)} as status
+      from known ${joinParcel(announced)} order by tracking_number, ordinal
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
@@ -99,30 +123,11 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
       select tenant_id, audit_id, 'api_key', courier_id, 'prealert.created', 'prealert', id,
-        to_jsonb(fresh) - '{tenant_id,tracking_key,request_id,audit_id,ordinal}'::text[], request_id
+        to_jsonb(fresh) - '{tenant_id,tracking_key,own_key,key_list,keys,request_id,audit_id,ordinal}'::text[], request_id
       from fresh where id in (select id from created)
     )
     select known.ordinal::integer - 1 as position, created.id is not null as "isCreated"
     from known left join created using (id)`;
-}
-
-/**
- * Returns the status of a new pre-alert. It is flagged if the courier has a flagged pre-alert of the number,
- * or a stored flag. It is received if the parcel is already in the warehouse; for a courier only if its
- * customer is known: until then the courier sees the number masked, and a guessed number must behave like any
- * other.
- */
-export function initialStatus(caller: Caller, trackingKey: Sql, tenantId: Sql, courierId: Sql): Sql {
-  const isStaff = caller.kind === 'user' && caller.courierId === null;
-  const isShown = isStaff ? empty : sql`and p.user_code is not null`;
-  return sql`case
-    when exists (select from prealert_flags f where f.tenant_id = ${tenantId} and f.courier_id = ${courierId}
-      and f.tracking_key = ${trackingKey})
-      or exists (select from prealerts other where other.tenant_id = ${tenantId} and other.courier_id = ${courierId}
-      and other.tracking_key = ${trackingKey} and other.status = 'flagged') then 'flagged'
-    when exists (select from packages p where p.tenant_id = ${tenantId} and p.tracking_key = ${trackingKey}
-      and p.courier_id = ${courierId} ${isShown}) then 'received'
-    else 'pending' end`;
 }
 
 /**
@@ -145,18 +150,22 @@ export function insertPrealert(
   courierId: string,
   prealert: NewPrealert,
 ): Sql<PrealertColumns> {
+  const announced = announcedNumber(prealert, {
+    tenantId: sql`owner.tenant_id`,
+    courierId: sql`owner.courier_id`,
+  });
   return once`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
       description, reference, status)
-    values (${tenantId}::uuid, ${prealert.id}::uuid, ${courierId}::uuid, ${prealert.userCode},
-      ${prealert.trackingNumber}, ${prealert.trackingKey}, ${prealert.vendor}, ${prealert.description},
-      ${prealert.reference},
-      ${initialStatus(caller, sql`${prealert.trackingKey}`, sql`${tenantId}::uuid`, sql`${courierId}::uuid`)})
+    select owner.tenant_id, ${prealert.id}::uuid, owner.courier_id, ${prealert.userCode}, ${prealert.trackingNumber},
+      ${initialKey(announced)}, ${prealert.vendor}, ${prealert.description}, ${prealert.reference},
+      ${initialStatus(caller, announced)}
+    from (select ${tenantId}::uuid as tenant_id, ${courierId}::uuid as courier_id) as owner ${joinParcel(announced)}
     returning ${COLUMNS}`;
 }
 
-/** Selects the key of the parcel that a change of the pre-alert must lock. It locks nothing. */
-export function findTrackingKey(ctx: UserContext, id: string): Sql<Pick<Prealert, 'trackingKey'>> {
-  return once`select p.tracking_key as "trackingKey" from prealerts p
+/** Selects the number of the parcel that a change of the pre-alert must lock. It locks nothing. */
+export function findNumber(ctx: UserContext, id: string): Sql<StoredNumber> {
+  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
@@ -171,10 +180,15 @@ export function lockedPrealert(
 
 /** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
 export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFields): Sql<PrealertColumns> {
-  const status = initialStatus(ctx.caller, sql`${fields.trackingKey}`, sql`p.tenant_id`, sql`p.courier_id`);
+  const announced = announcedNumber(fields, { tenantId: sql`old.tenant_id`, courierId: sql`old.courier_id` });
   return once`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
-      tracking_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
-      status = case when p.status = 'pending' then ${status} else p.status end, updated_at = now()
+      tracking_key = initial.new_key, vendor = ${fields.vendor}, description = ${fields.description},
+      status = case when p.status = 'pending' then initial.new_status else p.status end, updated_at = now()
+    from (
+      select ${initialKey(announced)} as new_key, ${initialStatus(ctx.caller, announced)} as new_status
+      from prealerts old ${joinParcel(announced)}
+      where ${ownRows(ctx, 'old')} and old.id = ${id}::uuid
+    ) as initial
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
     returning ${COLUMNS}`;
 }

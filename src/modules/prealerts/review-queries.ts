@@ -6,18 +6,27 @@ import type { PrealertStatus } from './queries.js';
 
 export type ReviewedRow = Pick<
   Prealert,
-  'id' | 'courierId' | 'userCode' | 'trackingKey' | 'vendor' | 'description'
+  'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
 > & { status: PrealertStatus };
 
 /** Selects and locks the pre-alert. */
 export function lockedForReview(ctx: UserContext, id: string): Sql<ReviewedRow> {
-  return once`select p.id, p.courier_id as "courierId", p.user_code as "userCode", p.tracking_key as "trackingKey",
-      p.vendor, p.description, p.status
+  return once`select p.id, p.courier_id as "courierId", p.user_code as "userCode",
+      p.tracking_number as "trackingNumber", p.tracking_key as "trackingKey", p.vendor, p.description, p.status
     from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 
-/** Updates the pre-alert only if it is still flagged. SQL, so that the time of the change is the database's. */
-export function clearFlag(ctx: UserContext, id: string, status: Exclude<PrealertStatus, 'flagged'>): Sql {
-  return once`update prealerts p set status = ${status}, updated_at = now()
+/**
+ * Updates the pre-alert only if it is still flagged, and gives it the key of its package. SQL, so that the time of the change is the
+ * database's.
+ */
+export function clearFlag(
+  ctx: UserContext,
+  id: string,
+  status: Exclude<PrealertStatus, 'flagged'>,
+  packageKey: string | null,
+): Sql {
+  return once`update prealerts p set status = ${status}, tracking_key = coalesce(${packageKey}, p.tracking_key),
+      updated_at = now()
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid and p.status = 'flagged'`;
 }

@@ -1,13 +1,14 @@
 import { audit, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
-import { lockParcel } from '../../platform/db/locks.js';
+import { lockParcels } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { Tx } from '../../platform/db/scope.js';
 import { claimPackage, notifyCourierOfClaim, type Claim } from '../packages/public.js';
-import { findTrackingKey } from './queries.js';
+import { keysOfStored } from '../tracking-numbers/public.js';
+import { findNumber } from './queries.js';
 import { clearFlag, lockedForReview, type ReviewedRow } from './review-queries.js';
-import { deleteFlag } from './stored-flag-queries.js';
+import { deleteFlags } from './status/stored-flag-queries.js';
 
 export type Review = { status: 'pending' | 'received'; packageId: string | null; isAssigned: boolean };
 
@@ -24,9 +25,9 @@ export async function reviewPrealert(
     const prealert = await lockFlaggedPrealert(ctx, tx, prealert_id);
     const claim = await claimPackage(ctx, tx, prealert, assign);
     const status = claim.packageId ? 'received' : 'pending';
-    const cleared = await tx.count(clearFlag(ctx, prealert.id, status));
+    const cleared = await tx.count(clearFlag(ctx, prealert.id, status, claim.trackingKey));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
-    tx.later(deleteFlag(ctx, prealert.courierId, prealert.trackingKey));
+    tx.later(deleteFlags(ctx, prealert.courierId, prealert.keys));
     tx.later(audit(tx, factOf(prealert, status, claim, reason), ...claim.facts));
     await notifyCourierOfClaim(ctx, tx, claim);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
@@ -37,11 +38,16 @@ export async function reviewPrealert(
  * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
  * the package to somebody else.
  */
-async function lockFlaggedPrealert(ctx: UserContext, tx: Tx, id: string): Promise<ReviewedRow> {
-  const [found] = await tx.query(findTrackingKey(ctx, id));
+async function lockFlaggedPrealert(
+  ctx: UserContext,
+  tx: Tx,
+  id: string,
+): Promise<ReviewedRow & { keys: string[] }> {
+  const [found] = await tx.query(findNumber(ctx, id));
   if (!found) throw new ApiError('prealert_not_found');
   // Locked before the row, as intake does: two different orders would deadlock.
-  tx.later(lockParcel(ctx.tenantId, found.trackingKey));
+  const locked = keysOfStored(found);
+  tx.later(lockParcels(ctx.tenantId, locked));
   const [row] = await tx.query(lockedForReview(ctx, id));
   if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
@@ -49,8 +55,9 @@ async function lockFlaggedPrealert(ctx: UserContext, tx: Tx, id: string): Promis
   }
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (row.trackingKey !== found.trackingKey) tx.later(lockParcel(ctx.tenantId, row.trackingKey));
-  return row;
+  const keys = keysOfStored(row);
+  if (!locked.includes(row.trackingKey)) tx.later(lockParcels(ctx.tenantId, keys));
+  return { ...row, keys };
 }
 
 function factOf(

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { Tx } from '../../platform/db/scope.js';
 import type { LockedPrealert } from './lock-prealert.js';
-import { deleteFlag, insertFlag } from './stored-flag-queries.js';
+import { deleteFlags, insertFlag } from './status/stored-flag-queries.js';
 
 /**
  * Stores the flag of a pre-alert that its courier deletes or renumbers, for the courier's next pre-alert of the
@@ -10,18 +10,18 @@ import { deleteFlag, insertFlag } from './stored-flag-queries.js';
 export async function storeFlagForCourier(
   ctx: UserContext,
   tx: Tx,
-  { columns, trackingKey }: LockedPrealert,
+  { columns, keys }: LockedPrealert,
 ): Promise<void> {
   if (ctx.caller.courierId === null || columns.status !== 'flagged') return;
-  tx.later(insertFlag(ctx, columns.courier_id, trackingKey));
+  tx.later(insertFlag(ctx, columns.courier_id, keys[0]));
 }
 
-/** Deletes the stored flag of a number when staff delete a flagged pre-alert of it. */
+/** Deletes the stored flags of a number when staff delete a flagged pre-alert of it. */
 export async function deleteFlagForStaff(
   ctx: UserContext,
   tx: Tx,
-  { columns, trackingKey }: LockedPrealert,
+  { columns, keys }: LockedPrealert,
 ): Promise<void> {
   if (ctx.caller.courierId !== null || columns.status !== 'flagged') return;
-  tx.later(deleteFlag(ctx, columns.courier_id, trackingKey));
+  tx.later(deleteFlags(ctx, columns.courier_id, keys));
 }

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import { isHouseNumber } from '../packages/public.js';
-import type { ScanReading } from '../tracking-numbers/public.js';
+import { keysOfStored, type ScanReading } from '../tracking-numbers/public.js';
 import * as queries from './queries.js';
 
 export type MatchedPackage = queries.PackageRow & { matchedBy: 'tracking_number' | 'house_number' };
@@ -35,13 +35,25 @@ export async function findMatches(ctx: UserContext, { text, numbers }: ScanReadi
     ...labelled.map((row) => ({ ...row, matchedBy: 'house_number' as const })),
   ];
   const ofLabelled = await claimsOf(ctx, labelled);
+  const isOfParcel = isAnnounced(numbers, housed);
   return {
     packages,
-    prealerts: [...announced, ...ofLabelled.prealerts],
-    claims: [...claims, ...ofLabelled.claims],
+    prealerts: [...announced.filter(isOfParcel), ...ofLabelled.prealerts],
+    claims: [...claims.filter(isOfParcel), ...ofLabelled.claims],
     manifests,
     customers,
   };
+}
+
+/**
+ * Leaves out the pre-alerts of a number that is the house number of a package. Intake never matches them: the owner is that of the
+ * package. Otherwise a courier that announces the house number of another courier's package would be shown as a claimant.
+ */
+function isAnnounced(numbers: ScanReading['numbers'], housed: queries.PackageRow[]) {
+  const houseNumbers = new Set(housed.map(({ houseNumber }) => houseNumber));
+  const labels = numbers.filter(({ folded }) => houseNumbers.has(folded));
+  const keys = new Set(labels.flatMap((number) => number.keys));
+  return ({ trackingKey }: { trackingKey: string }): boolean => !keys.has(trackingKey);
 }
 
 /**
@@ -55,7 +67,7 @@ async function claimsOf(
   const shown = labelled.filter(({ userCode }) => ctx.caller.courierId === null || userCode !== null);
   const [first] = shown;
   if (!first) return { prealerts: [], claims: [] };
-  const keys = shown.map(({ trackingKey }) => trackingKey);
+  const keys = [...new Set(shown.flatMap(keysOfStored))];
   const [prealerts, claims] = await ctx.read([
     queries.prealertsByKey(ctx, keys),
     queries.claimsByKey(ctx, keys),

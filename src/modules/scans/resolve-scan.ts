@@ -23,8 +23,13 @@ export async function resolveScan(ctx: UserContext, scan: string): Promise<ScanR
 }
 
 const knownOf = ({ packages, claims }: ScanMatches) => [
-  ...packages.map(({ trackingKey, id, houseNumber }) => ({ trackingKey, packageId: id, houseNumber })),
-  ...claims.map(({ trackingKey }) => ({ trackingKey, packageId: null, houseNumber: null })),
+  ...packages.map(({ id, ...row }) => ({ ...row, packageId: id })),
+  ...claims.map(({ trackingKey }) => ({
+    trackingKey,
+    trackingNumber: null,
+    packageId: null,
+    houseNumber: null,
+  })),
 ];
 
 /** Leaves out the records of the other numbers of the scan. */

@@ -7,6 +7,10 @@ export function keyIn(alias: string, keys: readonly string[]): Sql {
   return another === undefined ? sql`${column} = ${key}` : sql`${column} = any(${keys}::text[])`;
 }
 
+/** The same for keys in a column of type text[]. */
+export const keyInColumn = (alias: string, keys: Sql): Sql =>
+  sql`${raw(`${alias}.tracking_key`)} = any(${keys})`;
+
 /** Orders the rows that keyIn selects as the keys are ordered. One key selects one package. */
 export function orderedByKey(alias: string, keys: readonly string[]): Sql {
   if (keys.length <= 1) return empty;

@@ -81,6 +81,7 @@ const FEDEX_34 = /^(?:[0-8]\d|96)\d{32}$/;
 
 /** FedEx's 12 digits can be the end of the 14 in its barcode, and both check digits right. */
 const FEDEX_12 = /^\d{12}$/;
+const FEDEX_14 = /^\d{14}$/;
 const PREFIXES = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 
 /** GS1's serial shipping container code: 18 digits, behind 00 in a barcode. */
@@ -92,6 +93,8 @@ function relatedKeys(folded: string): string[] {
     return [folded.slice(-14), folded.slice(-12)];
   if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded))
     return PREFIXES.map((prefix) => prefix + folded).filter(hasFedexCheckDigit);
+  if (FEDEX_14.test(folded) && hasFedexCheckDigit(folded) && hasFedexCheckDigit(folded.slice(-12)))
+    return [folded.slice(-12)];
   const [, container] = SSCC.exec(folded) ?? [];
   return container !== undefined ? [container, `00${container}`] : [];
 }

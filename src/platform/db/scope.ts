@@ -1,5 +1,5 @@
-import type { Prisma } from '../../../generated/prisma/client.js';
 import type { Caller } from '../identity/callers.js';
+import type { Models } from './models/types.js';
 import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
 import type { RowsOf, Sql } from './statements.js';
 
@@ -37,5 +37,3 @@ export type Tx<Who extends Caller = Caller> = ReadTx<Who> & {
   /** Prisma's models, with the caller's filters. They run in this transaction, one round trip per call. */
   readonly models: Models;
 };
-
-export type Models = Pick<Prisma.TransactionClient, Uncapitalize<Prisma.ModelName>>;

@@ -9,6 +9,23 @@ export type ColumnTable<Column extends string> = Record<Column, ColumnRules>;
 /** The position of each column that the file has. */
 export type Positions<Column extends string> = Map<Column, number>;
 
+/** The names of the column with a customer's code, in English and Spanish. */
+export const CUSTOMER_CODE_NAMES = [
+  'usercode',
+  'code',
+  'customercode',
+  'account',
+  'accountnumber',
+  'mailbox',
+  'mailboxnumber',
+  'codigo',
+  'codigodecliente',
+  'casillero',
+  'numerodecasillero',
+  'cuenta',
+  'numerodecuenta',
+];
+
 /** A longer cell is no name. Some characters become 18 when they are normalised. */
 const MAX_NAME_CHARS = 100;
 

@@ -1,5 +1,5 @@
 import { invalidFieldError } from '../errors/errors.js';
-import { isRounded } from '../values/damaged-numbers.js';
+import { roundingOf } from '../values/damaged-numbers.js';
 import { columnsOf, countNames, shown } from './columns.js';
 import { encodingOf, type Encoding } from './decode-csv.js';
 import { findHeader, type Header, type HeaderFormat } from './header.js';
@@ -67,7 +67,7 @@ function makeTable<Column extends string>(
   const header = findHeader(format, firstRows);
   const invalid = makeInvalidCells();
   const counts = { rows: 0, skipped: 0 };
-  const rounded: number[] = [];
+  const rounding = makeRounding();
   let letters: LetterExample | undefined;
 
   function take({ number, cells, problem }: CsvRow): void {
@@ -88,7 +88,7 @@ function makeTable<Column extends string>(
       return;
     }
     if (encoding === 'Windows-1252') letters ??= lettersIn(number, cells);
-    if (hasRoundedNumber(format, read.values)) rounded.push(number);
+    for (const text of numbersOf(format, read.values)) rounding.note(number, text);
     const problems = format.takeRow(number, read.values);
     if (problems.length > 0) invalid.add(number, problems);
   }
@@ -104,7 +104,7 @@ function makeTable<Column extends string>(
         ...encodingWarning(encoding, letters),
         ...titleWarning(above.map(({ number }) => number)),
         ...orderWarning(header.row.number, countNames(format.columns, header.row.cells) > 0),
-        ...roundedWarning(rounded),
+        ...roundedWarning(rounding.rows()),
       ];
       const file = { encoding, separator, header_row: header.row.number, columns: describe(header) };
       return { skipped: counts.skipped, file, warnings };
@@ -135,14 +135,34 @@ const describe = <Column extends string>({ row, positions }: Header<Column>) =>
       : [],
   );
 
-const hasRoundedNumber = <Column extends string>(
+const numbersOf = <Column extends string>(
   { columns }: UploadFormat<Column>,
   cells: Cells<Column>,
-): boolean =>
-  columnsOf(columns).some((column) => {
+): string[] =>
+  columnsOf(columns).flatMap((column) => {
     const { kind } = columns[column];
-    return (kind === 'code' || kind === 'scan') && isRounded(cells[column] ?? '');
+    return kind === 'code' || kind === 'scan' ? [cells[column] ?? ''] : [];
   });
+
+/** Collects the rows with numbers that a spreadsheet seems to have rounded. */
+function makeRounding() {
+  const certain = new Set<number>();
+  const possible = new Set<number>();
+  let whole = 0;
+  return {
+    note(row: number, text: string): void {
+      const rounding = roundingOf(text);
+      if (rounding === 'certain') certain.add(row);
+      if (rounding === 'possible') possible.add(row);
+      if (rounding === 'none') whole += 1;
+    },
+    /** One number of 16 to 18 digits that ends so is chance; most of the file's are not. */
+    rows(): number[] {
+      const isDamaged = certain.size > 0 || (possible.size > 1 && possible.size > whole);
+      return [...new Set([...certain, ...(isDamaged ? possible : [])])].sort((a, b) => a - b);
+    },
+  };
+}
 
 function lettersIn(row: number, cells: string[]): LetterExample | undefined {
   const cell = cells.find((each) => /[^ -~]/.test(each));

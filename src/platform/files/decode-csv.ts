@@ -70,20 +70,41 @@ async function isValid(
   }
 }
 
-/** Yields the file's text in pieces. Every line ends with LF, because some files mix CR LF and LF. */
+/** For each quote in a quoted cell, Papa Parse reads the blanks at the end of the cell: 33,000 of them cost 270 ms per row. */
+const MAX_BLANKS = 256;
+
+/**
+ * Yields the file's text in pieces. Every line ends with LF, because some files mix CR LF and LF. Longer runs of blanks are
+ * shortened to 256.
+ */
 export async function* decodeCsv(path: string, encoding: Encoding): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true });
+  const shortenBlanks = makeBlankShortener();
   let pendingText = '';
   for await (const bytes of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
     // A stream without an encoding yields Buffers.
     const text = pendingText + decodePart(decoder, bytes as Buffer);
     // The LF of a CR LF may be in the next piece.
     pendingText = text.endsWith('\r') ? '\r' : '';
-    const piece = text.slice(0, text.length - pendingText.length).replace(/\r\n?/g, '\n');
+    const lines = text.slice(0, text.length - pendingText.length).replace(/\r\n?/g, '\n');
+    const piece = shortenBlanks(lines);
     if (piece) yield piece;
   }
   decodePart(decoder);
   if (pendingText) yield '\n';
+}
+
+/** Returns a function that shortens the runs of blanks in consecutive pieces of a text. */
+function makeBlankShortener(): (piece: string) => string {
+  let before = 0;
+  return (piece) => {
+    const shortened = piece.replace(/[^\S\n]{2,}/g, (run, start: number) =>
+      run.slice(0, Math.max(0, MAX_BLANKS - (start === 0 ? before : 0))),
+    );
+    const end = /[^\S\n]*$/.exec(shortened)?.[0].length ?? 0;
+    before = end === shortened.length ? before + end : end;
+    return shortened;
+  };
 }
 
 /** A file of UTF-16 is decoded here for the first time. */

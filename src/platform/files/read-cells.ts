@@ -44,4 +44,4 @@ function damageIn(text: string, { kind, isRequired }: ColumnRules): TextProblem 
 
 /** U+001A ends the files of some old programs. */
 export const isBlankRow = (cells: string[]): boolean =>
-  cells.every((cell) => isBlank(cell.replaceAll('\u001a', '')));
+  cells.every((cell) => cell === '' || isBlank(cell.replaceAll('\u001a', '')));

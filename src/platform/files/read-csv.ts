@@ -12,6 +12,8 @@ export type CsvRow = {
 
 /** The maximum size of one row. Otherwise an unclosed quote would turn the rest of the file into one row. */
 const MAX_ROW_CHARS = 64 * 1024;
+// Source: the limits of spreadsheet programs.
+const MAX_CELLS = 16_384;
 
 type CsvFile = {
   path: string;
@@ -71,6 +73,7 @@ function rowsOf({ data, errors }: Papa.ParseResult<string[]>, progress: Progress
   return data.flatMap((cells, index) => {
     const row = { number: first + index, cells };
     if (broken.has(index)) return { ...row, problem: 'quotes' as const };
+    if (cells.length > MAX_CELLS) return { ...row, cells: [], problem: 'length' as const };
     return cells.length === 1 && cells[0] === '' ? [] : row;
   });
 }

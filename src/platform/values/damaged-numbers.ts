@@ -80,6 +80,12 @@ const KEPT_DIGITS = 15;
 /** One number in 10,000 ends with this many zeros by chance. */
 const SUSPICIOUS_ZEROS = 4;
 
-/** Returns whether the digits of a long number end with zeros where a spreadsheet would have put them. */
-export const isRounded = (text: string): boolean =>
-  /^\d+$/.test(text) && text.length >= KEPT_DIGITS + SUSPICIOUS_ZEROS && /^0+$/.test(text.slice(KEPT_DIGITS));
+/**
+ * Whether the digits of a number of more than 15 digits end with zeros where a spreadsheet would have put them. A number of 16 to 18
+ * digits often does by chance, so that only the numbers of the whole file can tell. Undefined for what a spreadsheet keeps.
+ */
+export function roundingOf(text: string): 'certain' | 'possible' | 'none' | undefined {
+  if (!/^\d+$/.test(text) || text.length <= KEPT_DIGITS) return undefined;
+  if (!/^0+$/.test(text.slice(KEPT_DIGITS))) return 'none';
+  return text.length >= KEPT_DIGITS + SUSPICIOUS_ZEROS ? 'certain' : 'possible';
+}

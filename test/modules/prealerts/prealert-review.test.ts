@@ -223,10 +223,10 @@ describe('assigning the package', () => {
     expect(await rowOf('prealerts', hrb)).toMatchObject({ status: 'flagged' });
 
     const [absent = ''] = DEMO.prealerts.flagged.IEX;
-    await service.owner.query("update prealerts set tracking_key = $2, status = 'flagged' where id = $1", [
-      absent,
-      freshNumber(),
-    ]);
+    await service.owner.query(
+      "update prealerts set tracking_number = $2, tracking_key = $2, status = 'flagged' where id = $1",
+      [absent, freshNumber()],
+    );
     expect((await review(absent, { assign: true })).body['code']).toBe('package_not_assignable');
     expect((await review(absent)).body['data']).toMatchObject({ status: 'pending' });
   });

@@ -66,6 +66,7 @@ test.each([1, 2])(
       userCode: 'IEX-1001',
       trackingNumber: `COST-${count}-${n}`,
       trackingKey: `COST-${count}-${n}`,
+      keys: [`COST-${count}-${n}`],
       vendor: null,
       description: null,
       reference: null,

@@ -217,6 +217,26 @@ describe('refused files', () => {
     });
   });
 
+  test.each([
+    ['all end with zeros', ['340434112345678000', '340434112345678000', '340434112345679000'], [2, 3, 4]],
+    ['most end with zeros', ['340434112345678000', '340434112345679000', '340434112345679123'], [2, 3]],
+    ['one ends with zeros', ['340434112345678000', '8412345678901234'], []],
+    [
+      'few end with zeros',
+      ['340434112345678000', '34043411234567100', '8412345678901234', '8412345678901235'],
+      [],
+    ],
+    ['all are short', ['123456789012000', '123456789013000'], []],
+  ])('numbers of up to 18 digits, of which %s: the rows with a warning', async (_name, numbers, rows) => {
+    const reply = await upload(lines(...numbers.map((number) => `${number},IEX-1001,,,`)), {
+      dryRun: 'true',
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.body['data'].warnings).toEqual(
+      rows.length > 0 ? [expect.objectContaining({ code: 'number_rounded', rows })] : [],
+    );
+  });
+
   test('staff must name a courier of the tenant', async () => {
     const file = lines(`${newNumber()},IEX-1001,,,`);
     await expectRefused(file, ['target_courier_id required'], { as: 'admin' });

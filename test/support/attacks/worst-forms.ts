@@ -88,6 +88,8 @@ function worstFiles(limit: number, good: unknown): [string, Buffer][] {
     ['short rows', fill('a,b,c\n')],
     ['blank cells', fill('a,,\n')],
     ['wide rows', fill(`${','.repeat(60_000)}\n`)],
+    ['wide rows of blank cells', fill(`${', '.repeat(30_000)}\n`)],
+    ...quotedRows(rowsLimit),
     ...titleRows(limit),
     ['rows of a valid size', rowsOf(limit)],
     ['chunks of a PNG', pngOfChunks(limit)],
@@ -101,6 +103,15 @@ function worstFiles(limit: number, good: unknown): [string, Buffer][] {
     ? [...kinds, ['a valid file', Buffer.from(good)]]
     : kinds;
 }
+
+/** Rows of 64 KiB that begin with a quoted cell: quotes in it, then blanks. */
+const quotedRows = (limit: number): [string, Buffer][] =>
+  ['x"', ' "', '"x" '].flatMap((quotes) =>
+    [' ', '\t', '\u3000'].map((blank): [string, Buffer] => {
+      const row = `a,b,"${quotes.repeat(31_000 / quotes.length)}${blank.repeat(33_000)},z\n`;
+      return [`${JSON.stringify(quotes)} before ${JSON.stringify(blank)}`, Buffer.alloc(limit, row)];
+    }),
+  );
 
 /** The header is searched in the first twenty rows, each of at most 64 KiB. */
 function titleRows(limit: number): [string, Buffer][] {

@@ -1,11 +1,19 @@
-import { readdirSync, watch } from 'node:fs';
+import { readdirSync, statSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Of this process only, because other tests run in parallel. */
 const isOurs = (name: string): boolean => name.startsWith(`crossdock-${process.pid}-`);
 
 /** Returns the names of the files of uploads that are on disk. */
 export const spoolFiles = (): string[] => readdirSync(tmpdir()).filter(isOurs);
+
+/** Returns the size of all these files. */
+export const spooledBytes = (): number =>
+  spoolFiles().reduce(
+    (sum, name) => sum + (statSync(join(tmpdir(), name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 
 /** Collects the names of the files of uploads that are created or deleted from now on. */
 export function watchSpoolFiles(): { names: string[]; stop(): void } {

@@ -1,5 +1,5 @@
 import { readUploadedFile, type ReadFile } from '../../../platform/files/csv-upload.js';
-import type { ColumnTable } from '../../../platform/files/columns.js';
+import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
 
 export type UploadedCustomer = {
   userCode: string;
@@ -26,21 +26,7 @@ const COLUMNS: ColumnTable<Column> = {
     kind: 'code',
     maxChars: 100,
     isRequired: true,
-    names: [
-      'usercode',
-      'code',
-      'customercode',
-      'account',
-      'accountnumber',
-      'mailbox',
-      'mailboxnumber',
-      'codigo',
-      'codigodecliente',
-      'casillero',
-      'numerodecasillero',
-      'cuenta',
-      'numerodecuenta',
-    ],
+    names: CUSTOMER_CODE_NAMES,
   },
   first_name: {
     kind: 'line',

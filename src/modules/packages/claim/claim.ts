@@ -11,14 +11,16 @@ import { findCustomers } from '../intake/queries.js';
 import { changeOwner, lockedParcelPackage, type ClaimedColumns, type ClaimedRow } from './queries.js';
 
 /** A pre-alert under review by staff. */
-export type ReviewedPrealert = Pick<
-  Prealert,
-  'id' | 'courierId' | 'userCode' | 'trackingKey' | 'vendor' | 'description'
->;
+export type ReviewedPrealert = Pick<Prealert, 'id' | 'courierId' | 'userCode' | 'vendor' | 'description'> & {
+  /** The keys of its parcel. */
+  keys: string[];
+};
 
 export type Claim = {
   /** The package that the pre-alert is matched with, or null. */
   packageId: string | null;
+  /** The key of that package, or null. */
+  trackingKey: string | null;
   /** The package's change of owner: a new courier, only a new customer, or none. */
   change: 'courier' | 'customer' | 'none';
   /** The change for the audit trail. */
@@ -37,18 +39,19 @@ export async function claimPackage(
   prealert: ReviewedPrealert,
   isAssigning: boolean,
 ): Promise<Claim> {
-  const [row] = await tx.query(lockedParcelPackage(ctx, prealert.trackingKey));
+  const [row] = await tx.query(lockedParcelPackage(ctx, prealert.keys));
   if (isAssigning) assertAssignable(row, prealert);
   const isCouriers = row?.courier_id === prealert.courierId;
-  if (!row || (!isCouriers && !isAssigning)) return { packageId: null, change: 'none', facts: [] };
+  if (!row || (!isCouriers && !isAssigning))
+    return { packageId: null, trackingKey: null, change: 'none', facts: [] };
   const isOwnerless = row.user_code === null && isAssigning;
   const owner = isOwnerless ? await ownerColumns(ctx, tx, row, prealert) : {};
   const isMatch = isOwnerless || row.user_code === prealert.userCode;
-  const { id, ...before } = row;
+  const { id, trackingKey, ...before } = row;
   const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
   if (facts.length > 0) tx.later(changeOwner(ctx, id, after));
-  return { packageId: id, change: changeOf(before, after), facts };
+  return { packageId: id, trackingKey, change: changeOf(before, after), facts };
 }
 
 /** Notifies the courier of the change. Called after all other writes of the transaction. */

@@ -2,6 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
+import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 
 /** The columns that a claim may change. */
 export type ClaimedColumns = ColumnsOf<
@@ -11,12 +12,13 @@ export type ClaimedColumns = ColumnsOf<
   >
 >;
 
-export type ClaimedRow = ClaimedColumns & Pick<Package, 'id'>;
+export type ClaimedRow = ClaimedColumns & Pick<Package, 'id' | 'trackingKey'>;
 
-/** Selects and locks the package of a parcel. */
-export function lockedParcelPackage(ctx: UserContext, trackingKey: string): Sql<ClaimedRow> {
-  return once`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id
-    from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = ${trackingKey} for no key update`;
+/** Selects and locks the package of a parcel, by the first of its keys that a package has. */
+export function lockedParcelPackage(ctx: UserContext, keys: string[]): Sql<ClaimedRow> {
+  return once`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id,
+      p.tracking_key as "trackingKey"
+    from packages p where ${tenantRows(ctx, 'p')} and ${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1 for no key update`;
 }
 
 export function changeOwner(ctx: UserContext, id: string, columns: ClaimedColumns): Sql {

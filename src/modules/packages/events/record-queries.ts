@@ -20,7 +20,12 @@ export type PackageStateRow = PackageState & {
   id: string;
   /** The time of the last event, `YYYY-MM-DD HH:MM:SS` in UTC, or null without events. */
   lastEventAt: string | null;
+  /** Whether the package has as many events as are stored. */
+  isFull: boolean;
 };
+
+/** The most events that a package has before only `delivered` and `returned` are recorded (decision 0073). */
+export const MAX_EVENTS = 1_000;
 
 /**
  * Selects the current state of locked packages. It must be a separate statement: the statement that waited
@@ -30,7 +35,8 @@ export function selectPackageStates(ctx: UserContext, ids: string[]): Sql<Packag
   const own = sql`e.tenant_id = p.tenant_id and e.package_id = p.id`;
   return once`select p.id, p.status, coalesce(unsuspended.status, 'received') as "unsuspendedStatus",
       coalesce(m.status in ('shipped', 'completed'), false) as "hasManifestLeft",
-      to_char(date_trunc('second', latest.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "lastEventAt"
+      to_char(date_trunc('second', latest.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "lastEventAt",
+      exists (select from package_events e where ${own} order by e.place offset ${MAX_EVENTS - 1}::int) as "isFull"
     from packages p
     left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id
     left join lateral (select e.occurred_at from package_events e where ${own} order by e.place desc limit 1) latest on true

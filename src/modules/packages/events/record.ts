@@ -13,7 +13,7 @@ import { listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
 import type { EventDetails, Move, PackageStateRow } from './record-queries.js';
 import { readEventDetails, readPackages, type RecordEventRequest } from './record-request.js';
-import { nextStatuses, statusAfter, type PackageEventKind } from './transitions.js';
+import { nextStatuses, statusAfter, type PackageEventKind, type PackageStatus } from './transitions.js';
 
 /** A move that was recorded, and the time that its event got. */
 export type RecordedEvent = Move & { recordedFor: string };
@@ -22,7 +22,7 @@ export type Recorded = { events: RecordedEvent[]; unchanged: number };
 /**
  * Records one event for all given packages, or for none if one is rejected. A package that already has the
  * status is not changed.
- * @throws ApiError validation_failed, package_not_found, package_invalid_transition
+ * @throws ApiError validation_failed, package_not_found, package_invalid_transition, too_many_package_events
  */
 export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequest): Promise<Recorded> {
   const fields = readPackages(body);
@@ -32,6 +32,7 @@ export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequ
     const states = await lockPackageStates(ctx, tx, fields);
     const moves = listMoves(fields, states, body.status, details);
     assertInOrder(moves, states, details);
+    assertRoom(fields, moves, states);
     if (moves.length === 0) return { events: [], unchanged: fields.size };
     return { events: await recordMoves(ctx, tx, moves), unchanged: fields.size - moves.length };
   });
@@ -82,6 +83,20 @@ function listMoves(
 function transitionProblem({ id, status }: PackageStateRow): FieldProblem {
   const next = nextStatuses(status).join(', ');
   return next ? ['invalid_transition', { id, status, next }] : ['final_status', { id, status }];
+}
+
+/** The statuses that end a history: after `delivered` only `returned` follows, and nothing after that. */
+const ENDING: PackageStatus[] = ['delivered', 'returned'];
+
+/** Rejects events of packages whose history is full. It is read whole, and grows with each hold and release. */
+function assertRoom(fields: Map<string, string>, moves: Move[], states: Map<string, PackageStateRow>): void {
+  const growing = new Set(moves.filter(({ status }) => !ENDING.includes(status)).map(({ id }) => id));
+  const errors = listErrors(fields, (id) =>
+    growing.has(id) && states.get(id)?.isFull
+      ? ['too_many_package_events', { id, limit: queries.MAX_EVENTS }]
+      : undefined,
+  );
+  if (errors.length > 0) throw new ApiError('too_many_package_events', { errors });
 }
 
 /** Rejects an event that is earlier than the package's latest event, to the second. */

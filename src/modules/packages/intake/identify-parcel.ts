@@ -2,7 +2,13 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
 import type { Tx } from '../../../platform/db/scope.js';
-import { notOneNumber, type ScannedNumber, type ScanReading } from '../../tracking-numbers/public.js';
+import {
+  keysOfStored,
+  notOneNumber,
+  type ScannedNumber,
+  type ScanReading,
+  type StoredNumber,
+} from '../../tracking-numbers/public.js';
 import { isHouseNumber } from './house-number.js';
 
 /** The parcel that a scan means. */
@@ -15,8 +21,8 @@ export type ScannedParcel = {
   labelled: string | null;
 };
 
-/** A package or a pre-alert that has one of the scanned numbers. */
-export type KnownRow = { trackingKey: string; packageId: string | null; houseNumber: string | null };
+/** A package or a pre-alert that has one of the scanned numbers. Only packages have the number itself. */
+export type KnownRow = StoredNumber & { packageId: string | null; houseNumber: string | null };
 
 /** Returns whether records must decide what a scan means: it has several numbers, or a house number. */
 export const needsRecords = ({ numbers }: ScanReading): boolean =>
@@ -27,11 +33,13 @@ export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<Know
   const numbers = readings.flatMap((reading) => reading.numbers);
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  return once`select p.tracking_key as "trackingKey", p.id as "packageId", p.house_number as "houseNumber" from packages p
+  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.id as "packageId",
+      p.house_number as "houseNumber"
+    from packages p
     where ${ownRows(ctx, 'p')}
       and (p.tracking_key = any(${keys}::text[]) or p.house_number = any(${houseNumbers}::text[]))
     union all
-    select distinct a.tracking_key, null::uuid, null from prealerts a
+    select distinct a.tracking_key, null, null::uuid, null from prealerts a
     where ${ownRows(ctx, 'a')} and a.tracking_key = any(${keys}::text[])`;
 }
 
@@ -84,7 +92,7 @@ const toParcel = ({ text, keys, key }: ScannedNumber): ScannedParcel => ({
 function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | undefined {
   const labelled = known.find(({ houseNumber }) => houseNumber === number.folded);
   if (labelled)
-    return { trackingNumber: number.text, keys: [labelled.trackingKey], labelled: labelled.packageId };
+    return { trackingNumber: number.text, keys: keysOfStored(labelled), labelled: labelled.packageId };
   return known.some(({ trackingKey }) => number.keys.includes(trackingKey)) ? toParcel(number) : undefined;
 }
 

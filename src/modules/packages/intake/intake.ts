@@ -72,7 +72,7 @@ export async function receiveParcel(
   const measures = readMeasures(intake);
   const scanned = identified ?? (await identifyParcel(ctx, tx, readScan(intake.tracking_number)));
   const { trackingNumber, keys, labelled } = scanned;
-  if (labelled !== null) return rescanPackage(ctx, tx, labelled);
+  if (labelled !== null) return rescanPackage(ctx, tx, labelled, keys);
   // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
   const [early] = await tx.query(queries.findReceipt(ctx, keys));
   if (early) return handleRepeatedScan(ctx, tx, keys, early);
@@ -100,10 +100,15 @@ export async function receiveParcel(
 }
 
 /** A scan of the house number of a package. */
-async function rescanPackage(ctx: UserContext, tx: Tx, packageId: string): Promise<NewReceipt> {
-  const [row] = await tx.query(queries.findReceiptOfPackage(ctx, packageId));
+async function rescanPackage(
+  ctx: UserContext,
+  tx: Tx,
+  packageId: string,
+  keys: string[],
+): Promise<NewReceipt> {
+  const [row] = await tx.query(queries.findReceiptOfPackage(ctx, packageId, keys));
   if (!row) throw new Error('The package of a house number does not exist.');
-  return handleRepeatedScan(ctx, tx, [row.trackingKey], row);
+  return handleRepeatedScan(ctx, tx, keys, row);
 }
 
 /** A later scan of a parcel that was received, in a transaction. */

@@ -11,16 +11,16 @@ import type { OpenPrealert } from './ownership.js';
  */
 export const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
 
-/** Flags the pending pre-alerts that name a different owner than the package. */
+/** Flags the pending pre-alerts that name a different owner than the package, and gives them its key. */
 export function flagDisputes(ctx: UserContext, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
   return once`with found as (
-      select a.tenant_id, a.id
+      select a.tenant_id, a.id, p.tracking_key
       from packages p
       join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
       where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid and a.status = 'pending' and ${disagrees}
       order by a.id for update of a
     )
-    update prealerts a set status = 'flagged', updated_at = now()
+    update prealerts a set status = 'flagged', tracking_key = found.tracking_key, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
     returning a.id`;
 }

@@ -35,9 +35,9 @@ export type EarlierRow = ReceiptRow & {
 export const findReceipt = (ctx: UserContext, keys: string[]): Sql<EarlierRow> =>
   selectReceipt(ctx, keyIn('a', keys), sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1`);
 
-/** Selects the same by the package's id. */
-export const findReceiptOfPackage = (ctx: UserContext, id: string): Sql<EarlierRow> =>
-  selectReceipt(ctx, sql`a.tracking_key = p.tracking_key`, sql`p.id = ${id}::uuid`);
+/** Selects the same by the package's id. `keys`: those of its parcel. */
+export const findReceiptOfPackage = (ctx: UserContext, id: string, keys: string[]): Sql<EarlierRow> =>
+  selectReceipt(ctx, keyIn('a', keys), sql`p.id = ${id}::uuid`);
 
 function selectReceipt(ctx: UserContext, ofParcel: Sql, condition: Sql): Sql<EarlierRow> {
   return once`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",

@@ -1,12 +1,19 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { lockParcel, lockParcels } from '../../../platform/db/locks.js';
+import { lockParcels } from '../../../platform/db/locks.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';
-import { readScan } from '../../tracking-numbers/public.js';
+import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
+import { isHouseNumber } from '../intake/house-number.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
 import { packageHasCourier } from '../shared/queries.js';
 import type { RequestedFields } from './fields.js';
-import { findTrackingKey, lockedPackage, type Editable } from './queries.js';
+import { findNumber, lockedPackage, packageOfNumber, type Editable } from './queries.js';
+
+export type LockedPackage = {
+  row: Editable;
+  /** Whether another package has the new number, or any package has it as its house number. */
+  isNumberTaken: boolean;
+};
 
 /**
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
@@ -18,26 +25,52 @@ export async function lockPackageAndParcels(
   tx: Tx,
   id: string,
   input: RequestedFields,
-): Promise<Editable> {
+): Promise<LockedPackage> {
   const locked = new Set<string>();
   // A courier cannot change the number. Waiting for the lock of the number it sends would reveal whether that
   // parcel exists.
   const newNumber = ctx.caller.courierId === null ? input.tracking_number : undefined;
+  const numbers = readScan(newNumber ?? '').numbers;
   if (newNumber !== undefined || input.user_code) {
-    const [found] = await tx.query(findTrackingKey(ctx, id));
-    if (found) locked.add(found.trackingKey);
-    if (found)
-      for (const { keys } of readScan(newNumber ?? '').numbers) for (const key of keys) locked.add(key);
+    const [found] = await tx.query(findNumber(ctx, id));
+    const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
+    for (const key of keys.flat()) locked.add(key);
     // Locked before the row, as intake does: two different orders would deadlock.
     tx.later(lockParcels(ctx.tenantId, [...locked]));
   }
-  const [row] = await tx.query(lockedPackage(ctx, id));
+  const { row, isNumberTaken } = await selectLocked(ctx, tx, id, numbers);
   if (!row) throw await findHiddenPackageError(ctx, tx, id);
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (locked.size > 0 && !locked.has(row.tracking_key)) tx.later(lockParcel(ctx.tenantId, row.tracking_key));
-  return row;
+  if (locked.size > 0 && !locked.has(row.tracking_key))
+    tx.later(lockParcels(ctx.tenantId, keysOfPackage(row)));
+  return { row, isNumberTaken };
 }
+
+/** Selects the package, and in the same round trip whether its new number is taken. */
+async function selectLocked(
+  ctx: UserContext,
+  tx: Tx,
+  id: string,
+  numbers: ScannedNumber[],
+): Promise<Partial<LockedPackage> & { isNumberTaken: boolean }> {
+  if (numbers.length === 0) {
+    const [row] = await tx.query(lockedPackage(ctx, id));
+    return row ? { row, isNumberTaken: false } : { isNumberTaken: false };
+  }
+  const keys = numbers.flatMap((number) => number.keys);
+  const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
+  const [[row], taken] = await tx.query([
+    lockedPackage(ctx, id),
+    packageOfNumber(ctx, id, keys, houseNumbers),
+  ]);
+  const isNumberTaken = taken.length > 0;
+  return row ? { row, isNumberTaken } : { isNumberTaken };
+}
+
+/** Returns the keys that rows of the package's parcel can have, the package's own first. */
+export const keysOfPackage = ({ tracking_key, tracking_number }: Editable): string[] =>
+  keysOfStored({ trackingKey: tracking_key, trackingNumber: tracking_number });
 
 async function findHiddenPackageError({ caller }: UserContext, tx: Tx, id: string): Promise<ApiError> {
   if (caller.courierId === null) return hiddenPackageError(caller, false);

@@ -4,7 +4,9 @@ import type { Tx } from '../../../platform/db/scope.js';
 import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
 import { lockedOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
-import { reopenPrealerts, type Editable } from './queries.js';
+import { readScan } from '../../tracking-numbers/public.js';
+import { keysOfPackage } from './lock-package.js';
+import { reopenPrealerts, restoreKeys, type Editable, type ReopenedRow } from './queries.js';
 
 /** The further effects of an update: more changed columns, and the audit entries of pre-alerts. */
 export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
@@ -22,10 +24,13 @@ export async function movePrealerts(
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {
+  const keys = keysOfPackage(after);
   const [reopened, announced] = await tx.query([
-    reopenPrealerts(ctx, before.courier_id, before.tracking_key),
-    lockedOpenPrealerts(ctx, [after.tracking_key]),
+    reopenPrealerts(ctx, before.courier_id, keysOfPackage(before)),
+    lockedOpenPrealerts(ctx, keys),
   ]);
+  const renamed = reopened.flatMap(ownKey);
+  if (renamed.length > 0) tx.later(restoreKeys(ctx, renamed));
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
   const { courierId, customer, matchedPrealert, prealertStatus } = ownership;
@@ -33,7 +38,7 @@ export async function movePrealerts(
   const isMatch = courierId !== null && courierId === after.courier_id && prealertStatus === 'received';
   const status = isMatch ? 'received' : 'flagged';
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) tx.later(settlePrealerts(ctx, ids, [after.tracking_key], status));
+  if (ids.length > 0) tx.later(settlePrealerts(ctx, ids, keys, status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {
@@ -43,6 +48,12 @@ export async function movePrealerts(
     },
     facts: [...reopened.map(reopenedFact), ...settled.map((prealert) => settledFact(prealert, status))],
   };
+}
+
+/** A pre-alert that had the key of its package, and the key of its own number. */
+function ownKey({ id, trackingKey, trackingNumber }: ReopenedRow): { id: string; key: string }[] {
+  const [number, another] = readScan(trackingNumber).numbers;
+  return number && !another && number.key !== trackingKey ? [{ id, key: number.key }] : [];
 }
 
 function ownerOf({ courier_id: courierId, user_code: userCode, first_name, last_name }: Editable) {

@@ -2,6 +2,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
 import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
 import type { Measures } from '../shared/measures.js';
 
 /** The columns that an update may change, as the audit trail records them. Numbers are decimal text. */
@@ -41,19 +42,22 @@ const TYPES: Partial<Record<keyof Editable, string>> = {
   height_in: 'numeric',
 };
 
-/** Selects the key of the parcel that an update must lock. It locks nothing. */
-export function findTrackingKey(ctx: UserContext, id: string): Sql<Pick<Package, 'trackingKey'>> {
-  return once`select p.tracking_key as "trackingKey" from packages p
+/** Selects the number of the parcel that an update must lock. It locks nothing. */
+export function findNumber(ctx: UserContext, id: string): Sql<StoredNumber> {
+  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
-/** Selects the package that has a house number. */
-export const packageByHouseNumber = (ctx: UserContext, houseNumber: string): Sql<Pick<Package, 'id'>> =>
-  once`select p.id from packages p where ${ownRows(ctx, 'p')} and p.house_number = ${houseNumber}`;
-
-/** Selects another package that has one of the keys of a number. */
-export const otherPackageOf = (ctx: UserContext, id: string, keys: string[]): Sql<Pick<Package, 'id'>> =>
-  once`select p.id from packages p where ${ownRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid
+/** Selects another package that has one of these keys, or any package that has one of these house numbers. */
+export const packageOfNumber = (
+  ctx: UserContext,
+  id: string,
+  keys: string[],
+  houseNumbers: string[],
+): Sql<Pick<Package, 'id'>> =>
+  once`select p.id from packages p
+    where ${ownRows(ctx, 'p')} and ((p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid)
+      or p.house_number = any(${houseNumbers}::text[]))
     limit 1`;
 
 /**
@@ -101,30 +105,39 @@ export function changePackage(ctx: UserContext, id: string, changes: Partial<Edi
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
+export type ReopenedRow = Pick<Prealert, 'id' | 'trackingNumber' | 'trackingKey'>;
+
 /** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */
 export function reopenPrealerts(
   ctx: UserContext,
   courierId: string | null,
-  trackingKey: string,
-): Sql<Pick<Prealert, 'id'>> {
+  keys: string[],
+): Sql<ReopenedRow> {
   return once`update prealerts a set status = 'pending', updated_at = now()
-    where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and a.tracking_key = ${trackingKey}
+    where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
       and a.status = 'received'
-    returning a.id`;
+    returning a.id, a.tracking_number as "trackingNumber", a.tracking_key as "trackingKey"`;
 }
 
-/** Marks the courier's pending pre-alerts of a parcel for the given customer as received. */
+/** Gives reopened pre-alerts the keys of their own numbers. They had that of the package. */
+export const restoreKeys = (ctx: UserContext, prealerts: { id: string; key: string }[]): Sql =>
+  once`update prealerts a set tracking_key = own.key
+    from jsonb_to_recordset(${JSON.stringify(prealerts)}::jsonb) as own (id uuid, key text)
+    where ${ownRows(ctx, 'a')} and a.id = own.id`;
+
+/** Marks the courier's pending pre-alerts of a parcel for the given customer as received, with the package's key. */
 export function receivePendingPrealerts(
   ctx: UserContext,
   { courier_id, tracking_key, user_code }: Editable,
+  keys: string[],
 ): Sql<Pick<Prealert, 'id'>> {
   return once`with found as (
       select a.tenant_id, a.id from prealerts a
-      where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and a.tracking_key = ${tracking_key}
+      where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and ${keyIn('a', keys)}
         and a.user_code = ${user_code} and a.status = 'pending'
       order by a.id for update
     )
-    update prealerts a set status = 'received', updated_at = now()
+    update prealerts a set status = 'received', tracking_key = ${tracking_key}, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id
     returning a.id`;
 }

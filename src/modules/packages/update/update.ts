@@ -8,12 +8,11 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import { readNumber } from '../../tracking-numbers/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
-import { isHouseNumber } from '../intake/house-number.js';
 import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
 import { lockPackageAndParcels } from './lock-package.js';
 import { movePrealerts } from './move-prealerts.js';
-import { changePackage, otherPackageOf, packageByHouseNumber, type Editable } from './queries.js';
+import { changePackage, type Editable } from './queries.js';
 import { receivePrealerts } from './receive-prealerts.js';
 
 /**
@@ -28,10 +27,10 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
   const input = readFields(body);
   try {
     return await ctx.write(async (tx) => {
-      const before = await lockPackageAndParcels(ctx, tx, body.package_id, input);
+      const { row: before, isNumberTaken } = await lockPackageAndParcels(ctx, tx, body.package_id, input);
       const requested = findChanges(caller, before, input);
       assertPermitted(caller, before, requested);
-      const changes = await readNewNumber(ctx, tx, body.package_id, before, requested);
+      const changes = readNewNumber(before, requested, isNumberTaken);
       const fields = Object.keys(changes).filter((column) => column !== 'tracking_key').length;
       if (fields === 0) return 0;
       const derived = await deriveColumns(ctx, tx, before, changes);
@@ -49,19 +48,15 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
  * distinguish from the stored one is no change.
  * @throws ApiError validation_failed, duplicate_tracking_number for a number or house number of another package
  */
-async function readNewNumber(
-  ctx: UserContext,
-  tx: Tx,
-  id: string,
+function readNewNumber(
   before: Editable,
   { tracking_number: sent, ...others }: Partial<Editable>,
-): Promise<Partial<Editable>> {
+  isTaken: boolean,
+): Partial<Editable> {
   if (sent === undefined) return others;
-  const { text, key, keys, folded } = readNumber(sent, 'tracking_number');
+  const { text, key } = readNumber(sent, 'tracking_number');
   if (text === before.tracking_number) return others;
-  const [labelled] = isHouseNumber(folded) ? await tx.query(packageByHouseNumber(ctx, folded)) : [];
-  const [other] = await tx.query(otherPackageOf(ctx, id, keys));
-  if (labelled || other) throw new ApiError('duplicate_tracking_number', { variant: 'package' });
+  if (isTaken) throw new ApiError('duplicate_tracking_number', { variant: 'package' });
   return { ...others, tracking_number: text, tracking_key: key };
 }
 

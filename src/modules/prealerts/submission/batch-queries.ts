@@ -3,7 +3,9 @@ import type { RequestContext } from '../../../platform/context/request-context.j
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { OwnerSelection } from '../duplicates/owners.js';
-import { COLUMNS, initialStatus, type NewPrealert } from '../queries.js';
+import { keyInColumn } from '../../tracking-numbers/public.js';
+import { COLUMNS, type NewPrealert } from '../queries.js';
+import { initialKey, initialStatus, joinParcel } from '../status/initial-status-queries.js';
 
 /** A pre-alert of a batch. `number` is its line or row. */
 export type NumberedPrealert = NewPrealert & { number: number };
@@ -20,6 +22,8 @@ export const packElements = (prealerts: NumberedPrealert[]): string =>
       user_code: prealert.userCode,
       tracking_number: prealert.trackingNumber,
       tracking_key: prealert.trackingKey,
+      // Most numbers have one key.
+      other_keys: prealert.keys.length > 1 ? prealert.keys.slice(1) : undefined,
       vendor: prealert.vendor,
       description: prealert.description,
       reference: prealert.reference,
@@ -30,7 +34,7 @@ export const joinElements = (parts: string[]): Packed => ({ text: `[${parts.join
 
 const sent = ({ text }: Packed): Sql =>
   sql`select * from jsonb_to_recordset(${text}::jsonb) as line (number int, id uuid, user_code text, tracking_number text,
-    tracking_key text, vendor text, description text, reference text)`;
+    tracking_key text, other_keys text[], vendor text, description text, reference text)`;
 
 /** The pre-alerts of a batch whose user code is that of an active customer of the owner. */
 const announced = (owner: OwnerSelection, packed: Packed): Sql =>
@@ -67,23 +71,23 @@ export function insertPrealerts(
   packed: Packed,
   remarks: 'upload' | null,
 ): Sql<Stored> {
-  const status = initialStatus(
-    ctx.caller,
-    sql`fresh.tracking_key`,
-    sql`fresh.tenant_id`,
-    sql`fresh.courier_id`,
-  );
+  const number = {
+    tenantId: sql`fresh.tenant_id`,
+    courierId: sql`fresh.courier_id`,
+    key: sql`fresh.tracking_key`,
+    isOfParcel: (alias: string) => keyInColumn(alias, sql`fresh.keys`),
+  };
   const facts = sql`select new_id() as id, 'prealert.created' as action, 'prealert' as entity, created.id as entity_id,
       null::jsonb as before, to_jsonb(created) - 'tenant_id' as after, ${remarks}::text as remarks
     from created`;
   return sql`with ${announced(owner, packed)}, fresh as (
-      select distinct on (tracking_number) known.* from known order by tracking_number, number
+      select distinct on (tracking_number) known.*, array_prepend(tracking_key, other_keys) as keys from known order by tracking_number, number
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
-      select tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description, reference,
-        ${status}
-      from fresh order by tracking_number
+      select fresh.tenant_id, id, fresh.courier_id, fresh.user_code, tracking_number, ${initialKey(number)}, vendor,
+        description, reference, ${initialStatus(ctx.caller, number)}
+      from fresh ${joinParcel(number)} order by tracking_number
       on conflict (tenant_id, courier_id, tracking_number) do nothing
       returning tenant_id, ${COLUMNS}
     ), audited as (${auditRows(ctx, facts)})

@@ -1,4 +1,4 @@
-import type { ColumnTable } from '../../../platform/files/columns.js';
+import { CUSTOMER_CODE_NAMES, type ColumnTable } from '../../../platform/files/columns.js';
 
 export type Column = 'tracking_number' | 'user_code' | 'vendor' | 'description' | 'reference';
 
@@ -26,21 +26,7 @@ export const COLUMNS: ColumnTable<Column> = {
     kind: 'code',
     maxChars: 100,
     isRequired: true,
-    names: [
-      'usercode',
-      'code',
-      'customercode',
-      'account',
-      'accountnumber',
-      'mailbox',
-      'mailboxnumber',
-      'codigo',
-      'codigodecliente',
-      'casillero',
-      'numerodecasillero',
-      'cuenta',
-      'numerodecuenta',
-    ],
+    names: CUSTOMER_CODE_NAMES,
   },
   vendor: {
     kind: 'line',

@@ -7,7 +7,7 @@ import type { NumberedPrealert } from '../submission/batch-queries.js';
 import { COLUMNS } from './columns.js';
 
 export type Upload = ReadFile & {
-  /** By key of the tracking number. The first row of a repeated number counts. */
+  /** By key of the tracking number. The first row of a repeated number counts, and of a label and the number inside it. */
   prealerts: Map<string, NumberedPrealert>;
   /** The rows whose tracking number is in an earlier row. */
   repeatedRows: number[];
@@ -18,7 +18,7 @@ export const MAX_ROWS = 10_000;
 type Rows = Pick<Upload, 'prealerts' | 'repeatedRows'>;
 
 /** A row with valid cells, whose tracking number is not read yet. */
-type SentRow = Omit<NumberedPrealert, 'id' | 'trackingKey'>;
+type SentRow = Omit<NumberedPrealert, 'id' | 'trackingKey' | 'keys'>;
 
 /**
  * Reads and validates a whole file of pre-alerts.
@@ -66,7 +66,7 @@ function takeRow(rows: Rows, ids: string[], row: SentRow): InvalidCell[] {
   const reading = readScan(row.trackingNumber);
   const [number, another] = reading.numbers;
   if (!number || another) return [{ column: 'tracking_number', problem: whyNotOneNumber(reading) }];
-  const earlier = rows.prealerts.get(number.key);
+  const [earlier] = number.keys.flatMap((key) => rows.prealerts.get(key) ?? []);
   if (earlier && earlier.userCode !== row.userCode) {
     const args = { row: earlier.number, other: earlier.userCode };
     return [{ column: 'tracking_number', problem: ['other_customer', args] }];
@@ -76,6 +76,7 @@ function takeRow(rows: Rows, ids: string[], row: SentRow): InvalidCell[] {
     return [];
   }
   const id = ids[rows.prealerts.size] ?? '';
-  rows.prealerts.set(number.key, { ...row, id, trackingNumber: number.text, trackingKey: number.key });
+  const { key: trackingKey, keys } = number;
+  rows.prealerts.set(trackingKey, { ...row, id, trackingNumber: number.text, trackingKey, keys });
   return [];
 }

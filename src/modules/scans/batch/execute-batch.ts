@@ -108,7 +108,7 @@ const receivedIn = (items: SentItem[]): KnownRow[] =>
   items.flatMap(({ kind, reading: { numbers } }) => {
     const [number, another] = numbers;
     if (kind !== 'receive' || !number || another) return [];
-    return [{ trackingKey: number.key, packageId: null, houseNumber: null }];
+    return [{ trackingKey: number.key, trackingNumber: null, packageId: null, houseNumber: null }];
   });
 
 function refuseWrongTime(each: SentItem | RefusedScan, now: Date): SentItem | RefusedScan {

@@ -39,8 +39,10 @@ export async function executeParcels(
     work.map(({ moves }) => moves),
   );
   await saveScans(ctx, tx, station, work);
-  const keys = received.map(({ key }) => key);
-  const states = new Map((await tx.query(packageStates(ctx, keys))).map((row) => [row.trackingKey, row]));
+  const parcelKeys = received.map(({ key, keys }) => ({ key, keys }));
+  const states = new Map(
+    (await tx.query(packageStates(ctx, parcelKeys))).map((row) => [row.trackingKey, row]),
+  );
   return work.map(({ parcel, folded, position }) => ({
     keys: parcel.keys,
     state: states.get(parcel.key),

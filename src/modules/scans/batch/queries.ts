@@ -4,6 +4,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
 import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { PackageStatus } from '../../packages/public.js';
+import { keyInColumn } from '../../tracking-numbers/public.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
 import type { Details } from './read-scans.js';
 
@@ -165,14 +166,18 @@ export type StateRow = Pick<
   isFlagged: boolean;
 };
 
+/** A parcel: the key of its package, and all keys that its pre-alerts can have. */
+export type ParcelKeys = { key: string; keys: string[] };
+
 /** Selects the state of the parcels' packages. */
-export const packageStates = (ctx: UserContext, keys: string[]): Sql<StateRow> =>
+export const packageStates = (ctx: UserContext, parcels: ParcelKeys[]): Sql<StateRow> =>
   once`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber",
       p.house_number as "houseNumber", p.status, p.courier_id as "courierId", c.name as "courierName",
       p.user_code as "userCode", p.manifest_id as "manifestId", m.manifest_number as "manifestNumber",
-      exists (select from prealerts a where a.tenant_id = p.tenant_id and a.tracking_key = p.tracking_key
+      exists (select from prealerts a where a.tenant_id = p.tenant_id and ${keyInColumn('a', sql`parcel.keys`)}
         and a.status = 'flagged') as "isFlagged"
     from packages p
+    join jsonb_to_recordset(${JSON.stringify(parcels)}::jsonb) as parcel (key text, keys text[]) on parcel.key = p.tracking_key
     left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = p.tenant_id and c.id = p.courier_id
     left join manifests m on ${tenantRows(ctx, 'm')} and m.tenant_id = p.tenant_id and m.id = p.manifest_id
-    where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[])`;
+    where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${parcels.map(({ key }) => key)}::text[])`;

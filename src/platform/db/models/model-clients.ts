@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../../generated/prisma/client.js';
-import type { Models } from '../scope.js';
 import { fillTenant, scopeArguments } from './model-arguments.js';
 import type { ModelScope } from './model-scope.js';
+import type { Models } from './types.js';
 
 /** What Prisma's adapter passes to a pool: a statement with its values, and how to parse its rows. */
 export type ModelQuery = Pick<pg.QueryArrayConfig, 'text' | 'rowMode' | 'types'> & { values: unknown[] };

@@ -1,6 +1,7 @@
-import type { UserContext } from '../../platform/context/request-context.js';
-import { ownRows } from '../../platform/db/filters.js';
-import { once, type Sql } from '../../platform/db/statements.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
+import { ownRows } from '../../../platform/db/filters.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import { keyIn } from '../../tracking-numbers/public.js';
 
 /** Stores a flag of the courier and parcel, unless one is stored already. */
 export function insertFlag({ tenantId }: UserContext, courierId: string, trackingKey: string): Sql {
@@ -10,7 +11,7 @@ export function insertFlag({ tenantId }: UserContext, courierId: string, trackin
 }
 
 /** Only for staff: a courier must not clear its own flag. */
-export function deleteFlag(ctx: UserContext, courierId: string, trackingKey: string): Sql {
+export function deleteFlags(ctx: UserContext, courierId: string, keys: string[]): Sql {
   return once`delete from prealert_flags f
-    where ${ownRows(ctx, 'f')} and f.courier_id = ${courierId}::uuid and f.tracking_key = ${trackingKey}`;
+    where ${ownRows(ctx, 'f')} and f.courier_id = ${courierId}::uuid and ${keyIn('f', keys)}`;
 }

@@ -1,17 +1,17 @@
-import { audit } from '../../src/platform/audit/audit.js';
+import { audit } from '../../../src/platform/audit/audit.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../src/development/demo/seed.js';
-import { makeContext, type RequestContext } from '../../src/platform/context/request-context.js';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { makeContext, type RequestContext } from '../../../src/platform/context/request-context.js';
 import {
   makeModelClients,
   type ModelClients,
   type ModelLease,
-} from '../../src/platform/db/models/model-clients.js';
-import { sql } from '../../src/platform/db/statements.js';
-import type { Caller } from '../../src/platform/identity/callers.js';
-import { newId } from '../../src/platform/values/ids.js';
-import { startCountingProxy, type CountingProxy } from '../support/harness/counting-proxy.js';
-import { startService, type Service } from '../support/service/service.js';
+} from '../../../src/platform/db/models/model-clients.js';
+import { sql } from '../../../src/platform/db/statements.js';
+import type { Caller } from '../../../src/platform/identity/callers.js';
+import { newId } from '../../../src/platform/values/ids.js';
+import { startCountingProxy, type CountingProxy } from '../../support/harness/counting-proxy.js';
+import { startService, type Service } from '../../support/service/service.js';
 
 // Prisma's models run in the transaction of the context, on its connection.
 
