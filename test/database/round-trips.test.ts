@@ -196,7 +196,7 @@ const MODEL_BUDGETS: typeof BUDGETS = [
   ],
   [
     'updates a customer',
-    4,
+    5,
     'updateCustomer',
     async () => {
       const fields = customer();

@@ -93,7 +93,7 @@ function runBatch(
       const after = progress.tenantId === caller.tenantId ? progress.lastKey : null;
       const startMs = performance.now();
       const [batch] = await tx.query(batchOf(background.text, after, progress.batchRows));
-      const findings = await runStep(background, (step) => step(ctx, tx, batch?.items ?? [], log));
+      const findings = await runStep(background, (step) => step(tx, batch?.items ?? [], log));
       const batchRows = adaptRows(progress.batchRows, performance.now() - startMs);
       const lastKey = batch?.last ?? after;
       const rows = batch?.rows ?? 0;

@@ -67,16 +67,16 @@ const appendBatch = (ctx: RequestContext, secrets: Secrets): Promise<number> =>
       await tx.count(withoutBitmapScans);
       const [head] = await tx.query(headOfChain(ctx));
       const entries = await tx.query(unchainedEntries(ctx, BATCH_ENTRIES));
-      if (entries.length > 0) await appendLinks(ctx, tx, chain(secrets, head, entries));
+      if (entries.length > 0) await appendLinks(tx, chain(secrets, head, entries));
       return entries.length;
       // The request reads what was appended. Each batch is locked only briefly.
     },
     { timeoutMs: STATEMENT_TIMEOUT_MS, keptIfRefused: true },
   );
 
-async function appendLinks(ctx: RequestContext, tx: Tx, links: NewLink[]): Promise<void> {
-  await tx.count(insertLinks(ctx, links));
-  await tx.count(deleteUnchained(ctx, links));
+async function appendLinks(tx: Tx, links: NewLink[]): Promise<void> {
+  await tx.count(insertLinks(tx, links));
+  await tx.count(deleteUnchained(tx, links));
 }
 
 function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRow[]): NewLink[] {

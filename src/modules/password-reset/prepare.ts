@@ -32,7 +32,7 @@ export async function preparePasswordReset(
     await requests.deleteMany({ where: { userId: user.id, id: { not: resetId } } });
     const hash = secrets.lookupHash(token, 'password_reset');
     await tx.count(storeToken(ctx, resetId, user, hash));
-    await queueAccountMail(ctx, tx, {
+    await queueAccountMail(tx, {
       userId: user.id,
       kind: 'password_reset_link',
       encrypt: (mailId) => secrets.encrypt(token, { tenantId, rowId: mailId, field: 'mail_secret' }),

@@ -65,7 +65,7 @@ function store(ctx: SystemContext, client: Client, tokenHash: string, hash: stri
     await tx.count(resetFailures(ctx, resetThrottle(username)));
     const after = { must_change_password: false, by: 'email' };
     tx.later(audit(tx, { action: 'user.password_reset', entity: 'user', entityId: userId, after }));
-    await queueAccountMail(ctx, tx, { userId, kind: 'password_reset', client });
+    await queueAccountMail(tx, { userId, kind: 'password_reset', client });
     return true;
   });
 }

@@ -1,7 +1,6 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import { lockParcels } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import type { Tx } from '../../platform/db/scope.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { findNumber, lockedPrealert, type PrealertColumns } from './queries.js';
 
@@ -16,23 +15,18 @@ export type LockedPrealert = {
  * the number waits for this lock and therefore sees a stored flag.
  * @throws ApiError prealert_not_found
  */
-export async function lockPrealert(
-  ctx: UserContext,
-  tx: Tx,
-  id: string,
-  newKeys: string[] = [],
-): Promise<LockedPrealert> {
-  const [found] = await tx.query(findNumber(ctx, id));
+export async function lockPrealert(tx: UserTx, id: string, newKeys: string[] = []): Promise<LockedPrealert> {
+  const [found] = await tx.query(findNumber(tx, id));
   if (!found) throw new ApiError('prealert_not_found');
   const locked = new Set([...keysOfStored(found), ...newKeys]);
   // Locked before the row, as intake does: two different orders would deadlock.
-  tx.later(lockParcels(ctx.tenantId, [...locked]));
-  const [row] = await tx.query(lockedPrealert(ctx, id));
+  tx.later(lockParcels(tx.tenantId, [...locked]));
+  const [row] = await tx.query(lockedPrealert(tx, id));
   if (!row) throw new ApiError('prealert_not_found');
   const { trackingKey, ...columns } = row;
   const keys = keysOfStored({ trackingKey, trackingNumber: columns.tracking_number });
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (!locked.has(trackingKey)) tx.later(lockParcels(ctx.tenantId, keys));
+  if (!locked.has(trackingKey)) tx.later(lockParcels(tx.tenantId, keys));
   return { columns, keys };
 }

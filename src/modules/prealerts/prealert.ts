@@ -106,11 +106,11 @@ const storeReplacement = (
   fields: queries.PrealertFields,
 ): Promise<PrealertRow> =>
   ctx.write(async (tx) => {
-    const locked = await lockPrealert(ctx, tx, id, fields.keys);
+    const locked = await lockPrealert(tx, id, fields.keys);
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
-    if (!locked.keys.includes(fields.trackingKey)) await storeFlagForCourier(ctx, tx, locked);
+    if (!locked.keys.includes(fields.trackingKey)) await storeFlagForCourier(tx, locked);
     const [[after], [row]] = await tx.query([queries.updatePrealert(ctx, id, fields), onePrealert(ctx, id)]);
     tx.later(audit(tx, { action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after }));
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
@@ -124,11 +124,11 @@ const storeReplacement = (
  */
 export async function deletePrealert(ctx: UserContext, id: string): Promise<void> {
   await ctx.write(async (tx) => {
-    const locked = await lockPrealert(ctx, tx, id);
+    const locked = await lockPrealert(tx, id);
     const count = await tx.count(queries.removePrealert(ctx, id));
     if (count !== 1) throw new Error(`${count} pre-alerts were deleted under one lock.`);
-    await storeFlagForCourier(ctx, tx, locked);
-    await deleteFlagForStaff(ctx, tx, locked);
+    await storeFlagForCourier(tx, locked);
+    await deleteFlagForStaff(tx, locked);
     const before = locked.columns;
     tx.later(audit(tx, { action: 'prealert.deleted', entity: 'prealert', entityId: id, before }));
   });

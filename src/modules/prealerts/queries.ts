@@ -1,7 +1,6 @@
 import type { components } from '../../../generated/contract.js';
-import type { UserContext } from '../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
-import type { Scope } from '../../platform/db/scope.js';
+import type { Scope, UserScope } from '../../platform/db/scope.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
@@ -134,7 +133,7 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
  * Selects whether the courier has this active customer. Returns no row if the courier does not exist.
  */
 export function courierWithCustomer(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
   userCode: string,
 ): Sql<{ hasCustomer: boolean }> {
@@ -146,7 +145,7 @@ export function courierWithCustomer(
 }
 
 export function insertPrealert(
-  { caller, tenantId }: UserContext,
+  { caller, tenantId }: UserScope,
   courierId: string,
   prealert: NewPrealert,
 ): Sql<PrealertColumns> {
@@ -164,14 +163,14 @@ export function insertPrealert(
 }
 
 /** Selects the number of the parcel that a change of the pre-alert must lock. It locks nothing. */
-export function findNumber(ctx: UserContext, id: string): Sql<StoredNumber> {
+export function findNumber(ctx: UserScope, id: string): Sql<StoredNumber> {
   return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** Selects and locks the pre-alert. */
 export function lockedPrealert(
-  ctx: UserContext,
+  ctx: UserScope,
   id: string,
 ): Sql<PrealertColumns & Pick<Prealert, 'trackingKey'>> {
   return once`select ${COLUMNS}, tracking_key as "trackingKey" from prealerts p
@@ -179,7 +178,7 @@ export function lockedPrealert(
 }
 
 /** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
-export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFields): Sql<PrealertColumns> {
+export function updatePrealert(ctx: UserScope, id: string, fields: PrealertFields): Sql<PrealertColumns> {
   const announced = announcedNumber(fields, { tenantId: sql`old.tenant_id`, courierId: sql`old.courier_id` });
   return once`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = initial.new_key, vendor = ${fields.vendor}, description = ${fields.description},
@@ -193,7 +192,7 @@ export function updatePrealert(ctx: UserContext, id: string, fields: PrealertFie
     returning ${COLUMNS}`;
 }
 
-export function removePrealert(ctx: UserContext, id: string): Sql {
+export function removePrealert(ctx: UserScope, id: string): Sql {
   return once`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
@@ -202,7 +201,7 @@ export type UserCodeChange = { courierId: string; from: string; to: string };
 
 /** Locks in order of id, like every writer of several rows, to avoid deadlocks. */
 export function changeUserCode(
-  ctx: UserContext,
+  ctx: UserScope,
   { courierId, from, to }: UserCodeChange,
 ): Sql<Pick<Prealert, 'id'>> {
   return sql`with found as (

@@ -1,6 +1,5 @@
 import { audit } from '../../platform/audit/audit.js';
-import type { UserContext } from '../../platform/context/request-context.js';
-import type { Tx } from '../../platform/db/scope.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import { changeUserCode, type UserCodeChange } from './queries.js';
 
 /**
@@ -8,8 +7,8 @@ import { changeUserCode, type UserCodeChange } from './queries.js';
  * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
  * with that code.
  */
-export async function renameOnPrealerts(ctx: UserContext, tx: Tx, change: UserCodeChange): Promise<void> {
-  const changed = await tx.query(changeUserCode(ctx, change));
+export async function renameOnPrealerts(tx: UserTx, change: UserCodeChange): Promise<void> {
+  const changed = await tx.query(changeUserCode(tx, change));
   if (changed.length === 0) return;
   const states = { before: { user_code: change.from }, after: { user_code: change.to } };
   const facts = changed.map(({ id }) => ({

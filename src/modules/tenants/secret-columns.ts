@@ -1,7 +1,7 @@
 import type { EncryptionContext } from '../../platform/access/secrets.js';
-import type { SystemContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import { raw, sql, type Sql } from '../../platform/db/statements.js';
+import type { SystemScope } from '../../platform/db/scope.js';
 
 /** A column that contains encrypted secrets. */
 export type SecretColumn = {
@@ -25,7 +25,7 @@ export type StoredSecret = { id: string; cipher: string };
 
 /** The secrets that follow the row `after`, in the order of their ids. */
 export function selectSecrets(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { table, column }: SecretColumn,
   { after, limit }: { after: string; limit: number },
 ): Sql<StoredSecret> {
@@ -39,7 +39,7 @@ export type ReencryptedSecret = StoredSecret & { renewed: string };
 
 /** Updates the secrets that were not changed since they were read, and returns their ids. */
 export function updateSecrets(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { table, column }: SecretColumn,
   batch: ReencryptedSecret[],
 ): Sql<{ id: string }> {
@@ -52,7 +52,7 @@ export function updateSecrets(
 
 /** Counts the secrets per version of the key. */
 export const countKeyVersions = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   { table, column }: SecretColumn,
 ): Sql<{ version: string; count: number }> =>
   sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t

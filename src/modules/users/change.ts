@@ -3,7 +3,7 @@ import type { UserContext } from '../../platform/context/request-context.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
-import type { Tx } from '../../platform/db/scope.js';
+import type { Tx, UserTx } from '../../platform/db/scope.js';
 import { confirmOwnPassword, type AttemptDeps } from '../auth/public.js';
 import { queueAccountMail } from '../mail/public.js';
 import type { Client } from '../sessions/public.js';
@@ -49,7 +49,7 @@ function storeContact(
   ctx: UserContext,
   userId: string,
   sent: Contact,
-  settle?: (tx: Tx) => Promise<void>,
+  settle?: (tx: UserTx) => Promise<void>,
 ): Promise<Changed> {
   return changeUser(ctx, userId, async (tx, stored) => {
     await settle?.(tx);
@@ -59,7 +59,7 @@ function storeContact(
     if (Object.keys(after).length === 0) return false;
     await tx.models.user.updateMany({ where: { id: userId }, data: { ...wanted, updatedAt: stored.now } });
     tx.later(audit(tx, { action: 'user.updated', entity: 'user', entityId: userId, before, after }));
-    if (email !== stored.email) await notifyBothAddresses(ctx, tx, userId, [stored.email, email]);
+    if (email !== stored.email) await notifyBothAddresses(tx, userId, [stored.email, email]);
     return true;
   });
 }
@@ -76,14 +76,9 @@ function differences(stored: StoredContact, wanted: StoredContact) {
 }
 
 /** The old address is notified too: the new one may not belong to the user. */
-async function notifyBothAddresses(
-  ctx: UserContext,
-  tx: Tx,
-  userId: string,
-  recipients: (string | null)[],
-): Promise<void> {
+async function notifyBothAddresses(tx: UserTx, userId: string, recipients: (string | null)[]): Promise<void> {
   for (const recipient of recipients)
-    if (recipient !== null) await queueAccountMail(ctx, tx, { userId, kind: 'email_changed', recipient });
+    if (recipient !== null) await queueAccountMail(tx, { userId, kind: 'email_changed', recipient });
 }
 
 /** The part of an update that revokes all tokens of the user. */
@@ -144,8 +139,8 @@ export function setUserActive(ctx: UserContext, userId: string, isActive: boolea
 export function changeUser(
   ctx: UserContext,
   userId: string,
-  work: (tx: Tx, stored: LockedUser) => Promise<boolean>,
-  first: (tx: Tx) => Promise<unknown> = () => Promise.resolve(),
+  work: (tx: UserTx, stored: LockedUser) => Promise<boolean>,
+  first: (tx: UserTx) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Changed> {
   return ctx.write(async (tx) => {
     // Locked before any user, so that two administrators who remove each other run one after the other.

@@ -30,7 +30,7 @@ export async function resetPassword(
     await tx.count(resetFailures(ctx, passwordThrottle(username)));
     const after = { must_change_password: true };
     tx.later(audit(tx, { action: 'user.password_reset', entity: 'user', entityId: userId, after }));
-    await queueAccountMail(ctx, tx, { userId, kind: 'password_reset_by_admin' });
+    await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
     return true;
   });
   const { username, passwordExpiresAt: expiresAt } = user;
@@ -73,7 +73,7 @@ export function resetTwoFactor(ctx: UserContext, userId: string): Promise<Change
           after,
         }),
       );
-      if (wasEnabled) await queueAccountMail(ctx, tx, { userId, kind: 'two_factor_reset_by_admin' });
+      if (wasEnabled) await queueAccountMail(tx, { userId, kind: 'two_factor_reset_by_admin' });
       return true;
     },
     // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.

@@ -45,7 +45,7 @@ export async function createUser(
   const id = newId();
   const expiresAt = await ctx.write(async (tx) => {
     const user = { id, username, fullName, email, role, courierId, passwordHash };
-    const expires = await insertUser(ctx, tx, user);
+    const expires = await insertUser(tx, user);
     const after = { username, full_name: fullName, email, role, courier_id: courierId };
     tx.later(audit(tx, { action: 'user.created', entity: 'user', entityId: id, after }));
     return expires;

@@ -1,4 +1,4 @@
-import type { Caller } from '../identity/callers.js';
+import type { Caller, SystemCaller, UserCaller } from '../identity/callers.js';
 import type { Models } from './models/types.js';
 import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
 import type { RowsOf, Sql } from './statements.js';
@@ -37,3 +37,8 @@ export type Tx<Who extends Caller = Caller> = ReadTx<Who> & {
   /** Prisma's models, with the caller's filters. They run in this transaction, one round trip per call. */
   readonly models: Models;
 };
+
+export type UserScope = Scope<UserCaller>;
+export type SystemScope = Scope<SystemCaller>;
+export type UserTx = Tx<UserCaller>;
+export type SystemTx = Tx<SystemCaller>;

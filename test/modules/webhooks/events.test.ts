@@ -82,7 +82,7 @@ async function recordEvents(
   { db } = service,
 ): Promise<void> {
   const ctx = makeContext(db, system(tenantId), BACKGROUND);
-  await ctx.write((tx) => recordPackageEvents(ctx, tx, type, changes));
+  await ctx.write((tx) => recordPackageEvents(tx, type, changes));
 }
 
 const receive = (courierId: string) =>
@@ -138,7 +138,7 @@ async function recordAndFail(packageIds: string[]): Promise<void> {
   const ctx = makeContext(service.db, system(demo), BACKGROUND);
   const outcome = await ctx
     .write(async (tx) => {
-      await recordPackageEvents(ctx, tx, 'package.created', changes);
+      await recordPackageEvents(tx, 'package.created', changes);
       throw new Error('in vain');
     })
     .catch((error: unknown) => messageOf(error));

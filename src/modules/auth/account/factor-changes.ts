@@ -81,10 +81,9 @@ async function withPasswordAndCode<Result>(
   return confirmPassword(ctx, deps, client, { field: 'password', username, password }, (account) =>
     runCodeAttempt(ctx, deps, client, async (tx) => {
       const accepted = await tryCode(
-        ctx,
         tx,
         ctx.caller.userId,
-        async () => (await verify(ctx, tx, deps.secrets, { account, code })) || undefined,
+        async () => (await verify(tx, deps.secrets, { account, code })) || undefined,
       );
       const isAccepted = accepted !== undefined && !(accepted instanceof ApiError);
       const outcome = isAccepted ? await work(tx, account) : accepted;

@@ -71,7 +71,7 @@ export async function enableFactor(
   return runCodeAttempt(ctx, deps, client, async (tx) => {
     const [pending] = await tx.query(pendingSetup(ctx));
     if (!pending) throw new ApiError('two_factor_setup_missing');
-    const outcome = await tryCode(ctx, tx, ctx.caller.userId, () =>
+    const outcome = await tryCode(tx, ctx.caller.userId, () =>
       Promise.resolve(verifyPendingSecret(ctx, deps.secrets, pending, { code, nowS: account.nowS })),
     );
     if (outcome === undefined || outcome instanceof ApiError) return outcome;

@@ -6,7 +6,7 @@ import { beginSession, type Client, type StartedBy } from '../../sessions/public
 import type { SignIn } from '../sign-in.js';
 
 // Changes of a user's own account run in the tenant's scope (ctx.asTenant), because couriers have no access to throttles
-// and codes. The caller has been admitted before, and each statement is limited to the caller's user id.
+// and codes. Each statement is limited to the user id of `ctx`: the caller of `tx` is the whole tenant.
 
 /** Queues a mail to the user about the change, in case somebody else has the user's token. */
 export const queueOwnerMail = (
@@ -14,7 +14,7 @@ export const queueOwnerMail = (
   tx: Tx,
   client: Client,
   kind: AccountMailKind,
-): Promise<void> => queueAccountMail(ctx, tx, { userId: ctx.caller.userId, kind, client });
+): Promise<void> => queueAccountMail(tx, { userId: ctx.caller.userId, kind, client });
 
 /** Returns the account as the transaction has changed it, and starts the session of its new token. */
 export async function startNewSession(
@@ -25,5 +25,5 @@ export async function startNewSession(
 ): Promise<SignIn> {
   const [account] = await tx.query(accountById(ctx, ctx.caller.userId));
   if (!account) throw new Error('The user was not found in the transaction that wrote it.');
-  return { account, sessionId: await beginSession(ctx, tx, account, startedBy, client) };
+  return { account, sessionId: await beginSession(tx, account, startedBy, client) };
 }

@@ -6,7 +6,7 @@ import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { SystemTx } from '../../../platform/db/scope.js';
 import { beginSession, recordLoginNetwork, type Client } from '../../sessions/public.js';
 
 export type LoginAttempt = Client & { username: string | undefined; password: string | undefined };
@@ -57,8 +57,8 @@ async function finishPasswordStep(
       return new ApiError('credentials_invalid');
     await tx.count(resetFailures(ctx, passwordThrottle(credentials.username)));
     if (!fresh.isEnabled) return new ApiError('account_disabled');
-    if (!fresh.twoFactorEnabled) return recordLogin(ctx, tx, credentials, fresh);
-    await storePreauthToken(ctx, tx, deps.secrets, fresh.id, preauthToken);
+    if (!fresh.twoFactorEnabled) return recordLogin(tx, credentials, fresh);
+    await storePreauthToken(tx, deps.secrets, fresh.id, preauthToken);
     return { preauthToken };
   });
   // Thrown after the commit: inside the transaction it would roll back the reset of the failures.
@@ -69,14 +69,9 @@ async function finishPasswordStep(
   return outcome;
 }
 
-async function recordLogin(
-  ctx: SystemContext,
-  tx: Tx,
-  client: Client,
-  account: Account,
-): Promise<LoginOutcome> {
+async function recordLogin(tx: SystemTx, client: Client, account: Account): Promise<LoginOutcome> {
   tx.later(audit(tx, { action: 'user.logged_in', entity: 'user', entityId: account.id, by: account.id }));
-  const sessionId = await beginSession(ctx, tx, account, 'login', client);
-  await recordLoginNetwork(ctx, tx, account.id, client);
+  const sessionId = await beginSession(tx, account, 'login', client);
+  await recordLoginNetwork(tx, account.id, client);
   return { account, sessionId };
 }

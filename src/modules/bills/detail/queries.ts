@@ -1,9 +1,9 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Bill, BillLine, BillPayment, DecimalText } from '../../../platform/db/models/types.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 
@@ -25,7 +25,7 @@ export type BillHeadRow = BillRow &
   Pick<Bill, 'sequenceNumber' | 'remarks'> & { billFrom: Party; billTo: Party };
 
 /** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
-export function findBill(ctx: UserContext, billId: string): Sql<BillHeadRow> {
+export function findBill(ctx: UserScope, billId: string): Sql<BillHeadRow> {
   return once`select ${billColumns}, b.sequence_number as "sequenceNumber", b.remarks,
       coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo"
     from bills b
@@ -64,7 +64,7 @@ export type BillLineRow = DecimalText<
 > & { kind: Detail['lines'][number]['kind'] };
 
 /** One page of lines in the order of the bill. The hidden part of a number is never read for a courier. */
-export function linesOfBill(ctx: UserContext, billId: string, page: PageQuery): Sql<BillLineRow> {
+export function linesOfBill(ctx: UserScope, billId: string, page: PageQuery): Sql<BillLineRow> {
   const number =
     ctx.caller.courierId === null
       ? sql`l.tracking_number`
@@ -79,7 +79,7 @@ export function linesOfBill(ctx: UserContext, billId: string, page: PageQuery): 
     order by l.position ${limitTo(page)}`;
 }
 
-export const countOfLines = (ctx: UserContext, billId: string): Sql<{ total: number }> =>
+export const countOfLines = (ctx: UserScope, billId: string): Sql<{ total: number }> =>
   once`select count(*)::int as total
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid`;
@@ -90,7 +90,7 @@ export type PaymentRow = DecimalText<
 > & { method: Detail['payments'][number]['method']; receivedOn: string };
 
 /** All payments, including voided ones, oldest first. */
-export const paymentsOfBill = (ctx: UserContext, billId: string): Sql<PaymentRow> =>
+export const paymentsOfBill = (ctx: UserScope, billId: string): Sql<PaymentRow> =>
   once`select p.id, p.amount_usd as "amountUsd", p.method, p.reference, p.received_on as "receivedOn",
       p.recorded_at as "recordedAt", p.voided_at as "voidedAt", p.void_reason as "voidReason"
     from bill_payments p join bills b on b.tenant_id = p.tenant_id and b.id = p.bill_id

@@ -95,7 +95,7 @@ export async function deleteDraft(
 ): Promise<string> {
   return ctx.write(
     async (tx) => {
-      const bill = await lockDraft(ctx, tx, billId);
+      const bill = await lockDraft(tx, billId);
       const { id, courierId, invoiceNumber, status } = bill;
       if ((await tx.count(deleteDraftRow(ctx, id))) !== 1)
         throw new Error('A draft was not deleted although its row is locked.');

@@ -22,7 +22,7 @@ export async function addAdjustment(
   // The contract has limited the decimals, so nothing is rounded here.
   const amountUsd = amount.toFixed(2);
   return ctx.write(async (tx) => {
-    const bill = await lockDraft(ctx, tx, input.bill_id);
+    const bill = await lockDraft(tx, input.bill_id);
     const { id: billId, courierId } = bill;
     const [totals] = await tx.query(addToSubtotal(ctx, billId, amountUsd));
     if (!totals) throw outOfRange(amount < 0);
@@ -49,7 +49,7 @@ export async function removeAdjustment(
     const { billLine } = tx.models;
     const line = await billLine.findFirst({ where: { id: lineId, kind: 'adjustment' } });
     if (!line) throw new ApiError('adjustment_not_found');
-    const bill = await lockDraft(ctx, tx, line.billId);
+    const bill = await lockDraft(tx, line.billId);
     const { count } = await billLine.deleteMany({ where: { id: lineId } });
     // A concurrent request has already removed it.
     if (count === 0) throw new ApiError('adjustment_not_found');

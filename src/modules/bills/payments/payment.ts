@@ -23,7 +23,7 @@ export async function recordPayment(
 ): Promise<Settled> {
   return ctx.write(async (tx) => {
     const payment = await readPayment(tx, input);
-    const bill = await lockBill(ctx, tx, input.bill_id);
+    const bill = await lockBill(tx, input.bill_id);
     if (bill.status === 'draft') throw new ApiError('bill_not_published');
     // Exact, because the bill is locked.
     if ((await tx.models.billPayment.count({ where: { billId: bill.id } })) >= MAX_PAYMENTS)
@@ -65,7 +65,7 @@ export async function voidPayment(ctx: UserContext, input: ActionInput<'void_pay
     const payment = await billPayment.findFirst({ where: { id: paymentId }, select: { billId: true } });
     if (!payment) throw new ApiError('payment_not_found');
     const { billId } = payment;
-    const bill = await lockBill(ctx, tx, billId);
+    const bill = await lockBill(tx, billId);
     const [row] = await tx.query(markVoid(ctx, paymentId, reason));
     if (!row) return { billId, paymentId, row: bill, isChanged: false };
     const amounts = { payment_id: paymentId, amount_usd: row.amountUsd };

@@ -16,7 +16,7 @@ export async function publishBill(
   { bill_id: billId }: ActionInput<'publish'>,
 ): Promise<Published> {
   return ctx.write(async (tx) => {
-    const bill = await lockDraft(ctx, tx, billId);
+    const bill = await lockDraft(tx, billId);
     const [row] = await tx.query(publishDraft(ctx, bill.id));
     if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to its total.`);
     const { invoiceNumber, sequenceNumber, status } = row;

@@ -22,8 +22,8 @@ export async function updateCourier(
   const sent = pickProfile(body);
   assertAcceptable(sent, outbound);
   return ctx.write(async (tx) => {
-    const isChanged = await changeFields(ctx, tx, secrets, { courierId, sent });
-    return { row: await readRecord(ctx, tx, courierId), isChanged };
+    const isChanged = await changeFields(tx, secrets, { courierId, sent });
+    return { row: await readRecord(tx, courierId), isChanged };
   });
 }
 
@@ -40,6 +40,6 @@ export async function setActivity(ctx: UserContext, courierId: string, isActive:
       const states = { before: { is_active: !isActive }, after: { is_active: isActive } };
       tx.later(audit(tx, { action, entity: 'courier', entityId: courierId, ...states }));
     }
-    return { row: await readRecord(ctx, tx, courierId), isChanged };
+    return { row: await readRecord(tx, courierId), isChanged };
   });
 }

@@ -46,7 +46,7 @@ export async function storeLogo(
   const contentHash = createHash('sha256').update(content).digest('hex');
   const path = pathOf(courierId, contentHash, mediaType);
   await ctx.write(async (tx) => {
-    await lockCourier(ctx, tx, courierId);
+    await lockCourier(tx, courierId);
     const [stored] = await tx.query(currentLogo(ctx, courierId));
     if (stored?.contentHash === contentHash) return;
     await tx.count(replaceLogo(ctx, courierId, { contentHash, mediaType, content, raster }));
@@ -65,7 +65,7 @@ export async function storeLogo(
  */
 export async function deleteLogo(ctx: UserContext, courierId: string): Promise<boolean> {
   return ctx.write(async (tx) => {
-    await lockCourier(ctx, tx, courierId);
+    await lockCourier(tx, courierId);
     const [stored] = await tx.query(currentLogo(ctx, courierId));
     if (!stored) return false;
     await tx.models.courierLogo.deleteMany({ where: { courierId } });

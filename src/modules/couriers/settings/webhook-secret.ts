@@ -1,7 +1,7 @@
 import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Tx } from '../../../platform/db/scope.js';
@@ -20,15 +20,10 @@ const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
  * Returns the secret that signs the courier's webhooks. Creates one if there is none.
  * @throws ApiError courier_not_found
  */
-export async function ensureWebhookSecret(
-  ctx: RequestContext,
-  tx: Tx,
-  secrets: Secrets,
-  courierId: string,
-): Promise<string> {
+export async function ensureWebhookSecret(tx: Tx, secrets: Secrets, courierId: string): Promise<string> {
   // Locked, because two concurrent callers would each create a secret.
-  const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(ctx, tx, courierId);
-  const context = encryptionContext(ctx.tenantId, courierId, 'webhook_secret');
+  const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(tx, courierId);
+  const context = encryptionContext(tx.tenantId, courierId, 'webhook_secret');
   if (cipher !== null) return secrets.decrypt(cipher, context);
   const secret = newSecret();
   const data = {
@@ -52,7 +47,7 @@ export async function rotateWebhookSecret(
   courierId: string,
 ): Promise<string> {
   return ctx.write(async (tx) => {
-    const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(ctx, tx, courierId);
+    const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(tx, courierId);
     const contextOf = (field: 'webhook_secret' | 'webhook_previous_secret') =>
       encryptionContext(ctx.tenantId, courierId, field);
     const old = cipher === null ? null : decryptOrNull(secrets, cipher, contextOf('webhook_secret'));
@@ -72,8 +67,8 @@ export async function rotateWebhookSecret(
 }
 
 /** @throws ApiError courier_not_found */
-async function lockWebhookSecret(ctx: RequestContext, tx: Tx, courierId: string) {
-  const [row] = await tx.query(lockedWebhookSecret(ctx, courierId));
+async function lockWebhookSecret(tx: Tx, courierId: string) {
+  const [row] = await tx.query(lockedWebhookSecret(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
   return row;
 }

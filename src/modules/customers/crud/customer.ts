@@ -4,7 +4,7 @@ import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { renameOnPrealerts } from '../../prealerts/public.js';
 import { auditedCustomer, differenceOf, mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
@@ -50,7 +50,7 @@ export async function createCustomer(
     await tx.models.customer.create({ data: { ...customer, tenantId: ctx.tenantId } });
     const after = auditedCustomer(customer);
     tx.later(audit(tx, { action: 'customer.created', entity: 'customer', entityId: customer.id, after }));
-    await takeOne(ctx, tx, quota, courierId);
+    await takeOne(tx, quota, courierId);
     return customer.id;
   });
 }
@@ -68,9 +68,9 @@ export async function updateCustomer(
 ): Promise<{ row: CustomerRow; isChanged: boolean }> {
   const id = body.courier_customer_id;
   return ctx.write(async (tx) => {
-    const stored = await lockCustomer(ctx, tx, id);
-    const isChanged = await writeChanges(ctx, tx, stored, mergeFields(stored, body));
-    if (isChanged) await takeOne(ctx, tx, quota, stored.courierId);
+    const stored = await lockCustomer(tx, id);
+    const isChanged = await writeChanges(tx, stored, mergeFields(stored, body));
+    if (isChanged) await takeOne(tx, quota, stored.courierId);
     const [row] = await tx.query(oneCustomer(ctx, id));
     if (!row) throw new Error('The customer was not found in the transaction that wrote it.');
     return { row, isChanged };
@@ -78,19 +78,14 @@ export async function updateCustomer(
 }
 
 /** Writes the fields if they differ from the stored ones. Returns whether they do. */
-async function writeChanges(
-  ctx: UserContext,
-  tx: Tx,
-  stored: StoredCustomer,
-  fields: CustomerFields,
-): Promise<boolean> {
+async function writeChanges(tx: UserTx, stored: StoredCustomer, fields: CustomerFields): Promise<boolean> {
   const difference = differenceOf(stored, fields);
   if (!difference) return false;
-  await tx.count(updateFields(ctx, stored.id, fields));
+  await tx.count(updateFields(tx, stored.id, fields));
   tx.later(audit(tx, { action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference }));
   if (fields.userCode !== stored.userCode) {
     const codes = { from: stored.userCode, to: fields.userCode };
-    await renameOnPrealerts(ctx, tx, { courierId: stored.courierId, ...codes });
+    await renameOnPrealerts(tx, { courierId: stored.courierId, ...codes });
   }
   return true;
 }
@@ -107,11 +102,11 @@ export async function deleteCustomer(
 ): Promise<string> {
   const id = requireCustomerId(ids);
   return ctx.write(async (tx) => {
-    const stored = await lockCustomer(ctx, tx, id);
+    const stored = await lockCustomer(tx, id);
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);
     tx.later(audit(tx, { action: 'customer.deleted', entity: 'customer', entityId: id, before }));
-    await takeOne(ctx, tx, quota, stored.courierId);
+    await takeOne(tx, quota, stored.courierId);
     return id;
   });
 }
@@ -130,11 +125,11 @@ function requireCustomerId({
   return id;
 }
 
-async function lockCustomer(ctx: UserContext, tx: Tx, id: string): Promise<StoredCustomer> {
-  const [customer] = await tx.query(lockedCustomer(ctx, id));
+async function lockCustomer(tx: UserTx, id: string): Promise<StoredCustomer> {
+  const [customer] = await tx.query(lockedCustomer(tx, id));
   if (!customer) throw new ApiError('customer_not_found');
   return customer;
 }
 
-const takeOne = (ctx: UserContext, tx: Tx, quota: Quota, courierId: string): Promise<void> =>
-  takeQuota(ctx, tx, quota, courierId, 1);
+const takeOne = (tx: UserTx, quota: Quota, courierId: string): Promise<void> =>
+  takeQuota(tx, quota, courierId, 1);

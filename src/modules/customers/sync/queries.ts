@@ -1,7 +1,7 @@
 import { auditRows } from '../../../platform/audit/audit.js';
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from './sync-pack.js';
 
@@ -46,7 +46,7 @@ function sentCustomers(packed: string): Sql {
  * @param maxIncomplete the maximum number of incomplete customers returned
  */
 export function applySync(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { courierId, packed, sha256 }: ReceivedList,
   maxIncomplete: number,
 ): Sql<AppliedSync> {
@@ -107,7 +107,7 @@ export function applySync(
 
 /** Selects how many customers applySync would create or change. */
 export function countSyncChanges(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { courierId, packed }: ReceivedList,
 ): Sql<{ changes: number }> {
   return sql`with sent as materialized (${sentCustomers(packed)})

@@ -10,7 +10,7 @@ import { systemCallers } from '../../../platform/db/tenants.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import {
   failAbandoned,
   insertRun,
@@ -34,7 +34,7 @@ export async function requestSync(
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   return ctx.write(async (tx) => {
     await assertHasUrl(tx, courierId);
-    const { id, isNew } = await openRun(ctx, tx, courierId);
+    const { id, isNew } = await openRun(tx, courierId);
     if (isNew) {
       const after = { courier_id: courierId };
       tx.later(
@@ -56,10 +56,10 @@ async function assertHasUrl(tx: Tx, courierId: string): Promise<void> {
 }
 
 /** Returns the courier's only open run: a new one, or the one that already exists. */
-async function openRun(ctx: UserContext, tx: Tx, courierId: string): Promise<{ id: string; isNew: boolean }> {
+async function openRun(tx: UserTx, courierId: string): Promise<{ id: string; isNew: boolean }> {
   const where = { courierId, status: { in: ['queued', 'running'] } };
   for (;;) {
-    const [created] = await tx.query(insertRun(ctx, newId(), courierId));
+    const [created] = await tx.query(insertRun(tx, newId(), courierId));
     if (created) return { id: created.id, isNew: true };
     const open = await tx.models.customerSyncRun.findFirst({ where, select: { id: true } });
     if (open) return { id: open.id, isNew: false };

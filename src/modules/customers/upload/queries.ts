@@ -1,8 +1,8 @@
 import { auditRows } from '../../../platform/audit/audit.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { newIds } from '../../../platform/values/ids.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import type { UploadedCustomer } from './upload-rows.js';
 
@@ -40,7 +40,7 @@ function sentRows(packed: string): Sql {
  */
 export const withoutNestedLoops = sql`set local enable_nestloop = off`;
 
-export function courierExists(ctx: UserContext, courierId: string): Sql {
+export function courierExists(ctx: UserScope, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }
 
@@ -59,7 +59,7 @@ export type Applied = {
  * table's triggers run once. All rows of a piece are locked and inserted in order of user code.
  */
 export function applyUpload(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
   { packed, sha256, earlierParts }: { packed: string; sha256: string; earlierParts: number },
 ): Sql<Applied> {
@@ -102,7 +102,7 @@ export function applyUpload(
 }
 
 /** Selects the counts that applyUpload would return. */
-export function compareUpload(ctx: UserContext, courierId: string, packed: string): Sql<Applied> {
+export function compareUpload(ctx: UserScope, courierId: string, packed: string): Sql<Applied> {
   return sql`with sent as materialized (${sentRows(packed)})
     select count(*) filter (where c.id is null)::integer as created,
       count(*) filter (where c.id is not null and ((c.first_name, c.last_name) is distinct from

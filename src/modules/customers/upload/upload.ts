@@ -10,7 +10,7 @@ import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import {
   applyUpload,
   compareUpload,
@@ -97,14 +97,14 @@ function apply(
   return ctx.write(
     async (tx) => {
       await tx.query(lockUploads(ctx.tenantId, courierId));
-      await assertCourier(ctx, tx, courierId);
+      await assertCourier(tx, courierId);
       await planFor(tx, file);
-      await assertWithinQuota(ctx, tx, quota, courierId, file);
+      await assertWithinQuota(tx, quota, courierId, file);
       const sum = { created: 0, updated: 0, parts: 0 };
       for (const packed of file.pieces) {
-        await bulk.runPiece(() => applyPiece(ctx, tx, courierId, { packed, sha256: file.sha256 }, sum));
+        await bulk.runPiece(() => applyPiece(tx, courierId, { packed, sha256: file.sha256 }, sum));
       }
-      await takeQuota(ctx, tx, quota, courierId, sum.created + sum.updated);
+      await takeQuota(tx, quota, courierId, sum.created + sum.updated);
       return sum;
     },
     { timeoutMs: TIMEOUT_MS },
@@ -115,18 +115,12 @@ type Changes = Omit<Applied, 'missed'> & { parts: number };
 type Piece = { packed: string; sha256: string };
 
 /** Adds the changes to `sum`. */
-async function applyPiece(
-  ctx: UserContext,
-  tx: Tx,
-  courierId: string,
-  piece: Piece,
-  sum: Changes,
-): Promise<void> {
+async function applyPiece(tx: UserTx, courierId: string, piece: Piece, sum: Changes): Promise<void> {
   let missed: number;
   do {
     // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
     // already written are unchanged now.
-    const applied = await countsOf(tx, applyUpload(ctx, courierId, { ...piece, earlierParts: sum.parts }));
+    const applied = await countsOf(tx, applyUpload(tx, courierId, { ...piece, earlierParts: sum.parts }));
     sum.created += applied.created;
     sum.updated += applied.updated;
     sum.parts += countParts(applied.created + applied.updated);
@@ -136,21 +130,20 @@ async function applyPiece(
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
 async function assertWithinQuota(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   quota: Quota,
   courierId: string,
   { pieces, total }: PackedFile,
 ): Promise<void> {
-  if (total <= (await remainingQuota(ctx, tx, quota, courierId))) return;
-  const { created, updated } = await countsOf(tx, compareUpload(ctx, courierId, joinPacks(pieces)));
-  await assertQuota(ctx, tx, quota, courierId, created + updated);
+  if (total <= (await remainingQuota(tx, quota, courierId))) return;
+  const { created, updated } = await countsOf(tx, compareUpload(tx, courierId, joinPacks(pieces)));
+  await assertQuota(tx, quota, courierId, created + updated);
 }
 
 function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise<Applied> {
   return ctx.write(
     async (tx) => {
-      await assertCourier(ctx, tx, courierId);
+      await assertCourier(tx, courierId);
       await planFor(tx, file);
       return countsOf(tx, compareUpload(ctx, courierId, joinPacks(file.pieces)));
     },
@@ -164,7 +157,7 @@ async function countsOf(tx: Tx, statement: Sql<Applied>): Promise<Applied> {
   return counts;
 }
 
-async function assertCourier(ctx: UserContext, tx: Tx, courierId: string): Promise<void> {
-  const found = await tx.query(courierExists(ctx, courierId));
+async function assertCourier(tx: UserTx, courierId: string): Promise<void> {
+  const found = await tx.query(courierExists(tx, courierId));
   if (found.length === 0) throw new ApiError('courier_not_found');
 }

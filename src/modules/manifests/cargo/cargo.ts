@@ -1,7 +1,7 @@
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { fieldsByPackageId, listErrors, packageNotFound } from '../../packages/public.js';
 import { assignPackages, lockedPackages, releasePackages, type CargoRow } from './queries.js';
 import { lockedManifest, type ManifestRow } from '../lifecycle/queries.js';
@@ -13,7 +13,7 @@ export async function addPackages(
   packageIds: string[],
 ): Promise<number> {
   return ctx.write(async (tx) => {
-    const cargo = await lockCargo(ctx, tx, manifestId, packageIds, whyNotAddable);
+    const cargo = await lockCargo(tx, manifestId, packageIds, whyNotAddable);
     const ids = cargo.filter((row) => row.manifestId === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
     assertAll(await tx.count(assignPackages(ctx, manifestId, ids)), ids);
@@ -29,7 +29,7 @@ export async function removePackages(
   packageIds: string[],
 ): Promise<number> {
   return ctx.write(async (tx) => {
-    const cargo = await lockCargo(ctx, tx, manifestId, packageIds, whyNotRemovable);
+    const cargo = await lockCargo(tx, manifestId, packageIds, whyNotRemovable);
     const ids = cargo.map(({ id }) => id);
     assertAll(await tx.count(releasePackages(ctx, manifestId, ids)), ids);
     await auditCargo(tx, 'manifest.packages_removed', manifestId, ids);
@@ -43,16 +43,15 @@ export async function removePackages(
  * packages_not_assignable if `whyNot` rejects one
  */
 async function lockCargo(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   manifestId: string,
   packageIds: string[],
   whyNot: (row: CargoRow, manifestId: string) => FieldProblem | undefined,
 ): Promise<CargoRow[]> {
   const fields = fieldsByPackageId(packageIds);
   const [[manifest], cargo] = await tx.query([
-    lockedManifest(ctx, manifestId),
-    lockedPackages(ctx, [...fields.keys()]),
+    lockedManifest(tx, manifestId),
+    lockedPackages(tx, [...fields.keys()]),
   ]);
   assertOpen(manifest);
   const found = new Map(cargo.map((row) => [row.id, row]));

@@ -3,7 +3,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, ManifestStatus } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { checkAwb, type AwbCheck } from './awb.js';
 import { findPackageAboard, lockedManifestPackages } from './package-queries.js';
 import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
@@ -40,7 +40,7 @@ export async function createManifest(ctx: UserContext, wanted: Creation): Promis
     ]);
     if (!warehouse) throw new ApiError('warehouse_not_found');
     const draft = { ...fields, id: newId(), warehouse_id: warehouse.id };
-    const manifestNumber = await insertUnderFreeNumber(ctx, tx, draft);
+    const manifestNumber = await insertUnderFreeNumber(tx, draft);
     const { id: entityId, ...stored } = draft;
     const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airlineFact(airline) };
     tx.later(
@@ -66,12 +66,12 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
  */
 export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Promise<UpdatedManifest> {
   return ctx.write(async (tx) => {
-    const before = await lockManifest(ctx, tx, wanted.manifest_id);
+    const before = await lockManifest(tx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
     const after = { ...before, ...mergeFields(before, wanted), status };
-    await passGate(ctx, tx, before, after, wanted.loading_override_reason);
-    const isChanged = await saveDifference(ctx, tx, before, after, wanted.remarks);
+    await passGate(tx, before, after, wanted.loading_override_reason);
+    const isChanged = await saveDifference(tx, before, after, wanted.remarks);
     return { status, awbCheck: checkAwb(after.awb_number), isChanged };
   });
 }
@@ -79,7 +79,7 @@ export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Prom
 /** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
 export async function deleteManifest(ctx: UserContext, manifestId: string): Promise<void> {
   await ctx.write(async (tx) => {
-    const { id, isWarehouseGated: _, ...before } = await lockManifest(ctx, tx, manifestId);
+    const { id, isWarehouseGated: _, ...before } = await lockManifest(tx, manifestId);
     const [aboard] = await tx.query(findPackageAboard(ctx, id));
     if (aboard) throw new ApiError('manifest_not_empty');
     tx.later(removeManifest(ctx, id));
@@ -89,9 +89,9 @@ export async function deleteManifest(ctx: UserContext, manifestId: string): Prom
 
 type Draft = ManifestFields & { id: string; warehouse_id: string };
 
-async function insertUnderFreeNumber(ctx: UserContext, tx: Tx, draft: Draft): Promise<string> {
+async function insertUnderFreeNumber(tx: UserTx, draft: Draft): Promise<string> {
   for (let tried = 0; tried < NUMBER_TRIES; tried += 1) {
-    const [inserted] = await tx.query(insertManifest(ctx, { ...draft, suffix: newSuffix() }));
+    const [inserted] = await tx.query(insertManifest(tx, { ...draft, suffix: newSuffix() }));
     if (inserted) return inserted.manifestNumber;
   }
   throw new Error(`${NUMBER_TRIES} consecutive manifest numbers were already in use.`);
@@ -99,15 +99,14 @@ async function insertUnderFreeNumber(ctx: UserContext, tx: Tx, draft: Draft): Pr
 
 /** Writes the differing fields and everything that follows from them. Returns whether anything changed. */
 async function saveDifference(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   before: ManifestRow,
   after: ManifestRow,
   remarks?: string,
 ): Promise<boolean> {
-  const facts = await listFacts(ctx, tx, before, after);
+  const facts = await listFacts(tx, before, after);
   if (facts.length === 0) return false;
-  await updateRow(ctx, tx, before, after);
+  await updateRow(tx, before, after);
   tx.later(
     audit(
       tx,
@@ -118,25 +117,25 @@ async function saveDifference(
 }
 
 /** Writes the row and, with a new status, what that means for its packages. */
-async function updateRow(ctx: UserContext, tx: Tx, before: ManifestRow, after: ManifestRow): Promise<void> {
+async function updateRow(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<void> {
   const isMoved = after.status !== before.status;
   const [updated, aboard] = await tx.query([
-    changeManifest(ctx, before.status, after),
-    lockedManifestPackages(ctx, isMoved ? after.id : null),
+    changeManifest(tx, before.status, after),
+    lockedManifestPackages(tx, isMoved ? after.id : null),
   ]);
   if (updated.length !== 1) throw new Error(`${updated.length} manifests were updated under one lock.`);
-  if (isMoved) await applyStatusToPackages(ctx, tx, after, aboard);
+  if (isMoved) await applyStatusToPackages(tx, after, aboard);
 }
 
 type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
 
 /** A change of fields and a change of status are two audit entries, even if one request makes both. */
-async function listFacts(ctx: UserContext, tx: Tx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
+async function listFacts(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
   const facts: Fact[] = [];
   const difference = differenceOf(before, after);
   if (difference) {
     const hasNewPrefix = 'airline_prefix' in difference.after;
-    const [airline] = hasNewPrefix ? await tx.query(findAirline(ctx, after.airline_prefix)) : [];
+    const [airline] = hasNewPrefix ? await tx.query(findAirline(tx, after.airline_prefix)) : [];
     facts.push({
       action: 'manifest.updated',
       before: difference.before,

@@ -34,18 +34,18 @@ export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispat
     : matching(ctx, filters);
   return ctx.write(async (tx) => {
     // Checked before the packages are marked, because undoing that costs as much as doing it.
-    const atMostQueued = await remainingQuota(ctx, tx, DISPATCHED, ctx.caller);
+    const atMostQueued = await remainingQuota(tx, DISPATCHED, ctx.caller);
     const bounds = { dispatchId, atMost: MAX_SELECTED, atMostQueued };
     const [counts] = await tx.query(queueSelected(ctx, selection, bounds));
     if (!counts) throw new Error('The dispatch statement returned no row.');
     const { selected, wanted, queued } = counts;
     if (selected > MAX_SELECTED) throw tooMany();
-    if (wanted > atMostQueued) await assertQuota(ctx, tx, DISPATCHED, ctx.caller, wanted);
+    if (wanted > atMostQueued) await assertQuota(tx, DISPATCHED, ctx.caller, wanted);
     await tx.count(insertDispatch(ctx, { id: dispatchId, selected, queued }));
     const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
     const after = { selected, queued, ...requested };
     tx.later(audit(tx, { action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after }));
-    await takeQuota(ctx, tx, DISPATCHED, ctx.caller, queued);
+    await takeQuota(tx, DISPATCHED, ctx.caller, queued);
     return { selected, queued, dispatchId };
   });
 }

@@ -1,13 +1,13 @@
 import type { components } from '../../../../generated/contract.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Package, PackageEvent } from '../../../platform/db/models/types.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from './transitions.js';
 
 export type TrackedRow = Pick<Package, 'id' | 'houseNumber'> & { status: PackageStatus };
 
-export function findTrackedPackage(ctx: UserContext, packageId: string): Sql<TrackedRow> {
+export function findTrackedPackage(ctx: UserScope, packageId: string): Sql<TrackedRow> {
   return once`select p.id, p.house_number as "houseNumber", p.status from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 }
@@ -24,7 +24,7 @@ export type HistoryRow = Pick<PackageEvent, 'id' | 'occurredAt' | 'recordedAt' |
  * Selects the events of a package. A courier does not see the names of staff, nor remarks made before the
  * package was assigned to it: they may concern other couriers.
  */
-export function findHistory(ctx: UserContext, packageId: string): Sql<HistoryRow> {
+export function findHistory(ctx: UserScope, packageId: string): Sql<HistoryRow> {
   const isForCourier = ctx.caller.courierId !== null;
   return once`select e.id, e.previous_status as "previousStatus", e.status, e.source, e.occurred_at as "occurredAt",
       e.recorded_at as "recordedAt", e.location,

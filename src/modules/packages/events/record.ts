@@ -7,7 +7,7 @@ import {
   invalidFieldError,
 } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { recordEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
 import { listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
@@ -29,12 +29,12 @@ export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequ
   const details = readEventDetails(body);
   return ctx.write(async (tx) => {
     await assertNotInFuture(tx, details);
-    const states = await lockPackageStates(ctx, tx, fields);
+    const states = await lockPackageStates(tx, fields);
     const moves = listMoves(fields, states, body.status, details);
     assertInOrder(moves, states, details);
     assertRoom(fields, moves, states);
     if (moves.length === 0) return { events: [], unchanged: fields.size };
-    return { events: await recordMoves(ctx, tx, moves), unchanged: fields.size - moves.length };
+    return { events: await recordMoves(tx, moves), unchanged: fields.size - moves.length };
   });
 }
 
@@ -46,13 +46,12 @@ async function assertNotInFuture(tx: Tx, { occurredAt }: EventDetails): Promise<
 }
 
 async function lockPackageStates(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   fields: Map<string, string>,
 ): Promise<Map<string, PackageStateRow>> {
   const ids = [...fields.keys()];
-  tx.later(queries.lockedPackages(ctx, ids));
-  const rows = await tx.query(queries.selectPackageStates(ctx, ids));
+  tx.later(queries.lockedPackages(tx, ids));
+  const rows = await tx.query(queries.selectPackageStates(tx, ids));
   const states = new Map(rows.map((row) => [row.id, row]));
   const missing = listErrors(fields, (id) => (states.has(id) ? undefined : packageNotFound(id)));
   if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
@@ -116,11 +115,11 @@ function assertInOrder(
 }
 
 /** Records status changes of packages that the transaction has locked: history, audit trail and courier's events. */
-export async function recordMoves(ctx: UserContext, tx: Tx, moves: Move[]): Promise<RecordedEvent[]> {
+export async function recordMoves(tx: UserTx, moves: Move[]): Promise<RecordedEvent[]> {
   const [rows, packages] = await tx.query([
-    queries.moveAndAppend(ctx, moves),
+    queries.moveAndAppend(tx, moves),
     selectEventPackages(
-      ctx,
+      tx,
       moves.map(({ id }) => id),
     ),
   ]);
@@ -134,7 +133,7 @@ export async function recordMoves(ctx: UserContext, tx: Tx, moves: Move[]): Prom
     previousStatus: previous,
     recorded: { occurred_at: recordedFor, location, remarks },
   }));
-  await recordEventsOfPackages(ctx, tx, 'package.status_changed', changes, packages);
+  await recordEventsOfPackages(tx, 'package.status_changed', changes, packages);
   return events;
 }
 

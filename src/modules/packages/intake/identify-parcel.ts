@@ -1,7 +1,6 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import {
   keysOfStored,
   notOneNumber,
@@ -29,7 +28,7 @@ export const needsRecords = ({ numbers }: ScanReading): boolean =>
   numbers.length > 1 || numbers.some(({ folded }) => isHouseNumber(folded));
 
 /** Selects the packages and pre-alerts that have the numbers of scans. */
-export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<KnownRow> {
+export function selectKnown(ctx: UserScope, readings: ScanReading[]): Sql<KnownRow> {
   const numbers = readings.flatMap((reading) => reading.numbers);
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
@@ -97,7 +96,7 @@ function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | 
 }
 
 /** Identifies the parcel of one scan. @throws ApiError validation_failed */
-export async function identifyParcel(ctx: UserContext, tx: Tx, reading: ScanReading): Promise<ScannedParcel> {
-  const known = needsRecords(reading) ? await tx.query(selectKnown(ctx, [reading])) : [];
+export async function identifyParcel(tx: UserTx, reading: ScanReading): Promise<ScannedParcel> {
+  const known = needsRecords(reading) ? await tx.query(selectKnown(tx, [reading])) : [];
   return decideParcel(reading, known, 'tracking_number');
 }

@@ -3,7 +3,7 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
@@ -42,18 +42,14 @@ export const receivePackage = (
   executeWaitingScans: ExecuteWaitingScans,
 ): Promise<Receipt> =>
   ctx.write(async (tx) => {
-    const { isAwaited, keys, ...receipt } = await receiveParcel(ctx, tx, intake);
+    const { isAwaited, keys, ...receipt } = await receiveParcel(tx, intake);
     if (!isAwaited) return receipt;
-    const status = await executeWaitingScans(ctx, tx, keys);
+    const status = await executeWaitingScans(tx, keys);
     return { ...receipt, row: { ...receipt.row, status: status ?? receipt.row.status } };
   });
 
 /** Executes the scans of stations that have waited for the receipt of a parcel. Returns the status of the package. */
-export type ExecuteWaitingScans = (
-  ctx: UserContext,
-  tx: Tx,
-  keys: string[],
-) => Promise<PackageStatus | undefined>;
+export type ExecuteWaitingScans = (tx: UserTx, keys: string[]) => Promise<PackageStatus | undefined>;
 
 /** `isAwaited`: scans of stations have waited for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
@@ -64,28 +60,27 @@ type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
  * @param identified the parcel, if the caller has identified it
  */
 export async function receiveParcel(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   intake: Intake,
   identified?: ScannedParcel,
 ): Promise<NewReceipt> {
   const measures = readMeasures(intake);
-  const scanned = identified ?? (await identifyParcel(ctx, tx, readScan(intake.tracking_number)));
+  const scanned = identified ?? (await identifyParcel(tx, readScan(intake.tracking_number)));
   const { trackingNumber, keys, labelled } = scanned;
-  if (labelled !== null) return rescanPackage(ctx, tx, labelled, keys);
+  if (labelled !== null) return rescanPackage(tx, labelled, keys);
   // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
-  const [early] = await tx.query(queries.findReceipt(ctx, keys));
-  if (early) return handleRepeatedScan(ctx, tx, keys, early);
-  tx.later(lockParcels(ctx.tenantId, keys));
+  const [early] = await tx.query(queries.findReceipt(tx, keys));
+  if (early) return handleRepeatedScan(tx, keys, early);
+  tx.later(lockParcels(tx.tenantId, keys));
   const [[first], [ids], customers, announced] = await tx.query([
-    queries.findReceipt(ctx, keys),
-    findNamedIds(ctx, intake),
-    findNamedCustomers(ctx, intake),
-    lockedOpenPrealerts(ctx, keys),
+    queries.findReceipt(tx, keys),
+    findNamedIds(tx, intake),
+    findNamedCustomers(tx, intake),
+    lockedOpenPrealerts(tx, keys),
   ]);
   // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
   // exists.
-  if (first) return handleRepeatedScan(ctx, tx, keys, first);
+  if (first) return handleRepeatedScan(tx, keys, first);
   const references = readReferences(intake, ids, customers);
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(references, prealerts, trackingNumber);
@@ -96,25 +91,20 @@ export async function receiveParcel(
     ...ownerColumns(ownership),
     ...contentColumns(intake, references, ownership),
   };
-  return store(ctx, tx, { parcel, keys, prealerts, ownership });
+  return store(tx, { parcel, keys, prealerts, ownership });
 }
 
 /** A scan of the house number of a package. */
-async function rescanPackage(
-  ctx: UserContext,
-  tx: Tx,
-  packageId: string,
-  keys: string[],
-): Promise<NewReceipt> {
-  const [row] = await tx.query(queries.findReceiptOfPackage(ctx, packageId, keys));
+async function rescanPackage(tx: UserTx, packageId: string, keys: string[]): Promise<NewReceipt> {
+  const [row] = await tx.query(queries.findReceiptOfPackage(tx, packageId, keys));
   if (!row) throw new Error('The package of a house number does not exist.');
-  return handleRepeatedScan(ctx, tx, keys, row);
+  return handleRepeatedScan(tx, keys, row);
 }
 
 /** A later scan of a parcel that was received, in a transaction. */
-export async function rescanParcel(ctx: UserContext, tx: Tx, keys: string[]): Promise<void> {
-  const [row] = await tx.query(queries.findReceipt(ctx, keys));
-  if (row) await handleRepeatedScan(ctx, tx, keys, row);
+export async function rescanParcel(tx: UserTx, keys: string[]): Promise<void> {
+  const [row] = await tx.query(queries.findReceipt(tx, keys));
+  if (row) await handleRepeatedScan(tx, keys, row);
 }
 
 /**
@@ -122,15 +112,14 @@ export async function rescanParcel(ctx: UserContext, tx: Tx, keys: string[]): Pr
  * pre-alerts.
  */
 async function handleRepeatedScan(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   keys: string[],
   { isFlagged, isDisputed, ...row }: queries.EarlierRow,
 ): Promise<NewReceipt> {
   const repeated = { row, isDuplicate: true, isAwaited: false, keys };
   if (!isDisputed) return { ...repeated, isFlagged };
-  tx.later(lockParcels(ctx.tenantId, keys));
-  const flagged = await tx.query(flagDisputes(ctx, row.id, keys));
+  tx.later(lockParcels(tx.tenantId, keys));
+  const flagged = await tx.query(flagDisputes(tx, row.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) tx.later(audit(tx, ...facts));
   return { ...repeated, isFlagged: true };
@@ -175,26 +164,22 @@ type NewParcel = {
 };
 
 /** Stores the parcel with a free house number and completes the intake. */
-async function store(
-  ctx: UserContext,
-  tx: Tx,
-  { parcel, keys, prealerts, ownership }: NewParcel,
-): Promise<NewReceipt> {
+async function store(tx: UserTx, { parcel, keys, prealerts, ownership }: NewParcel): Promise<NewReceipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
     const [[row], eventPackages, [waiting]] = await tx.query([
-      queries.insertReceivedPackage(ctx, newPackage, newId()),
-      selectEventPackages(ctx, [newPackage.id]),
-      queries.findWaitingScan(ctx, keys),
+      queries.insertReceivedPackage(tx, newPackage, newId()),
+      selectEventPackages(tx, [newPackage.id]),
+      queries.findWaitingScan(tx, keys),
     ]);
     if (row) {
       const { prealertStatus } = ownership;
-      await recordArrival(ctx, tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
+      await recordArrival(tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
       const isFlagged = prealertStatus === 'flagged';
       return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined, keys };
     }
-    const [first] = await tx.query(queries.findReceipt(ctx, keys));
-    if (first) return handleRepeatedScan(ctx, tx, keys, first);
+    const [first] = await tx.query(queries.findReceipt(tx, keys));
+    if (first) return handleRepeatedScan(tx, keys, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
 }

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import type { OpenPrealert } from './ownership.js';
 
@@ -12,7 +12,7 @@ import type { OpenPrealert } from './ownership.js';
 export const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
 
 /** Flags the pending pre-alerts that name a different owner than the package, and gives them its key. */
-export function flagDisputes(ctx: UserContext, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
+export function flagDisputes(ctx: UserScope, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
   return once`with found as (
       select a.tenant_id, a.id, p.tracking_key
       from packages p
@@ -32,7 +32,7 @@ export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & {
 };
 
 /** Selects and locks the open pre-alerts of a parcel, oldest first. */
-export function lockedOpenPrealerts(ctx: UserContext, keys: string[]): Sql<OpenPrealertRow> {
+export function lockedOpenPrealerts(ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> {
   return once`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
       a.vendor, a.description, a.status, c.first_name as "firstName", c.last_name as "lastName"
     from prealerts a
@@ -50,7 +50,7 @@ export function lockedOpenPrealerts(ctx: UserContext, keys: string[]): Sql<OpenP
  * @param keys the keys of the parcel, the package's own first
  */
 export function settlePrealerts(
-  ctx: UserContext,
+  ctx: UserScope,
   ids: string[],
   keys: string[],
   status: 'received' | 'flagged',

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Scan } from '../../../platform/db/models/types.js';
 import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import type { Measures } from '../shared/measures.js';
@@ -32,14 +32,14 @@ export type EarlierRow = ReceiptRow & {
 };
 
 /** Selects the package of a parcel, by the first of its keys that a package has. */
-export const findReceipt = (ctx: UserContext, keys: string[]): Sql<EarlierRow> =>
+export const findReceipt = (ctx: UserScope, keys: string[]): Sql<EarlierRow> =>
   selectReceipt(ctx, keyIn('a', keys), sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1`);
 
 /** Selects the same by the package's id. `keys`: those of its parcel. */
-export const findReceiptOfPackage = (ctx: UserContext, id: string, keys: string[]): Sql<EarlierRow> =>
+export const findReceiptOfPackage = (ctx: UserScope, id: string, keys: string[]): Sql<EarlierRow> =>
   selectReceipt(ctx, keyIn('a', keys), sql`p.id = ${id}::uuid`);
 
-function selectReceipt(ctx: UserContext, ofParcel: Sql, condition: Sql): Sql<EarlierRow> {
+function selectReceipt(ctx: UserScope, ofParcel: Sql, condition: Sql): Sql<EarlierRow> {
   return once`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
       coalesce(announced.is_disputed, false) as "isDisputed"
     from packages p
@@ -52,7 +52,7 @@ function selectReceipt(ctx: UserContext, ofParcel: Sql, condition: Sql): Sql<Ear
 }
 
 /** Selects one scan of a station that arrived before the parcel was received (decision 0061). */
-export const findWaitingScan = (ctx: UserContext, keys: string[]): Sql<Pick<Scan, 'id'>> =>
+export const findWaitingScan = (ctx: UserScope, keys: string[]): Sql<Pick<Scan, 'id'>> =>
   once`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
 
 export type ReferencedIds = {
@@ -66,7 +66,7 @@ export type ReferencedIds = {
  * not given. Without a warehouse in the body, selects the primary warehouse.
  */
 export function findReferencedIds(
-  ctx: UserContext,
+  ctx: UserScope,
   named: { [Name in keyof ReferencedIds]: string | undefined },
 ): Sql<ReferencedIds> {
   const warehouse = named.warehouseId ? sql`w.id = ${named.warehouseId}::uuid` : sql`w.is_primary`;
@@ -83,7 +83,7 @@ export function findReferencedIds(
  * looks the code up for each courier of the tenant, because the index of user codes begins with the courier.
  */
 export function findCustomers(
-  ctx: UserContext,
+  ctx: UserScope,
   userCode: string | null,
   courierId: string | null,
 ): Sql<Customer> {
@@ -128,7 +128,7 @@ export type NewPackage = Measures &
  * the house number already exists.
  */
 export function insertReceivedPackage(
-  { tenantId, caller }: UserContext,
+  { tenantId, caller }: UserScope,
   row: NewPackage,
   eventId: string,
 ): Sql<ReceiptRow> {

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
 import { empty, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { hasFilters, matching, type PackageFilters } from './filters.js';
 
@@ -43,18 +43,18 @@ const EXPORTED = sql`${SHOWN}, c.code as "courierCode",
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "entryDateTime"`;
 
 /** Selects one page, newest first. */
-export function listPackages(ctx: UserContext, filters: PackageFilters, page: PageQuery): Sql<PackageRow> {
+export function listPackages(ctx: UserScope, filters: PackageFilters, page: PageQuery): Sql<PackageRow> {
   return pageOfPackages(ctx, filters, page, sql`${STORED}, p.description`, LISTED);
 }
 
 /** Selects the same page for an export. */
-export function exportPackages(ctx: UserContext, filters: PackageFilters, page: PageQuery): Sql<ExportRow> {
+export function exportPackages(ctx: UserScope, filters: PackageFilters, page: PageQuery): Sql<ExportRow> {
   return pageOfPackages(ctx, filters, page, STORED, EXPORTED);
 }
 
 /** Names are joined after the page is cut, so they are looked up only for its rows. */
 function pageOfPackages<Row>(
-  ctx: UserContext,
+  ctx: UserScope,
   filters: PackageFilters,
   page: PageQuery,
   pageColumns: Sql,
@@ -78,7 +78,7 @@ export type TotalsRow = { totalCount: number; totalWeight: string };
 /**
  * Selects the totals of all pages. Without filters other than the courier, it sums the maintained counters.
  */
-export function totalPackages(ctx: UserContext, filters: PackageFilters): Sql<TotalsRow> {
+export function totalPackages(ctx: UserScope, filters: PackageFilters): Sql<TotalsRow> {
   const { courierID, ...others } = filters;
   if (hasFilters(others)) {
     return sql`select count(*)::int as "totalCount", coalesce(sum(p.weight_lb), 0) as "totalWeight"

@@ -1,7 +1,6 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from '../intake/house-number.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
@@ -21,49 +20,44 @@ export type LockedPackage = {
  * @throws ApiError package_not_found, record_forbidden
  */
 export async function lockPackageAndParcels(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   id: string,
   input: RequestedFields,
 ): Promise<LockedPackage> {
   const locked = new Set<string>();
   // A courier cannot change the number. Waiting for the lock of the number it sends would reveal whether that
   // parcel exists.
-  const newNumber = ctx.caller.courierId === null ? input.tracking_number : undefined;
+  const newNumber = tx.caller.courierId === null ? input.tracking_number : undefined;
   const numbers = readScan(newNumber ?? '').numbers;
   if (newNumber !== undefined || input.user_code) {
-    const [found] = await tx.query(findNumber(ctx, id));
+    const [found] = await tx.query(findNumber(tx, id));
     const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
     for (const key of keys.flat()) locked.add(key);
     // Locked before the row, as intake does: two different orders would deadlock.
-    tx.later(lockParcels(ctx.tenantId, [...locked]));
+    tx.later(lockParcels(tx.tenantId, [...locked]));
   }
-  const { row, isNumberTaken } = await selectLocked(ctx, tx, id, numbers);
-  if (!row) throw await findHiddenPackageError(ctx, tx, id);
+  const { row, isNumberTaken } = await selectLocked(tx, id, numbers);
+  if (!row) throw await findHiddenPackageError(tx, id);
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
   if (locked.size > 0 && !locked.has(row.tracking_key))
-    tx.later(lockParcels(ctx.tenantId, keysOfPackage(row)));
+    tx.later(lockParcels(tx.tenantId, keysOfPackage(row)));
   return { row, isNumberTaken };
 }
 
 /** Selects the package, and in the same round trip whether its new number is taken. */
 async function selectLocked(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   id: string,
   numbers: ScannedNumber[],
 ): Promise<Partial<LockedPackage> & { isNumberTaken: boolean }> {
   if (numbers.length === 0) {
-    const [row] = await tx.query(lockedPackage(ctx, id));
+    const [row] = await tx.query(lockedPackage(tx, id));
     return row ? { row, isNumberTaken: false } : { isNumberTaken: false };
   }
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  const [[row], taken] = await tx.query([
-    lockedPackage(ctx, id),
-    packageOfNumber(ctx, id, keys, houseNumbers),
-  ]);
+  const [[row], taken] = await tx.query([lockedPackage(tx, id), packageOfNumber(tx, id, keys, houseNumbers)]);
   const isNumberTaken = taken.length > 0;
   return row ? { row, isNumberTaken } : { isNumberTaken };
 }
@@ -72,7 +66,8 @@ async function selectLocked(
 export const keysOfPackage = ({ tracking_key, tracking_number }: Editable): string[] =>
   keysOfStored({ trackingKey: tracking_key, trackingNumber: tracking_number });
 
-async function findHiddenPackageError({ caller }: UserContext, tx: Tx, id: string): Promise<ApiError> {
+async function findHiddenPackageError(tx: UserTx, id: string): Promise<ApiError> {
+  const { caller } = tx;
   if (caller.courierId === null) return hiddenPackageError(caller, false);
   const [hidden] = await tx.query(packageHasCourier(id));
   return hiddenPackageError(caller, hidden?.isCouriers === true);

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
 import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
 import type { Measures } from '../shared/measures.js';
 
@@ -43,14 +43,14 @@ const TYPES: Partial<Record<keyof Editable, string>> = {
 };
 
 /** Selects the number of the parcel that an update must lock. It locks nothing. */
-export function findNumber(ctx: UserContext, id: string): Sql<StoredNumber> {
+export function findNumber(ctx: UserScope, id: string): Sql<StoredNumber> {
   return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** Selects another package that has one of these keys, or any package that has one of these house numbers. */
 export const packageOfNumber = (
-  ctx: UserContext,
+  ctx: UserScope,
   id: string,
   keys: string[],
   houseNumbers: string[],
@@ -64,14 +64,14 @@ export const packageOfNumber = (
  * Selects and locks the package. The lock is compatible with foreign key references, which queue_dispatch
  * creates.
  */
-export function lockedPackage(ctx: UserContext, id: string): Sql<Editable> {
+export function lockedPackage(ctx: UserScope, id: string): Sql<Editable> {
   return once`select ${COLUMNS} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
     for no key update`;
 }
 
 /** Selects what the matched pre-alert of a package says of its contents. */
 export const findPrealertContents = (
-  ctx: UserContext,
+  ctx: UserScope,
   packageId: string,
 ): Sql<Pick<Prealert, 'vendor' | 'description'>> =>
   once`select a.vendor, a.description from packages p
@@ -83,7 +83,7 @@ export const findPrealertContents = (
  * the other one is off.
  */
 export const isWarehouseFixed = (
-  ctx: UserContext,
+  ctx: UserScope,
   packageId: string,
   otherId: string,
 ): Sql<{ isFixed: boolean }> =>
@@ -93,7 +93,7 @@ export const isWarehouseFixed = (
     join warehouses o on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.id = ${otherId}::uuid
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
-export function changePackage(ctx: UserContext, id: string, changes: Partial<Editable>): Sql {
+export function changePackage(ctx: UserScope, id: string, changes: Partial<Editable>): Sql {
   // raw() is safe: the keys of Editable and the values of TYPES are literals of this file.
   const assignments = (Object.keys(changes) as (keyof Editable)[]).map(
     (column) => sql`${raw(column)} = ${changes[column]}::${raw(TYPES[column] ?? 'text')}`,
@@ -108,11 +108,7 @@ export function changePackage(ctx: UserContext, id: string, changes: Partial<Edi
 export type ReopenedRow = Pick<Prealert, 'id' | 'trackingNumber' | 'trackingKey'>;
 
 /** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */
-export function reopenPrealerts(
-  ctx: UserContext,
-  courierId: string | null,
-  keys: string[],
-): Sql<ReopenedRow> {
+export function reopenPrealerts(ctx: UserScope, courierId: string | null, keys: string[]): Sql<ReopenedRow> {
   return once`update prealerts a set status = 'pending', updated_at = now()
     where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
       and a.status = 'received'
@@ -120,14 +116,14 @@ export function reopenPrealerts(
 }
 
 /** Gives reopened pre-alerts the keys of their own numbers. They had that of the package. */
-export const restoreKeys = (ctx: UserContext, prealerts: { id: string; key: string }[]): Sql =>
+export const restoreKeys = (ctx: UserScope, prealerts: { id: string; key: string }[]): Sql =>
   once`update prealerts a set tracking_key = own.key
     from jsonb_to_recordset(${JSON.stringify(prealerts)}::jsonb) as own (id uuid, key text)
     where ${ownRows(ctx, 'a')} and a.id = own.id`;
 
 /** Marks the courier's pending pre-alerts of a parcel for the given customer as received, with the package's key. */
 export function receivePendingPrealerts(
-  ctx: UserContext,
+  ctx: UserScope,
   { courier_id, tracking_key, user_code }: Editable,
   keys: string[],
 ): Sql<Pick<Prealert, 'id'>> {

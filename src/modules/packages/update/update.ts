@@ -5,7 +5,7 @@ import { sql } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { readNumber } from '../../tracking-numbers/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
 import { findCustomers } from '../intake/queries.js';
@@ -27,14 +27,14 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
   const input = readFields(body);
   try {
     return await ctx.write(async (tx) => {
-      const { row: before, isNumberTaken } = await lockPackageAndParcels(ctx, tx, body.package_id, input);
+      const { row: before, isNumberTaken } = await lockPackageAndParcels(tx, body.package_id, input);
       const requested = findChanges(caller, before, input);
       assertPermitted(caller, before, requested);
       const changes = readNewNumber(before, requested, isNumberTaken);
       const fields = Object.keys(changes).filter((column) => column !== 'tracking_key').length;
       if (fields === 0) return 0;
-      const derived = await deriveColumns(ctx, tx, before, changes);
-      await applyChanges(ctx, tx, body.package_id, before, { ...changes, ...derived });
+      const derived = await deriveColumns(tx, before, changes);
+      await applyChanges(tx, body.package_id, before, { ...changes, ...derived });
       return fields;
     });
   } catch (error) {
@@ -62,14 +62,13 @@ function readNewNumber(
 
 /** Returns the derived columns of an update: the courier of the customer, and who claimed the package. */
 async function deriveColumns(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   before: Editable,
   { user_code }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
-  const claim = user_code === undefined ? {} : claimColumns(ctx.caller, before);
+  const claim = user_code === undefined ? {} : claimColumns(tx.caller, before);
   if (!user_code) return claim;
-  const [customer, another] = await tx.query(findCustomers(ctx, user_code, before.courier_id));
+  const [customer, another] = await tx.query(findCustomers(tx, user_code, before.courier_id));
   if (another) throw invalidFieldError('user_code', 'ambiguous');
   if (!customer) throw unknownUserCode();
   const courier = before.courier_id === null ? { courier_id: customer.courierId } : {};
@@ -89,21 +88,20 @@ function unknownUserCode(): ApiError {
 
 /** Writes changed columns of a locked package, with their effects on pre-alerts, the audit trail and synchronisation. */
 export async function applyChanges(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   id: string,
   before: Editable,
   changes: Partial<Editable>,
 ): Promise<void> {
   const after = { ...before, ...changes };
   const isRenumbered = after.tracking_key !== before.tracking_key;
-  const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(ctx, tx, before, after);
+  const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(tx, before, after);
   const all = { ...changes, ...effects.columns };
-  tx.later(changePackage(ctx, id, all));
+  tx.later(changePackage(tx, id, all));
   // `all` has only columns of Editable.
   const columns = Object.keys(all) as (keyof Editable)[];
   const states = { before: Object.fromEntries(columns.map((key) => [key, before[key]])), after: all };
   const fact = { action: 'package.updated', entity: 'package', entityId: id, ...states } as const;
   tx.later(audit(tx, fact, ...effects.facts));
-  tx.later(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
+  tx.later(queueChanged(tx, sql`${ownRows(tx, 'p')} and p.id = ${id}::uuid`));
 }

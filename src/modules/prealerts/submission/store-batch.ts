@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RequestContext } from '../../../platform/context/request-context.js';
 import { lockAnnouncedParcels } from '../../../platform/db/locks.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import {
@@ -62,11 +61,10 @@ export async function readExisting(
 
 /** Stores a batch in the transaction. Returns the pre-alerts of known customers. */
 export async function storeBatch(
-  ctx: RequestContext,
   tx: Tx,
   { owner, packed, trackingKeys }: Batch,
   remarks: 'upload' | null,
 ): Promise<Stored[]> {
-  await tx.query(lockAnnouncedParcels(ctx.tenantId, trackingKeys));
-  return tx.query(insertPrealerts(ctx, owner, packed, remarks));
+  await tx.query(lockAnnouncedParcels(tx.tenantId, trackingKeys));
+  return tx.query(insertPrealerts(tx, owner, packed, remarks));
 }

@@ -44,7 +44,7 @@ export async function submitBatch(
   if (isAtomic) assertAllCreated(merge(await compare(ctx, prealerts, batch), invalid));
   return ctx.write(
     async (tx) => {
-      const stored = await storeBatch(ctx, tx, batch, null);
+      const stored = await storeBatch(tx, batch, null);
       const existing = await readExisting(tx, batch.owner, prealerts, duplicatesOf(stored));
       const results = toResults(prealerts, stored, existing);
       // A concurrent request may have announced a number since the comparison.

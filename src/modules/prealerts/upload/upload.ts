@@ -80,7 +80,7 @@ async function compare(
 function store(ctx: UserContext, prealerts: NumberedPrealert[], batch: Batch): Promise<Outcome> {
   return ctx.write(
     async (tx) => {
-      const stored = await storeBatch(ctx, tx, batch, 'upload');
+      const stored = await storeBatch(tx, batch, 'upload');
       // A customer may have been renamed or deactivated since the comparison.
       assertKnownCustomers(prealerts, stored);
       const rows = stored.map(({ number, id }) => ({ number, isDuplicate: id === null }));

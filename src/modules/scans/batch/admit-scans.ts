@@ -1,6 +1,5 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { findNamedCustomers, findNamedIds, readReferences } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import * as queries from './queries.js';
@@ -19,26 +18,21 @@ export type AdmittedScan = ReadScan & {
 type Admitted = AdmittedScan | RefusedScan;
 
 /** Finds out which scans are stored already, and refuses those that refer to records that do not exist. */
-export async function admitScans(
-  ctx: UserContext,
-  tx: Tx,
-  received: (ReadScan | RefusedScan)[],
-): Promise<Admitted[]> {
+export async function admitScans(tx: UserTx, received: (ReadScan | RefusedScan)[]): Promise<Admitted[]> {
   const scans = received.filter(isAccepted);
   const [known, manifests] = await tx.query([
     queries.scansById(
-      ctx,
+      tx,
       scans.map(({ id }) => id),
     ),
     queries.lockedManifests(
-      ctx,
+      tx,
       scans.flatMap(({ details }) => details.manifest_id ?? []),
       scans.flatMap(({ details }) => details.manifest_number ?? []),
     ),
   ]);
   const stored = new Map(known.map((row) => [row.id, row]));
   const wrong = await findWrongReferences(
-    ctx,
     tx,
     scans.filter(({ id }) => !stored.has(id)),
   );
@@ -74,17 +68,13 @@ function admitOnManifest(scan: ReadScan, manifests: queries.ManifestRow[]): Admi
 }
 
 /** Checks the courier, customer, carrier and warehouse that receive scans name, as intake does. */
-async function findWrongReferences(
-  ctx: UserContext,
-  tx: Tx,
-  scans: ReadScan[],
-): Promise<Map<ReadScan, RefusedScan>> {
+async function findWrongReferences(tx: UserTx, scans: ReadScan[]): Promise<Map<ReadScan, RefusedScan>> {
   const receives = scans.filter(({ kind }) => kind === 'receive');
   const named = new Map(receives.map((scan) => [referencesOf(scan), toIntake(scan)]));
   const intakes = [...named.values()];
   if (intakes.length === 0) return new Map();
-  const ids = await tx.query(intakes.map((intake) => findNamedIds(ctx, intake)));
-  const customers = await tx.query(intakes.map((intake) => findNamedCustomers(ctx, intake)));
+  const ids = await tx.query(intakes.map((intake) => findNamedIds(tx, intake)));
+  const customers = await tx.query(intakes.map((intake) => findNamedCustomers(tx, intake)));
   const errors = new Map<string, ApiError>();
   for (const [index, [key, intake]] of [...named].entries()) {
     const error = whyWrong(intake, ids[index]?.[0], customers[index] ?? []);

@@ -3,7 +3,7 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { lockParcels } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
@@ -37,12 +37,12 @@ export async function executeBatch(
   const read = await readItems(items);
   if (read.every((each) => 'refusal' in each)) return read;
   return ctx.write(async (tx) => {
-    const identified = await identifyScans(ctx, tx, read);
+    const identified = await identifyScans(tx, read);
     tx.later(lockParcels(ctx.tenantId, identified.flatMap(keysOf)));
-    const admitted = await admitScans(ctx, tx, identified);
-    const { parts, refused } = await limitScans(ctx, tx, groupByParcel(admitted.filter(isAccepted)));
+    const admitted = await admitScans(tx, identified);
+    const { parts, refused } = await limitScans(tx, groupByParcel(admitted.filter(isAccepted)));
     const parcels: ParcelResult[] = [];
-    for (const part of parts) parcels.push(...(await executeParcels(ctx, tx, station, part)));
+    for (const part of parts) parcels.push(...(await executeParcels(tx, station, part)));
     return admitted.map((each) => {
       if (!isAccepted(each)) return each;
       if (refused.has(each.id)) return { scanId: each.id, refusal: TOO_MANY_SCANS };
@@ -80,19 +80,18 @@ const keysOf = (each: ReadScan | RefusedScan): string[] => ('refusal' in each ? 
 
 /** Refuses scans with a wrong time, and finds the parcels of the others. */
 async function identifyScans(
-  ctx: UserContext,
-  tx: Tx,
+  tx: UserTx,
   read: (SentItem | RefusedScan)[],
 ): Promise<(ReadScan | RefusedScan)[]> {
   const undecided = read.filter(isAccepted).filter(({ reading }) => needsRecords(reading));
   const [[time], stored, known] = await tx.query([
     queries.serverTime(),
     queries.scansById(
-      ctx,
+      tx,
       undecided.map(({ id }) => id),
     ),
     selectKnown(
-      ctx,
+      tx,
       undecided.map(({ reading }) => reading),
     ),
   ]);

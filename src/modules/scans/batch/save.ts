@@ -1,6 +1,5 @@
 import { audit } from '../../../platform/audit/audit.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
-import type { Tx } from '../../../platform/db/scope.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { compareScans, type FoldedParcel } from '../fold/fold.js';
 import * as queries from './queries.js';
@@ -16,29 +15,24 @@ export type FoldedWork = {
 };
 
 /** Stores the new scans, the outcomes that have changed, and the positions. */
-export async function saveScans(
-  ctx: UserContext,
-  tx: Tx,
-  station: string,
-  work: FoldedWork[],
-): Promise<void> {
+export async function saveScans(tx: UserTx, station: string, work: FoldedWork[]): Promise<void> {
   const scans = work.flatMap(scansToSave);
   const fresh = scans.filter(({ before }) => before.outcome === null).map(({ after }) => after);
   const changed = scans.filter(({ before, after }) => before.outcome !== null && isChanged(before, after));
-  if (fresh.length > 0) tx.later(queries.insertScans(ctx, fresh));
+  if (fresh.length > 0) tx.later(queries.insertScans(tx, fresh));
   if (changed.length > 0)
     tx.later(
       queries.changeScans(
-        ctx,
+        tx,
         changed.map(({ after }) => after),
       ),
     );
   const obsolete = work.flatMap(({ parcel }) =>
     parcel.positions.map(({ parcelKey }) => parcelKey).filter((key) => key !== parcel.key),
   );
-  if (obsolete.length > 0) tx.later(queries.removePositions(ctx, obsolete));
+  if (obsolete.length > 0) tx.later(queries.removePositions(tx, obsolete));
   const positions = work.flatMap(({ position }) => position ?? []);
-  if (positions.length > 0) tx.later(queries.savePositions(ctx, positions));
+  if (positions.length > 0) tx.later(queries.savePositions(tx, positions));
   const [first] = fresh;
   if (first)
     tx.later(

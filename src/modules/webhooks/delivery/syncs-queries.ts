@@ -1,12 +1,12 @@
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { PackageSync } from '../../../platform/db/models/types.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 
 export type SyncRow = Pick<PackageSync, 'packageId' | 'jobId' | 'traceparent'>;
 
 /** Marks the oldest queued synchronisations of the courier as being sent, and returns them. */
-export function takeQueuedSyncs(ctx: SystemContext, courierId: string, atMost: number): Sql<SyncRow> {
+export function takeQueuedSyncs(ctx: SystemScope, courierId: string, atMost: number): Sql<SyncRow> {
   return once`
     with queued as (
       select s.package_id from package_syncs s
@@ -20,7 +20,7 @@ export function takeQueuedSyncs(ctx: SystemContext, courierId: string, atMost: n
 }
 
 /** Fails the synchronisations without a delivery. */
-export function failUndeliverable(ctx: SystemContext, jobIds: string[]): Sql {
+export function failUndeliverable(ctx: SystemScope, jobIds: string[]): Sql {
   return once`
     update package_syncs s set status = 'failed', settled_at = now()
     where ${tenantRows(ctx, 's')} and s.job_id = any(${jobIds}::uuid[]) and s.status = 'sending'

@@ -23,7 +23,7 @@ export async function recordQueuedSyncs(
       syncJobId: jobId,
       traceparent,
     }));
-    await recordPackageEvents(ctx, tx, 'package.updated', changes);
+    await recordPackageEvents(tx, 'package.updated', changes);
     const jobIds = syncs.map(({ jobId }) => jobId);
     tx.later(failUndeliverable(ctx, jobIds));
     return true;

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
 import { once, onceIf, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { FeedRow } from './event-view.js';
 
 /** Sequences are text. */
@@ -11,7 +11,7 @@ export type FeedRange = { firstSequence: string | null; lastSequence: string };
 /**
  * Selects the first and last sequence of the courier's events. Returns no row if the courier does not exist.
  */
-export function rangeOfEvents(ctx: UserContext, courierId: string): Sql<FeedRange> {
+export function rangeOfEvents(ctx: UserScope, courierId: string): Sql<FeedRange> {
   return once`
     select coalesce(k.last_sequence, 0)::text as "lastSequence", (
         select e.sequence::text from events e
@@ -25,7 +25,7 @@ export function rangeOfEvents(ctx: UserContext, courierId: string): Sql<FeedRang
 
 /** Selects one event more than the limit to detect a next page. Excludes tests, which have no sequence. */
 export function eventsAfter(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
   { after, limit }: Pick<QueryOf<'listEvents'>, 'after' | 'limit'>,
 ): Sql<FeedRow> {

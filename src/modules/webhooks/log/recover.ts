@@ -27,10 +27,10 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
   if (!isDateTime(since)) throw invalidFieldError('since', 'invalid_date_time');
   const courierId = targetCourierId(ctx.caller, input.courier_id);
   return ctx.write(async (tx) => {
-    const obstacles = await lockEndpoints(ctx, tx, courierId);
-    await assertQuota(ctx, tx, RECOVERED, courierId);
+    const obstacles = await lockEndpoints(tx, courierId);
+    await assertQuota(tx, RECOVERED, courierId);
     // Exact, because the courier is locked.
-    const atMost = Math.min(MAX_RECOVERED, await remainingQuota(ctx, tx, RECOVERED, courierId));
+    const atMost = Math.min(MAX_RECOVERED, await remainingQuota(tx, RECOVERED, courierId));
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
     const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost }));
     const of = (endpoint: Endpoint): Recovered => {
@@ -41,7 +41,7 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
     const after = { since, endpoints };
     tx.later(audit(tx, { action: 'webhook.recovered', entity: 'courier', entityId: courierId, after }));
     const sent = Object.values(endpoints).reduce((sum, { queued, pending }) => sum + queued + pending, 0);
-    await takeQuota(ctx, tx, RECOVERED, courierId, sent);
+    await takeQuota(tx, RECOVERED, courierId, sent);
     return { since, endpoints, hasMore: rows[0]?.hasMore ?? false };
   });
 }

@@ -23,7 +23,7 @@ export async function redeliverMatchingDeliveries(ctx: UserContext, input: Input
   const filter = toFilter(input, targetCourierId(ctx.caller, input.courier_id));
   const { courierId } = filter;
   return ctx.write(async (tx) => {
-    const obstacles = await lockEndpoints(ctx, tx, courierId);
+    const obstacles = await lockEndpoints(tx, courierId);
     const counted = await tx.query(countMatching(ctx, filter, MAX_REDELIVERED));
     const selectedOf = (name: Endpoint) => counted.find(({ endpoint }) => endpoint === name)?.selected ?? 0;
     const total = counted.reduce((sum, { selected }) => sum + selected, 0);
@@ -35,7 +35,7 @@ export async function redeliverMatchingDeliveries(ctx: UserContext, input: Input
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
     // Checked before the write, because rolled-back rows would still take space in the table.
     const wanted = open.reduce((sum, endpoint) => sum + selectedOf(endpoint), 0);
-    await assertQuota(ctx, tx, RECOVERED, courierId, Math.max(wanted, 1));
+    await assertQuota(tx, RECOVERED, courierId, Math.max(wanted, 1));
     const rows = await tx.query(redeliverMatching(ctx, filter, open));
     const of = (endpoint: Endpoint): Recovered => {
       const { queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
@@ -51,7 +51,7 @@ export async function redeliverMatchingDeliveries(ctx: UserContext, input: Input
       }),
     );
     const sent = Object.values(endpoints).reduce((sum, { queued, pending }) => sum + queued + pending, 0);
-    await takeQuota(ctx, tx, RECOVERED, courierId, sent);
+    await takeQuota(tx, RECOVERED, courierId, sent);
     return { since: filter.from, endpoints, hasMore: false };
   });
 }

@@ -27,7 +27,7 @@ export async function redeliver(ctx: UserContext, { delivery_id }: Action<'redel
     const [sent] = await tx.query(queries.findDelivery(ctx, delivery_id));
     if (!sent) throw new ApiError('delivery_not_found');
     const { eventId, courierId, endpoint } = sent;
-    assertOpen(await lockEndpoints(ctx, tx, courierId), endpoint, ['missing', 'paused']);
+    assertOpen(await lockEndpoints(tx, courierId), endpoint, ['missing', 'paused']);
     const [pending] = await tx.query(queries.makeDeliveriesDue(ctx, sent));
     const resent = { id: pending?.id ?? newId(), eventId, endpoint, isNew: pending === undefined };
     if (resent.isNew) await tx.count(queries.repeatDelivery(ctx, sent.id, resent.id));
@@ -35,7 +35,7 @@ export async function redeliver(ctx: UserContext, { delivery_id }: Action<'redel
     const after = { ...resent, of: sent.id };
     tx.later(audit(tx, { action: 'webhook.redelivered', entity: 'courier', entityId: courierId, after }));
     // Also for a pending delivery: sending it now is one more request to the courier's server.
-    await takeQuota(ctx, tx, SENDS, courierId, 1);
+    await takeQuota(tx, SENDS, courierId, 1);
     return resent;
   });
 }
@@ -48,7 +48,7 @@ export async function sendTest(ctx: UserContext, input: Action<'send_test'>): Pr
   const courierId = targetCourierId(ctx.caller, input.courier_id);
   const { endpoint } = input;
   return ctx.write(async (tx) => {
-    assertOpen(await lockEndpoints(ctx, tx, courierId), endpoint, ['missing']);
+    assertOpen(await lockEndpoints(tx, courierId), endpoint, ['missing']);
     const pendingTests = { courierId, status: 'pending', origin: 'test' };
     if ((await tx.models.webhookDelivery.count({ where: pendingTests })) >= MAX_PENDING_TESTS)
       throw new ApiError('tests_pending');
@@ -58,7 +58,7 @@ export async function sendTest(ctx: UserContext, input: Action<'send_test'>): Pr
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     const after = { ...test };
     tx.later(audit(tx, { action: 'webhook.test_sent', entity: 'courier', entityId: courierId, after }));
-    await takeQuota(ctx, tx, SENDS, courierId, 1);
+    await takeQuota(tx, SENDS, courierId, 1);
     return test;
   });
 }

@@ -28,19 +28,10 @@ export type StatementResult = { rows: Rows; count: number; fields: pg.FieldDef[]
 /**
  * Sends statements in one write with one Sync message. Without an open transaction, PostgreSQL runs them as one transaction:
  * it commits when all have succeeded and rolls back otherwise. A Sync per statement costs PostgreSQL a write and this process
- * a read of the socket for each of them (decision 0045). Returns the rows of each statement.
- *
- * @throws the error of the first statement that failed; PostgreSQL skips the rest
- */
-export async function sendBatch(client: pg.ClientBase, statements: readonly QueryConfig[]): Promise<Rows[]> {
-  const results = await runBatch(client, statements);
-  return results.map(({ rows }) => rows);
-}
-
-/**
- * The same with the number of rows.
+ * a read of the socket for each of them (decision 0045).
  *
  * @param results filled with the results. If a statement fails, it contains those of the statements before it.
+ * @throws the error of the first statement that failed; PostgreSQL skips the rest
  */
 export const runBatch = (
   client: pg.ClientBase,
