@@ -29,7 +29,10 @@ export async function reportLabelJob(ctx: UserContext, report: LabelReport): Pro
     const [job] = await tx.query(lockedJob(ctx, jobId));
     if (!job) throw new ApiError('label_job_not_found');
     if (!isAccepted(job, report)) throw new ApiError('label_job_not_claimed');
-    if (status === 'sending') return tx.later(noteSending(ctx, jobId));
+    if (status === 'sending') {
+      tx.later(noteSending(ctx, jobId));
+      return;
+    }
     if (job.status === status) return;
     tx.later(endJob(ctx, { id: jobId, status, reason }));
     tx.later(

@@ -50,7 +50,9 @@ const ONE_PLAN = sql`, set_config('plan_cache_mode', 'force_generic_plan', true)
 /** @param mode how the first statements of the transaction are planned */
 export function enterWith({ db, scope }: Session, mode: PlanMode): Sql<Admission> {
   const also = db.isBehindPooler ? SESSION_SETTINGS : mode === 'auto' ? empty : ONE_PLAN;
-  return scope.caller === scope.actor ? enterScope(scope.caller, also) : enterTenantOf(scope.actor, also);
+  const { caller, actor } = scope;
+  const isWidened = caller.kind === 'system' && actor.kind !== 'system';
+  return isWidened ? enterTenantOf(actor, also) : enterScope(caller, also);
 }
 
 /** Checks the account of the actor, and then enters the scope of the whole tenant; that of nothing if the account is refused. */

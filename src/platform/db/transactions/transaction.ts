@@ -22,7 +22,7 @@ export type Transaction = {
   flush(): Promise<void>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
-  /** Refuses further statements. Call it once the connection is given back. */
+  /** Ends the use of models. Call it once the connection is given back. */
   end(): void;
 };
 
@@ -111,6 +111,7 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
     tx: {
       ...scope,
       get models() {
+        if (hasEnded) throw new Error('The transaction has ended.');
         lease ??= db.models.lease(modelTransaction);
         return lease.models;
       },
@@ -131,12 +132,13 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
       // Not together with the admission, which may refuse the caller.
       if (!admission) await send([]);
       await send([COMMIT]);
+      hasEnded = true;
     },
     async rollback() {
+      hasEnded = true;
       if (plan) await client.query('rollback');
     },
     end() {
-      hasEnded = true;
       lease?.end();
     },
   };
