@@ -35,7 +35,7 @@ await runScript(async (print) => {
   print(`Replaced the values of ${rows} rows.`);
   if (options.password === undefined) print(`The password of every user, shown this once: ${password}`);
   print(`The authenticator secret of every user with a second factor, shown this once: ${totpSecret}`);
-});
+}, USAGE);
 
 function readOptions() {
   const options = parseOptions();

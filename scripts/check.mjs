@@ -17,6 +17,7 @@ const STEPS = [
   // prepare() has generated the types of the SDK.
   ['console', () => checkTypes('console/tsconfig.json')],
   ['generated', compareGenerated],
+  ['unused', () => runNode('node_modules/knip/bin/knip.js', '--no-progress')],
   ['contract', lintContract],
   // Compares with the last release.
   ['release', () => runNode('dist/scripts/contract-diff.js')],

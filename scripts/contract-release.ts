@@ -12,6 +12,6 @@ await runScript(async (print) => {
   const version = await storeRelease(current);
   await releaseMigrations(version);
   print(
-    `Stored openapi/released/${version}.json. Rename "Unreleased" in CHANGELOG.md to "${version}" and commit both, with prisma/released.json.`,
+    `Stored openapi/released/${version}.json. Rename "Unreleased" in CHANGELOG.md to "${version}" and run npm run generate. Commit all of it, with prisma/released.json and generated/.`,
   );
 });

@@ -49,7 +49,7 @@ await runScript(async (print) => {
   } finally {
     await database.stop();
   }
-});
+}, USAGE);
 
 type Wanted = {
   load: LoadOptions;

@@ -5,8 +5,9 @@ import { UPGRADE_CODES } from '../src/platform/db/migrations/upgrade.js';
 import type { Deployment } from '../src/startup/deployment.js';
 import { examine } from '../src/startup/doctor/doctor.js';
 import { toJson, toLines } from '../src/startup/doctor/report.js';
+import { describeMissingSettings } from '../src/startup/doctor/missing-settings.js';
 import { examineUpgrade } from '../src/startup/doctor/upgrade.js';
-import { commandLine } from '../src/config/commands.js';
+import { commandLine, isHelpAsked } from '../src/config/commands.js';
 
 // npm run doctor: examines the installation that the settings describe. Exit code 0 without a problem, 1 with one, 2 if it
 // cannot run. With --upgrade: 0 rolling, 3 needs a stop, 4 wait for a background migration, 5 unsupported.
@@ -19,12 +20,17 @@ const CANNOT_RUN = 2;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-try {
-  const options = readOptions();
-  process.exitCode = options.upgrade ? await reportUpgrade(options) : await reportState(options);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = CANNOT_RUN;
+if (isHelpAsked()) print(`Usage: ${USAGE}`);
+else await run();
+
+async function run(): Promise<void> {
+  try {
+    const options = readOptions();
+    process.exitCode = options.upgrade ? await reportUpgrade(options) : await reportState(options);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = CANNOT_RUN;
+  }
 }
 
 type Options = ReturnType<typeof readOptions>;
@@ -49,15 +55,19 @@ function readOptions() {
 }
 
 async function reportState({ json, servers, workers, compare, thorough, proxy }: Options): Promise<number> {
+  const other = compare === undefined ? undefined : await readDeployment(compare);
+  const survey = surveyConfig();
+  const missing = await describeMissingSettings(process.env, survey.config.dataDir);
+  if (missing) throw new Error(missing);
   const report = await examine({
-    ...surveyConfig(),
+    ...survey,
     now: () => new Date(),
     servers: Number(servers),
     workers: Number(workers),
     lowDiskBytes: LOW_DISK_BYTES,
     isThorough: thorough,
     proxy: proxy === undefined ? undefined : addressOf(proxy),
-    other: compare === undefined ? undefined : await readDeployment(compare),
+    other,
   });
   if (json) print(toJson(report));
   else for (const line of toLines(report)) print(line);

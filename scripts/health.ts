@@ -20,7 +20,7 @@ await runScript(async (print) => {
   const status = await statusOf(url);
   if (status !== 200) throw new Error(`${url.href} responded with ${status}.`);
   print('ok');
-});
+}, 'crossdock health');
 
 function statusOf(url: URL): Promise<number> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp;

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { commandLine } from '../src/config/commands.js';
 import { readMigrationSettings, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import {
@@ -13,6 +14,9 @@ import { awaitServer } from '../src/platform/db/await-server.js';
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
 // --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.
 // Waits up to MIGRATION_WAIT_SECONDS for another migration.
+const USAGE = `${commandLine('migrate [--await-server SECONDS]')}
+${commandLine('migrate --status | --pause NAME | --resume NAME')}`;
+
 await runScript(async (print) => {
   const { values } = parseArgs({
     options: {
@@ -35,7 +39,7 @@ await runScript(async (print) => {
       );
     if (rows.length === 0) print('There are no background migrations.');
   });
-});
+}, USAGE);
 
 function secondsOf(text: string): number {
   if (!/^\d{1,4}$/.test(text)) throw new Error('--await-server needs a number of seconds, for example 120.');

@@ -15,6 +15,8 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [''] },
     jobs: { type: 'string', default: '1' },
     list: { type: 'boolean', default: false },
+    // runScript prints the usage.
+    help: { type: 'boolean', short: 'h' },
   },
 });
 

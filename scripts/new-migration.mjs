@@ -36,8 +36,12 @@ function addMigration(title) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , title] = process.argv;
+  if (title === '--help' || title === '-h') {
+    process.stdout.write(`${USAGE}\n`);
+    process.exit(0);
+  }
   try {
-    const [, , title] = process.argv;
     process.stdout.write(
       `Added prisma/migrations/${addMigration(title)}/migration.sql. When it is written, run npm run schema:describe.\n`,
     );

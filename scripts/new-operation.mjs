@@ -11,6 +11,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const USAGE =
   'Usage: npm run new:operation -- <operationId> --path <Name.php> --module <folder> --permission <permission> [--method get|post]';
 
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  process.stdout.write(`${USAGE}\n`);
+  process.exit(0);
+}
+
 function readArguments() {
   const { positionals, values } = parseArgs({
     allowPositionals: true,

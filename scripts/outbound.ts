@@ -9,6 +9,11 @@ import { runScript } from './script.js';
 
 type Print = (line: string) => void;
 
+const USAGE = `${commandLine('outbound')}
+${commandLine('outbound --pause REASON')}
+${commandLine('outbound --resume [--cancel-before TIME]')}
+${commandLine(`outbound --drop ${DROPPABLE.join('|')} --tenant SLUG --courier CODE [--before TIME]`)}`;
+
 const DROP_USAGE = `Use ${commandLine(`outbound --drop ${DROPPABLE.join('|')} --tenant SLUG --courier CODE`)} [--before TIME], and no other option.`;
 
 // npm run outbound: shows whether webhooks, mail and synchronisations are paused, and what waits. `-- --pause "reason"` pauses
@@ -48,7 +53,7 @@ await runScript(async (print) => {
     );
   });
   await printPending(url, print);
-});
+}, USAGE);
 
 type DropOptions = { drop: string; tenant?: string; courier?: string; before?: string };
 

@@ -1,3 +1,4 @@
+import { isHelpAsked } from '../src/config/commands.js';
 import { ConfigError } from '../src/config/config.js';
 import { readPrintBridgeConfig } from '../src/config/print-bridge.js';
 import { runBridge } from './print-bridge/bridge.js';
@@ -23,7 +24,7 @@ Exit status: 0 after SIGTERM or SIGINT, 78 if a setting or the user is wrong, 1 
 /** A restart does not help. Service managers can be told not to try (sysexits.h, EX_CONFIG). */
 const WRONG_CONFIGURATION = 78;
 
-if (process.argv.includes('--help')) process.stdout.write(HELP);
+if (isHelpAsked()) process.stdout.write(HELP);
 else process.exitCode = await main();
 
 async function main(): Promise<number> {

@@ -7,12 +7,28 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepare, root } from './prepare.mjs';
 
-const { values } = parseArgs({
-  options: {
-    out: { type: 'string', default: `${root}/release` },
-    'no-image': { type: 'boolean', default: false },
-  },
-});
+const USAGE = 'Usage: npm run release -- [--out FOLDER] [--no-image]\n';
+
+const { values } = readOptions();
+if (values.help) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        out: { type: 'string', default: `${root}/release` },
+        'no-image': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    process.stderr.write(`${error.message}\n${USAGE}`);
+    process.exit(1);
+  }
+}
 const out = resolve(values.out);
 const stage = mkdtempSync(join(tmpdir(), 'crossdock-release-'));
 try {

@@ -7,6 +7,7 @@ import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { findPublished, publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
+import { commandLine } from '../src/config/commands.js';
 import { runScript } from './script.js';
 
 // npm run published:remove: replaces the published passwords, authenticator secrets and API keys of a database by random ones,
@@ -52,4 +53,4 @@ await runScript(async (print) => {
       })),
     };
   }
-});
+}, commandLine('remove-published'));

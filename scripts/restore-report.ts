@@ -53,7 +53,7 @@ await runScript(async (print) => {
     print(
       `Nothing of the lost server was given. Ask each courier for its work since ${since.toISOString()}.`,
     );
-});
+}, USAGE);
 
 async function collect(
   url: string,

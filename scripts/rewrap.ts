@@ -4,6 +4,7 @@ import { openDb } from '../src/platform/db/open-database.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { rewrapSecrets } from '../src/modules/tenants/rewrap.js';
+import { commandLine } from '../src/config/commands.js';
 import { runScript } from './script.js';
 
 // npm run rewrap: encrypts secrets that use an older key with the newest key.
@@ -28,4 +29,4 @@ await runScript(async (print) => {
   } finally {
     await db.close();
   }
-});
+}, commandLine('rewrap'));

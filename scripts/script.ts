@@ -1,9 +1,24 @@
-/** Runs a command-line script. An error is printed in one line, with exit status 1. */
-export async function runScript(work: (print: (line: string) => void) => Promise<void>): Promise<void> {
+import { basename } from 'node:path';
+import { commandLine, isHelpAsked } from '../src/config/commands.js';
+import { describeFailure } from '../src/platform/db/read-only.js';
+
+/**
+ * Runs a command-line script. An error is printed in one line, with exit status 1. With --help it prints the usage instead.
+ *
+ * @param usage how to call it, without "Usage:"
+ */
+export async function runScript(
+  work: (print: (line: string) => void) => Promise<void>,
+  usage = `${commandLine(basename(process.argv[1] ?? '', '.js'))} [options]. README.md and docs/ describe it.`,
+): Promise<void> {
+  if (isHelpAsked()) {
+    process.stdout.write(`Usage: ${usage}\n`);
+    return;
+  }
   try {
     await work((line) => process.stdout.write(`${line}\n`));
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${describeFailure(error)}\n`);
     process.exitCode = 1;
   }
 }

@@ -3,5 +3,11 @@ import { prepare } from './prepare.mjs';
 
 // A release has no default. A clone is for development.
 process.env.APP_ENV ||= 'development';
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  process.stdout.write(
+    'Usage: npm start, or npm run worker. All settings are environment variables, which README.md lists.\n',
+  );
+  process.exit(0);
+}
 prepare();
 await import(process.argv[2] === 'worker' ? '../dist/src/worker.js' : '../dist/src/clone.js');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
 import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../src/config/config.js';
+import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
 import { runScript } from './script.js';
@@ -12,8 +13,10 @@ const USAGE = `${commandLine('tenant-create --slug miami --name')} "Miami Gatewa
 
 await runScript(async (print) => {
   const options = readOptions();
-  for (const { name, url } of readOtherOwnerCells())
+  for (const { name, url } of readOtherOwnerCells()) {
+    await assertDirect(`DATABASE_OWNER_CELLS (${name})`, url);
     await withClient(url, (client) => assertUnusedIn({ name, client }, options));
+  }
   const { password, isGenerated } = await choosePassword(options);
   const { tenantId } = await withClient(readOwnerUrl(), (client) =>
     createTenant(
@@ -31,7 +34,7 @@ await runScript(async (print) => {
   print(`Created tenant ${options.slug} (${tenantId}) with administrator ${options.admin}.`);
   if (isGenerated) print(`Password, shown this once: ${password}`);
   print('It must be changed at the first login: in the console at /console, or with ChangePassword.php.');
-});
+}, USAGE);
 
 function readOptions() {
   const { slug, name, host = [], ...rest } = parseOptions();

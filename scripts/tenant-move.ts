@@ -23,7 +23,7 @@ await runScript(async (print) => {
     if (confirm) return confirmMove(await findMove(cells, slug), print);
     for (const { cell, state } of await describeTenant(cells, slug)) print(`${cell}: ${state}`);
   });
-});
+}, USAGE);
 
 async function move(cells: OwnedCell[], slug: string, to: string, print: Print): Promise<void> {
   const moved = await moveTenant(await planMove(cells, slug, to), print);

@@ -32,7 +32,12 @@ export async function serveFrom(
   const tracing = await startTracing(config.tracing, log);
   const tracer = tracing?.tracer;
   const replica = config.databaseReplica && { ...config.databaseReplica, onChange: logReplica(log) };
-  const db = openDb({ ...connection, size: config.poolSize, replica });
+  const db = openDb({
+    ...connection,
+    size: config.poolSize,
+    replica,
+    readsWhileReadOnly: true,
+  });
   metrics?.watchPool('service', db);
   const others = openCells({ config, metrics });
   if (db.replica) metrics?.watchReplica(db.replica);
@@ -82,9 +87,12 @@ function logReplica(log: Logger): ReplicaOptions['onChange'] {
   };
 }
 
-async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {
+async function listen(server: FastifyInstance, { host, port, tls }: Config): Promise<void> {
+  // Fastify does not see that listener.ts makes the server.
+  const listenTextResolver = (address: string) =>
+    `Server listening at ${tls ? address.replace(/^http:/, 'https:') : address}`;
   try {
-    await server.listen({ host, port });
+    await server.listen({ host, port, listenTextResolver });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError([`Cannot listen on ${host}:${port}: ${reason}. Set HOST or PORT.`]);

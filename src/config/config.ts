@@ -23,6 +23,8 @@ export type Config = {
   databaseUrl: string | undefined;
   /** The schema owner's connection, for migrations. In development it defaults to databaseUrl. */
   databaseOwnerUrl: string | undefined;
+  /** Whether a server or worker with the owner's connection applies missing migrations. */
+  migratesAtStart: boolean;
   /** How long a migration waits for one of another process. */
   migrationWaitSeconds: number;
   /** The mode of the connection pooler that databaseUrl leads to. If undefined, there is none. */
@@ -267,6 +269,7 @@ function toConfig(settings: Settings): Config {
       settings.DATABASE_OWNER_URL ??
       // Migrations must bypass a pooler.
       (settings.APP_ENV === 'development' && !settings.DATABASE_POOLER ? settings.DATABASE_URL : undefined),
+    migratesAtStart: settings.MIGRATE_AT_START ?? settings.APP_ENV === 'development',
     migrationWaitSeconds: settings.MIGRATION_WAIT_SECONDS,
     databasePooler: settings.DATABASE_POOLER,
     databaseDirectUrl: settings.DATABASE_DIRECT_URL,

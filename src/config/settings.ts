@@ -73,6 +73,7 @@ const SETTINGS = {
   PORT: wholeNumber(0, 65_535)({ default: 3000 }),
   DATABASE_URL: databaseUrl(UNSET),
   DATABASE_OWNER_URL: databaseUrl(UNSET),
+  MIGRATE_AT_START: flag(UNSET),
   MIGRATION_WAIT_SECONDS: wholeNumber(0, 86_400)({ default: MIGRATION_WAIT_SECONDS }),
   DATABASE_POOLER: pooler(UNSET),
   DATABASE_DIRECT_URL: databaseUrl(UNSET),

@@ -42,6 +42,8 @@ async function openCell({ config, metrics }: Options, cell: CellConfig): Promise
     isBehindPooler: config.databasePooler !== undefined,
     onError: (error) => print(`A connection to the cell ${cell.name} broke: ${error.message}`),
     size: config.poolSize,
+
+    readsWhileReadOnly: true,
   });
   metrics?.watchPool(`service-${cell.name}`, db);
   return db;

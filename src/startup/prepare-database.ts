@@ -6,6 +6,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
+import { describeFailure } from '../platform/db/read-only.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
@@ -40,8 +41,8 @@ type Log = (line: string) => void;
 export type LoadDemo = (client: pg.ClientBase, secrets: Secrets, log: Log) => Promise<void>;
 
 /**
- * Prepares the database: starts the embedded server if no URL is configured, applies migrations if the owner's URL is known,
- * and loads the demo data in development.
+ * Prepares the database: starts the embedded server if no URL is configured, applies migrations if the owner's URL is known and the
+ * settings ask for it, and loads the demo data in development.
  *
  * @param runsJobs whether this process runs jobs, which needs a connection that bypasses a pooler
  * @param loadDemo given only in a clone of the repository
@@ -67,13 +68,15 @@ export async function prepareDatabase(
     // Before anything is written.
     for (const each of new Set([ownerUrl, config.databaseUrl]))
       if (each) await assertForDevelopment(config, 'DATABASE_URL', each);
-    if (ownerUrl) await migrateAtStart(config, ownerUrl, log);
+    // Nothing else can migrate the embedded server.
+    const migrates = ownerUrl !== undefined && (config.migratesAtStart || embedded !== undefined);
+    if (migrates) await migrateAtStart(config, ownerUrl, log);
     if (ownerUrl && loadDemo && config.appEnv === 'development')
       await withClient(ownerUrl, (client) => loadDemo(client, openSecrets(config.secrets), log));
     const url = embedded
       ? await createServiceLogin(embedded.url, embedded.servicePassword)
       : (config.databaseUrl ?? '');
-    if (!ownerUrl) await assertMigrated(url);
+    if (!migrates) await assertMigrated(url, ownerUrl);
     const [, role] = await allOrFaults([
       assertSafe(config, 'DATABASE_URL', url).then(() => recordUse(config, url, log)),
       roleToAssume(config, 'DATABASE_URL', url),
@@ -111,6 +114,9 @@ export async function prepareCell(
   return { url, ...role };
 }
 
+/** Without its last full stop, because a sentence follows. */
+const messageOf = (error: unknown): string => describeFailure(error).replace(/\.$/, '');
+
 async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedServer> {
   try {
     return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
@@ -140,18 +146,17 @@ async function allOrFaults<One, Other>(checks: [Promise<One>, Promise<Other>]): 
   return Promise.all(checks);
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
 /** @throws ConfigError when a migration fails, or another process migrates for longer than the limit */
 async function migrateAtStart({ migrationWaitSeconds }: Config, ownerUrl: string, log: Log): Promise<void> {
   const options = { waitSeconds: migrationWaitSeconds, log };
   const applied = await migrate(ownerUrl, MIGRATIONS, options).catch((error: unknown) => {
-    throw new ConfigError([messageOf(error)]);
+    throw new ConfigError([describeFailure(error)]);
   });
   if (applied.length > 0) log(`Applied migrations: ${applied.join(', ')}`);
 }
 
-async function assertMigrated(url: string): Promise<void> {
+/** @param owner whether this process could have applied them */
+async function assertMigrated(url: string, owner?: string): Promise<void> {
   const pending = await withClient(url, (client) => listPending(client, MIGRATIONS)).catch(
     (error: unknown) => {
       throw new ConfigError([`DATABASE_URL: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
@@ -159,7 +164,9 @@ async function assertMigrated(url: string): Promise<void> {
   );
   if (pending.length === 0) return;
   throw new ConfigError([
-    `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set`,
+    `The database lacks ${pending.join(', ')}: run ${commandLine('migrate')} with DATABASE_OWNER_URL set${
+      owner ? '. A server or worker applies migrations only with MIGRATE_AT_START=true' : ''
+    }`,
   ]);
 }
 

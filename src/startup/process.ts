@@ -1,5 +1,6 @@
 // Our own, not close-with-grace 2.5.0: it exits with 1 on a second signal, and npm causes two on each Ctrl-C (first-run.test.ts sends two and expects 0).
 import { ConfigError, readConfig, type Config } from '../config/config.js';
+import { commandLine, isHelpAsked } from '../config/commands.js';
 import type { Connection } from '../platform/db/connections/pool.js';
 import { prepareDatabase, type LoadDemo, type PreparedDatabase } from './prepare-database.js';
 
@@ -25,6 +26,10 @@ export const queueConnectionOf = (database: PreparedDatabase): Connection =>
 
 const onError = (error: Error) => print(`A database connection broke: ${error.message}`);
 
+const USAGE = `Usage: crossdock serve, or crossdock worker. Neither has options: all settings are environment variables, which README.md lists.
+${commandLine('doctor')} examines them.
+`;
+
 export type Stop = {
   /** Returns the received signal; undefined before. */
   signal(): NodeJS.Signals | undefined;
@@ -44,6 +49,10 @@ export async function runProcess(
   runsJobs: (config: Config) => boolean,
   loadDemo?: LoadDemo,
 ): Promise<never> {
+  if (isHelpAsked()) {
+    process.stdout.write(USAGE);
+    process.exit(0);
+  }
   const stop = listenForSignals();
   try {
     const config = readConfig();

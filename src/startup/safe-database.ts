@@ -1,5 +1,6 @@
 import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
+import { describeFailure as describeReason } from '../platform/db/read-only.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
@@ -33,8 +34,7 @@ export async function assertSafe(config: Config, setting: string, url: string): 
 }
 
 function describeFailure(setting: string, error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  return `${setting}: ${reason}. Run ${commandLine('doctor')}.`;
+  return `${setting}: ${describeReason(error).replace(/\.$/, '')}. Run ${commandLine('doctor')}.`;
 }
 
 /**

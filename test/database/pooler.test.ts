@@ -182,10 +182,10 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
     const ACCESS_METHODS: Record<string, (ctx: SystemContext, statement: Sql) => Promise<unknown>> = {
       read: async (ctx, statement) => (await ctx.read([statement]))[0],
       'read in steps': (ctx, statement) => ctx.read((tx) => tx.query(statement), { timeoutMs: 9_000 }),
-      pipeline: async (ctx, statement) => (await ctx.write([statement]))[0],
-      transaction: (ctx, statement) => ctx.write((tx) => tx.query(statement)),
-      preparedTransaction: (ctx, statement) => ctx.write((tx) => tx.query(statement)),
-      bulkTransaction: (ctx, statement) => ctx.write((tx) => tx.query(statement), { timeoutMs: 9_000 }),
+      'write in one flush': async (ctx, statement) => (await ctx.write([statement]))[0],
+      'write in steps': (ctx, statement) => ctx.write((tx) => tx.query(statement)),
+      'write with a timeout': (ctx, statement) =>
+        ctx.write((tx) => tx.query(statement), { timeoutMs: 9_000 }),
     };
 
     test(
@@ -244,7 +244,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       const [caller] = callers;
       if (!caller) throw new Error('There is no tenant.');
       for (const [method, read] of Object.entries(ACCESS_METHODS)) {
-        const limit = /^(bulkTransaction|read in steps)$/.test(method) ? '9s' : '15s';
+        const limit = /^(write with a timeout|read in steps)$/.test(method) ? '9s' : '15s';
         expect([method, await read(contextOf(caller), settings)]).toEqual([method, [{ zone: 'UTC', limit }]]);
       }
       const { rows } = await db.pool.query(settings.text);

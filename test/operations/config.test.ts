@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { withClient } from '../../src/platform/db/connections/roles.js';
 import {
   ConfigError,
   readConfig,
@@ -416,6 +417,16 @@ describe('a start in production', () => {
     expect(refused.output()).toMatch(
       /^The database lacks \d+_\w+[^\n]*: run npm run migrate with DATABASE_OWNER_URL set\n$/,
     );
+
+    const withOwner = start(at(urlOf(LOGIN)), { DATABASE_OWNER_URL: at(database.ownerUrl) });
+    expect(await withOwner.ended).toEqual({ code: 1, signal: null });
+    expect(withOwner.output()).toMatch(
+      /^The database lacks \d+_\w+[^\n]*: run npm run migrate with DATABASE_OWNER_URL set\. A server or worker applies migrations only with MIGRATE_AT_START=true\n$/,
+    );
+    const { rows } = await withClient(at(database.ownerUrl), (client) =>
+      client.query("select to_regclass('public.tenants') as tenants"),
+    );
+    expect(rows).toEqual([{ tenants: null }]);
 
     const migrating = run('scripts/migrate.js', { DATABASE_OWNER_URL: at(database.ownerUrl) });
     expect(await migrating.ended).toEqual({ code: 0, signal: null });

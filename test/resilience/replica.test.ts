@@ -8,6 +8,8 @@ import type { ReplicaOutcome } from '../../src/platform/db/connections/replica.j
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
+import { makeReadiness } from '../../src/modules/service/readiness.js';
+import { openDb } from '../../src/platform/db/open-database.js';
 import { sql } from '../../src/platform/db/statements.js';
 import { followServer, readPause, type SeenServer } from '../../src/platform/queue/outbound-pause.js';
 import { checkReplica } from '../../src/startup/doctor/replica.js';
@@ -110,6 +112,28 @@ async function anyBill(): Promise<string> {
   );
   return rows[0]?.id ?? '';
 }
+
+test(
+  'a standby that is given as the primary serves nothing, because its rows may be old, and /ready says that it is read-only',
+  async () => {
+    const db = openDb({
+      url: standby.urlOf('crossdock'),
+      size: 1,
+      onError: () => undefined,
+      readsWhileReadOnly: true,
+    });
+    try {
+      await expect(db.pool.query('select 1')).rejects.toMatchObject({ code: '25006' });
+      await expect(makeReadiness(db, [])()).rejects.toMatchObject({
+        httpStatus: 503,
+        message: expect.stringContaining('it is read-only'),
+      });
+    } finally {
+      await db.close();
+    }
+  },
+  LIMIT_MS,
+);
 
 test(
   'exports, statements, reconciliations, previews and documents of bills come from the replica, and equal those of the primary',

@@ -231,9 +231,23 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'audit: the hash of a link is compared with its entry',
     file: 'src/modules/audit-log/verify-links.ts',
-    find: 'if (secrets.chainHash(previous, digest) === link.hash) return undefined;',
-    replace: 'if (secrets.chainHash(previous, digest) !== undefined) return undefined;',
+    find: 'if (chainHash(previous, digest) === link.hash) return undefined;',
+    replace: 'if (chainHash(previous, digest) !== undefined) return undefined;',
     tests: [{ file: 'test/modules/audit-log.test.ts', titles: ['verification'] }],
+  },
+  {
+    name: 'audit: a chain that was altered is not closed under a new key',
+    file: 'src/modules/audit-log/close-chain.ts',
+    find: "if (flaw && !acceptsAltered) return { state: 'altered', flaw };",
+    replace: '',
+    tests: [
+      {
+        file: 'test/operations/secrets/replaced-lookup-key.test.ts',
+        titles: [
+          'a chain that was altered is not closed unless the operator accepts it, and the log says so',
+        ],
+      },
+    ],
   },
   {
     name: 'audit: a gap in the sequence is reported',

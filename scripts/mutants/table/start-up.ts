@@ -27,6 +27,20 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'migrate: a wrong name of a migration is refused',
+    file: 'src/platform/db/migrations/migrate.ts',
+    find: "  if (faults.length > 0) throw new Error(faults.join('\\n'));\n",
+    replace: '',
+    tests: [
+      {
+        file: 'test/database/migrations/runner.test.ts',
+        titles: [
+          'a folder whose name is no name of a migration is refused in one line, and nothing is applied',
+        ],
+      },
+    ],
+  },
+  {
     name: 'migrate: a migration that sorts before an applied one is refused',
     file: 'src/platform/db/migrations/migrate.ts',
     find: '  assertInOrder(pending, history);\n',

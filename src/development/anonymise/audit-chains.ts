@@ -27,7 +27,7 @@ export async function rechainAuditLogs(client: pg.ClientBase, secrets: Secrets):
     if (rows.length === 0) break;
     const links = rows.map(({ tenantId, sequence, digest }): NewLink => {
       const before = tenantId === previous.tenantId ? previous.hash : EMPTY_CHAIN_HASH;
-      previous = { tenantId, hash: secrets.chainHash(before, digest) };
+      previous = { tenantId, hash: secrets.auditChain.hash(before, digest) };
       return { tenant_id: tenantId, sequence, hash: previous.hash };
     });
     await client.query(

@@ -26,25 +26,32 @@ export type Binaries = { initdb: string; postgres: string };
 const RELOCATED_HOME = '/var/lib/crossdock';
 
 /**
- * Chooses and creates the folder of the cluster of `dataDir`. It is `<dataDir>/postgres`, unless this process is root and the
+ * Finds the folder of the cluster of `dataDir`. It is `<dataDir>/postgres`, unless this process is root and the
  * account that must run PostgreSQL cannot reach that folder (for example below a /root of mode 0700). Then it is below
  * /var/lib/crossdock. An existing cluster takes precedence, so that changed permissions never lead to an empty database.
  */
-export async function chooseLocation(dataDir: string, log: (line: string) => void): Promise<Location> {
-  await mkdir(dataDir, { recursive: true });
+export async function findLocation(dataDir: string): Promise<Location & { isRelocated: boolean }> {
   const wanted = locationIn(await realpath(dataDir));
   const account = await accountFor(wanted.cluster);
-  if (!account) return { ...wanted, account };
+  if (!account) return { ...wanted, account, isRelocated: false };
 
   const relocated = locationIn(join(RELOCATED_HOME, shortHash(wanted.cluster)));
   const staysPut = (await hasCluster(wanted)) || !(await hasCluster(relocated));
-  if (staysPut && (await canTraverse(wanted.home, account))) return { ...wanted, account };
+  if (staysPut && (await canTraverse(wanted.home, account)))
+    return { ...wanted, account, isRelocated: false };
+  return { ...relocated, account: await accountFor(relocated.cluster), isRelocated: true };
+}
 
-  await openFolder(relocated.home);
+/** Finds and creates it. */
+export async function chooseLocation(dataDir: string, log: (line: string) => void): Promise<Location> {
+  await mkdir(dataDir, { recursive: true });
+  const { isRelocated, ...location } = await findLocation(dataDir);
+  if (!isRelocated) return location;
+  await openFolder(location.home);
   log(
-    `The account with uid ${account.uid} runs PostgreSQL for root; the database is in ${relocated.cluster}.`,
+    `The account with uid ${location.account?.uid} runs PostgreSQL for root; the database is in ${location.cluster}.`,
   );
-  return { ...relocated, account: await accountFor(relocated.cluster) };
+  return location;
 }
 
 export async function hasCluster({ cluster }: { cluster: string }): Promise<boolean> {

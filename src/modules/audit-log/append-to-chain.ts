@@ -3,6 +3,7 @@ import { BACKGROUND } from '../../platform/audit/audit.js';
 import { makeContext, type RequestContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
+import { meaningOfError } from '../../platform/db/violations.js';
 import { systemCallers } from '../../platform/db/tenants.js';
 import type { Tx } from '../../platform/db/scope.js';
 import {
@@ -54,8 +55,14 @@ export async function appendBeforeReading(ctx: RequestContext, secrets: Secrets)
   const [unchained] = await ctx.read([hasUnchained(ctx)]);
   if (unchained.length === 0) return;
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
-    if ((await appendBatch(ctx, secrets)) < BATCH_ENTRIES) return;
+    if ((await appendBatch(ctx, secrets).catch(noneIfReadOnly)) < BATCH_ENTRIES) return;
   }
+}
+
+/** While the database is read-only, the log is read without the positions of the newest entries. */
+function noneIfReadOnly(error: unknown): number {
+  if (meaningOfError(error) === 'read_only') return 0;
+  throw error;
 }
 
 /** Appends one batch and returns its number of entries. */
@@ -69,8 +76,8 @@ const appendBatch = (ctx: RequestContext, secrets: Secrets): Promise<number> =>
       const entries = await tx.query(unchainedEntries(ctx, BATCH_ENTRIES));
       if (entries.length > 0) await appendLinks(tx, chain(secrets, head, entries));
       return entries.length;
-      // The request reads what was appended. Each batch is locked only briefly.
     },
+    // The request reads what was appended. Each batch is locked only briefly.
     { timeoutMs: STATEMENT_TIMEOUT_MS, keptIfRefused: true },
   );
 
@@ -84,7 +91,7 @@ function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRo
   let hash = head?.hash ?? EMPTY_CHAIN_HASH;
   return entries.map(({ entryId, at, digest }) => {
     sequence += 1;
-    hash = secrets.chainHash(hash, digest);
+    hash = secrets.auditChain.hash(hash, digest);
     return { sequence, entryId, at, hash };
   });
 }

@@ -26,6 +26,29 @@ export const linkAt = (ctx: Scope, sequence: number): Sql<HeadRow> => sql`
 export const hasUnchained = (ctx: Scope): Sql => sql`
   select from audit_unsealed w where ${tenantRows(ctx, 'w')} limit 1`;
 
+/** The action of the entry that closes a chain whose key was replaced. */
+export const CHAIN_CLOSED = 'tenant.audit_chain_closed';
+
+/** More closings than an installation has. If somebody has inserted more, none is found, and the older links do not verify. */
+const MAX_CLOSINGS = 20;
+
+/** The link of an entry that claims to close the chain, with the hash before it. */
+export type ClosingRow = HeadRow & { previous: string; digest: string; at: Date; wrapped: string | null };
+
+export const newestClosings = (ctx: Scope): Sql<ClosingRow> => sql`
+  select l.sequence, encode(l.hash, 'hex') as hash, encode(p.hash, 'hex') as previous, ${digestOf} as digest, e.at,
+    e.after ->> 'replaced_keys' as wrapped
+  from audit_entries e
+  join audit_links l on ${tenantRows(ctx, 'l')} and l.tenant_id = e.tenant_id and l.entry_id = e.id
+  join audit_links p on ${tenantRows(ctx, 'p')} and p.tenant_id = l.tenant_id and p.sequence = l.sequence - 1
+  where ${tenantRows(ctx, 'e')} and e.action = ${CHAIN_CLOSED}
+  order by e.at desc, e.id desc limit ${MAX_CLOSINGS}::int`;
+
+/** Selects the entry with this action that the present request has written. */
+export const unchainedEntry = (ctx: Scope, action: string): Sql<UnchainedRow> => sql`
+  select e.id as "entryId", e.at, ${digestOf} as digest from audit_entries e
+  where ${tenantRows(ctx, 'e')} and e.action = ${action} and e.request_id = ${ctx.requestId}`;
+
 export type UnchainedRow = Pick<AuditUnsealed, 'entryId' | 'at'> & { digest: string };
 
 /**

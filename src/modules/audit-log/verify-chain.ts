@@ -1,11 +1,13 @@
 import type { Secrets } from '../../platform/access/secrets.js';
 import type { RequestContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
+import { findClosing, hashAfterOf, type HashAfter } from './closing.js';
 import {
   countUnchained,
   headOfChain,
   linkAt,
   linksAfter,
+  newestClosings,
   strayEntries,
   type HeadRow,
   type StrayRow,
@@ -43,17 +45,20 @@ export async function verifyChain(
 ): Promise<Verification> {
   const { after, max_entries: maxEntries, known_head: known } = request;
   await appendBeforeReading(ctx, secrets);
-  const [[headRow], [start], [knownLink]] = await ctx.read([
+  const [[headRow], [start], [knownLink], closings] = await ctx.read([
     headOfChain(ctx),
     linkAt(ctx, after),
     linkAt(ctx, known?.sequence ?? 0),
+    newestClosings(ctx),
   ]);
   const head = { sequence: Number(headRow?.sequence ?? 0), hash: headRow?.hash ?? null };
+  const closing = findClosing(closings, secrets.auditChain, ctx.tenantId);
+  const hashAfter = hashAfterOf(closing?.segments ?? [], secrets.auditChain.hash);
   const last = Math.min(head.sequence, after + maxEntries);
   const range =
     after > 0 && !start
       ? await resumeAfterMissing(ctx, Math.min(after, head.sequence + 1), after)
-      : await verifyRange(ctx, secrets, { after, last, hash: start?.hash ?? EMPTY_CHAIN_HASH });
+      : await verifyRange(ctx, hashAfter, { after, last, hash: start?.hash ?? EMPTY_CHAIN_HASH });
   const to = after + range.verified;
   const next = range.flaw ? range.resume : to;
   const nextAfter = next !== null && next < head.sequence ? next : null;
@@ -70,18 +75,20 @@ type ChainRange = { after: number; last: number; hash: string };
  */
 type VerifiedRange = ChainFinding & { resume: number | null };
 
-async function verifyRange(
+/** Verifies links of which each has the key that `hashAfter` returns. */
+export async function verifyRange(
   ctx: RequestContext,
-  secrets: Secrets,
+  hashAfter: HashAfter,
   { after, last, hash }: ChainRange,
 ): Promise<VerifiedRange> {
   let range: VerifiedRange = { verified: 0, hash, flaw: undefined, resume: null };
   while (after + range.verified < last) {
     const at = after + range.verified;
-    const count = Math.min(BATCH_LINKS, last - at);
+    const { hash: chainHash, to } = hashAfter(at);
+    const count = Math.min(BATCH_LINKS, last - at, to - at);
     const [links] = await ctx.read([linksAfter(ctx, at, count)]);
     if (links.length === 0) return { ...range, flaw: missing(at + 1) };
-    const finding = verifyLinks(secrets, range.hash, links, at);
+    const finding = verifyLinks(chainHash, range.hash, links, at);
     const verified = range.verified + finding.verified;
     range = { ...finding, verified, resume: Number(links[finding.verified]?.sequence ?? 0) || null };
     if (range.flaw) return range;

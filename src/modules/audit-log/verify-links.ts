@@ -1,4 +1,4 @@
-import type { Secrets } from '../../platform/access/secrets.js';
+import type { ChainHash } from '../../platform/access/chain-keys.js';
 import type { LinkRow } from './chain-queries.js';
 
 export type Problem = 'altered' | 'missing' | 'inserted' | 'reordered';
@@ -21,7 +21,7 @@ export type ChainFinding = {
  * @param after the sequence before the first link
  */
 export function verifyLinks(
-  secrets: Secrets,
+  chainHash: ChainHash,
   previous: string,
   links: LinkRow[],
   after: number,
@@ -29,7 +29,7 @@ export function verifyLinks(
   let hash = previous;
   for (const [verified, link] of links.entries()) {
     const sequence = after + 1 + verified;
-    const flaw = flawOf(secrets, hash, links, link, sequence);
+    const flaw = flawOf(chainHash, hash, links, link, sequence);
     if (flaw) return { verified, hash, flaw };
     hash = link.hash;
   }
@@ -37,7 +37,7 @@ export function verifyLinks(
 }
 
 function flawOf(
-  secrets: Secrets,
+  chainHash: ChainHash,
   previous: string,
   links: LinkRow[],
   link: LinkRow,
@@ -46,26 +46,24 @@ function flawOf(
   if (Number(link.sequence) !== sequence) return { sequence, entryId: null, problem: 'missing' };
   const { entryId, digest } = link;
   if (digest === null) return { sequence, entryId, problem: 'missing' };
-  if (secrets.chainHash(previous, digest) === link.hash) return undefined;
-  return { sequence, entryId, problem: kindOf(secrets, previous, links, link, digest) };
+  if (chainHash(previous, digest) === link.hash) return undefined;
+  return { sequence, entryId, problem: kindOf(chainHash, previous, links, link, digest) };
 }
 
 /** Classifies a broken link by comparing it with the other links of the batch. */
 function kindOf(
-  secrets: Secrets,
+  chainHash: ChainHash,
   previous: string,
   links: LinkRow[],
   link: LinkRow,
   digest: string,
 ): Problem {
   const others = links.filter((other) => other !== link);
-  const here = others.map((other) => other.digest !== null && secrets.chainHash(previous, other.digest));
+  const here = others.map((other) => other.digest !== null && chainHash(previous, other.digest));
   // The hash of this link fits another link's entry.
   if (here.includes(link.hash)) return 'reordered';
   // The link that belongs here is elsewhere. This link belongs elsewhere too, or was inserted.
   const isDisplaced = others.some((other, n) => other.hash === here[n]);
   if (!isDisplaced) return 'altered';
-  return others.some((other) => secrets.chainHash(other.hash, digest) === link.hash)
-    ? 'reordered'
-    : 'inserted';
+  return others.some((other) => chainHash(other.hash, digest) === link.hash) ? 'reordered' : 'inserted';
 }

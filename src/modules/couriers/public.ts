@@ -1,4 +1,4 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
 export { makeLogoPrinter, type LogoPrinter, type StoredLogo } from './logo/logo.js';
-export { ensureWebhookSecret, signingSecrets, type SigningRow } from './settings/webhook-secret.js';
+export { ensureWebhookSecret, signingSecrets } from './settings/webhook-secret.js';
 export { encryptionContext } from './shared/encryption.js';

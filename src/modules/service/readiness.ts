@@ -1,6 +1,7 @@
 import { findPending } from '../../platform/db/migrations/history.js';
 import type { Db } from '../../platform/db/database.js';
 import { REASONS } from '../../platform/db/health.js';
+import { meaningOfError } from '../../platform/db/violations.js';
 import { ApiError } from '../../platform/errors/errors.js';
 
 /**
@@ -24,7 +25,12 @@ export function makeReadiness({ pool, health }: Db, migrations: string[]): () =>
       cachedUntilMs = Infinity;
       pending = findPending(pool, migrations).finally(() => (cachedUntilMs = performance.now() + CACHE_MS));
     }
-    const found = await pending;
+    const found = await pending.catch((error: unknown) => {
+      // The pool refuses a standby.
+      if (meaningOfError(error) !== 'read_only') throw error;
+      health.note(error);
+      return [];
+    });
     if (found.length > 0)
       throw new ApiError('unavailable', { variant: 'not_migrated', retryAfterSeconds: 5 });
     const failure = await health.findWriteFailure();

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { SecretConfig } from '../../config/config.js';
+import { openChainKeys, type ChainKeys } from './chain-keys.js';
 
 /**
  * The row and field that store a secret. It is the ciphertext's additional authenticated data (AAD): a ciphertext that is
@@ -45,8 +46,8 @@ export type Secrets = {
   isNewest(cipher: string): boolean;
   /** Returns the keyed hash (HMAC-SHA-256, hex) by which a secret is looked up; hashes of two purposes never match. */
   lookupHash(secret: string, purpose: LookupPurpose): string;
-  /** Returns a link of the audit log's hash chain (HMAC-SHA-256, hex). Write access to the database is not enough to forge one. */
-  chainHash(previous: string, digest: string): string;
+  /** The key of the audit log's hash chains. */
+  auditChain: ChainKeys;
 };
 
 const NONCE_BYTES = 12;
@@ -63,7 +64,6 @@ export function openSecrets(
   const [newest] = config.encryptionKeys;
   if (!newest) throw new Error('No encryption key is configured.');
   const keys = new Map(config.encryptionKeys.map(({ version, key }) => [version, key]));
-  const chainKey = Buffer.from(hkdfSync('sha256', config.lookupKey, '', 'audit chain', 32));
 
   /** Returns undefined when authentication fails. @throws Error when the key of its version is not configured */
   function tryDecrypt(text: string, context: EncryptionContext): string | undefined {
@@ -111,9 +111,7 @@ export function openSecrets(
       return createHmac('sha256', config.lookupKey).update(`${purpose}\0${secret}`).digest('hex');
     },
 
-    chainHash(previous, digest) {
-      return createHmac('sha256', chainKey).update(`${previous}.${digest}`).digest('hex');
-    },
+    auditChain: openChainKeys(config.lookupKey),
   };
 }
 

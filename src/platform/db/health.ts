@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isOutdatedSession, isReadOnlySession } from './connections/lost-servers.js';
 import { meaningOfError, sqlStateOf } from './violations.js';
 
 /** What errors have shown about a database. */
@@ -41,6 +42,10 @@ export function watchHealth(pool: pg.Pool): DatabaseHealth {
     trial = undefined;
   }
 
+  pool.on('acquire', (client) => {
+    if (isReadOnlySession(client)) failure ??= 'read_only';
+  });
+
   return {
     note(error) {
       if (meaningOfError(error) === 'damaged') damages += 1;
@@ -65,7 +70,7 @@ function failureOf(error: unknown): WriteFailure | undefined {
 
 async function tryToWrite(pool: pg.Pool): Promise<'written' | 'unknown' | WriteFailure> {
   try {
-    const client = await pool.connect();
+    const client = await connectAnew(pool);
     try {
       await writeAndRollBack(client);
       client.release();
@@ -78,6 +83,15 @@ async function tryToWrite(pool: pg.Pool): Promise<'written' | 'unknown' | WriteF
   } catch (error) {
     // A login that may not create temporary tables cannot try. The next write shows it.
     return failureOf(error) ?? (meaningOfError(error) === 'defect' ? 'written' : 'unknown');
+  }
+}
+
+/** Closes the sessions that are read-only because they began while the database was. */
+async function connectAnew(pool: pg.Pool): Promise<pg.PoolClient> {
+  for (;;) {
+    const client = await pool.connect();
+    if (!isOutdatedSession(client)) return client;
+    client.release(true);
   }
 }
 

@@ -11,6 +11,7 @@ import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZon
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
 import { checkBacklog, checkBackground, checkMoves, checkPause, checkWorkers } from './checks/work.js';
+import { checkDurability } from './durability.js';
 import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkHostNames } from './host-names.js';
@@ -34,6 +35,7 @@ export const LOCAL: Check<Subject>[] = [
 /** These work on any database. */
 export const ANYWHERE: Check<Connected>[] = [
   { name: 'server', run: checkServer },
+  { name: 'durability', run: checkDurability },
   { name: 'storage', run: checkStorage },
   { name: 'clock', run: checkClock },
   { name: 'time zone', run: checkTimeZone },

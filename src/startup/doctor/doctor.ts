@@ -1,4 +1,3 @@
-import { chooseLocation, hasCluster } from '../../development/embedded-postgres/location.js';
 import { startEmbeddedPostgres } from '../../development/embedded-postgres/embedded-server.js';
 import { serviceUrl, withClient } from '../../platform/db/connections/roles.js';
 import { listPending } from '../../platform/db/migrations/history.js';
@@ -7,6 +6,7 @@ import { packageVersion } from '../../config/package-version.js';
 import { describeDeployment } from '../deployment.js';
 import { ANYWHERE, LOCAL, MIGRATED } from './checks.js';
 import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';
+import { hasEmbeddedCluster } from './missing-settings.js';
 import { redact, type Report, type ReportLine } from './report.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 
@@ -41,10 +41,9 @@ const line = (finding: Finding): ReportLine => ({ check: 'database', ...finding 
 async function examineDatabase(subject: Subject): Promise<ReportLine[]> {
   const { config, faults } = subject;
   if (config.databaseUrl) return examineUrl(subject, config.databaseUrl);
-  if (faults.some((fault) => fault.startsWith('DATABASE_URL')))
+  if (faults.some((fault) => /^(DATABASE_URL|APP_ENV) /.test(fault)))
     return [line(problem('There is no database to examine.', 'Set DATABASE_URL.'))];
-  const location = await chooseLocation(config.dataDir, () => undefined);
-  if (!(await hasCluster(location)))
+  if (!(await hasEmbeddedCluster(config.dataDir)))
     return [line(warning('The embedded server has no data yet.', 'Run npm start once.'))];
   const server = await startEmbeddedPostgres({ dataDir: config.dataDir, database: 'crossdock', log() {} });
   try {

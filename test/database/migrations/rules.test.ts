@@ -9,6 +9,7 @@ import {
   statementsOf,
   type Migration,
 } from '../../../src/platform/db/migrations/migration-files.js';
+import { findFaults } from '../../../src/platform/db/migrations/check-migrations.js';
 import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import {
   compareNames,
@@ -92,6 +93,10 @@ describe('the migrations after the last release', () => {
       `${first}_again sorts before ${release.last}, the last migration of version ${version}. Rename its folder so that it sorts last.`,
     ]);
     expect(compared([...names, '29990101000000_later'])).toEqual([]);
+  });
+
+  test('each has a name with a time, and a header unless it is of the first release', () => {
+    expect(findFaults(migrations)).toEqual([]);
   });
 
   test('npm run new:migration chooses a name that sorts after all others', () => {

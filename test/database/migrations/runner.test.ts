@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
@@ -177,6 +177,59 @@ test(
     const folder = await plantMigrations({ name: NAME, script: 'select 1' });
     await owner.query("update _prisma_migrations set finished_at = null where migration_name like '%_bills'");
     await expect(migrate(database.ownerUrl, folder)).rejects.toThrow(/_bills began and did not finish/);
+  },
+  LIMIT_MS,
+);
+
+const WRONG_NAMES = [
+  '9_short',
+  '20271301000000_month',
+  '20270231000000_february',
+  '20270101240000_hour',
+  '20270101006000_minute',
+  '20990101000000',
+  '20990101000000_',
+  '20990101000000_With_Capitals',
+  '20990101000000-dashes',
+  '209901010000000_digits',
+  'zz_notes',
+  'copy of 20990101000000_notes',
+];
+
+test(
+  'a folder whose name is no name of a migration is refused in one line, and nothing is applied',
+  async () => {
+    const good = { name: NAME, script: 'create table early (id int)' };
+    for (const name of WRONG_NAMES) {
+      const folder = await plantMigrations(good, { name, script: 'create table late (id int)' });
+      const refused = await migrate(database.ownerUrl, folder).catch((error: unknown) => error);
+      expect(refused).toEqual(
+        new Error(
+          `${name} is not the name of a migration. Rename the folder to the time in UTC and a title, for example ` +
+            '20270131094500_courier_notes. Nothing is applied.',
+        ),
+      );
+    }
+    expect((await owner.query("select to_regclass('early') as found")).rows).toEqual([{ found: null }]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a migration without a header, or without a script, is refused in one line that names its folder',
+  async () => {
+    const headers = ['select 1', '-- upgrade: sometimes\nselect 1', '-- Upgrade: rolling\nselect 1'];
+    for (const script of headers) {
+      const folder = await plantMigrations({ name: NAME, script, isBare: true });
+      await expect(migrate(database.ownerUrl, folder)).rejects.toThrow(
+        /^20990101000000_planted has no header. Begin its migration.sql with one of "-- upgrade: rolling", .*docs\/migrations.md/,
+      );
+    }
+    const folder = await plantMigrations();
+    await mkdir(join(folder, NAME));
+    await expect(migrate(database.ownerUrl, folder)).rejects.toThrow(
+      `The migration ${NAME} has no readable migration.sql. Write it, or remove the folder.`,
+    );
   },
   LIMIT_MS,
 );

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { projectRoot } from '../../../src/config/project-root.js';
 import { packageVersion } from '../../../src/config/package-version.js';
 import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
 import { startSes, type Ses } from '../../support/receivers/ses.js';
@@ -11,6 +12,7 @@ import {
   makeFolder,
   removeFolders,
   run,
+  runProgram,
   startReplica,
 } from '../../support/service/processes.js';
 import { findingsFor, makeInstallation, type Installation } from './installation.js';
@@ -166,4 +168,35 @@ test(
     await copy.drop();
   },
   LIMIT_MS,
+);
+
+test.each([
+  [
+    'no setting',
+    { APP_ENV: '' },
+    'APP_ENV, DATABASE_URL, TOKEN_KEYS, ENCRYPTION_KEYS, LOOKUP_KEY are not set',
+  ],
+  [
+    'only APP_ENV',
+    { APP_ENV: 'production' },
+    'DATABASE_URL, TOKEN_KEYS, ENCRYPTION_KEYS, LOOKUP_KEY are not set',
+  ],
+  [
+    'no database in development',
+    { APP_ENV: 'development' },
+    'DATABASE_URL is not set, and .data contains no',
+  ],
+])(
+  'with %s it exits with 2, says in one line what is missing, and creates nothing',
+  async (_title, env, missing) => {
+    const folder = await makeFolder();
+    const program = join(projectRoot, 'dist', 'scripts', 'doctor.js');
+    const started = runProgram(process.execPath, [program], { PATH: process.env['PATH'], ...env }, folder);
+    const { code } = await started.ended;
+    expect([code, started.output().split('\n')]).toEqual([
+      2,
+      [expect.stringContaining(`There is nothing to examine: ${missing}`), ''],
+    ]);
+    expect(await readdir(folder)).toEqual([]);
+  },
 );

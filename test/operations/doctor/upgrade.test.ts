@@ -162,7 +162,9 @@ describe('the decision for a real database and planted migrations', () => {
       code: 3,
       reasons: ['The running version does not survive 20990101000000_stop.'],
     });
-    expect(await judge({ name: '20990101000000_silent', script: 'select 1' })).toMatchObject({ code: 3 });
+    expect(await judge({ name: '20990101000000_silent', script: 'select 1', isBare: true })).toMatchObject({
+      code: 3,
+    });
   });
 
   test.each([

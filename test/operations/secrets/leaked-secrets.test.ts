@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DEVELOPMENT_SECRETS } from '../../../src/config/settings.js';
@@ -69,7 +69,7 @@ const start = (port?: string) =>
     ...(port ? { PORT: port } : {}),
   });
 
-async function restart(meanwhile: () => void = () => {}): Promise<void> {
+async function restart(meanwhile: () => unknown = () => {}): Promise<void> {
   const { port } = new URL(replica.url);
   await replica.stop();
   meanwhile();
@@ -80,7 +80,7 @@ async function restart(meanwhile: () => void = () => {}): Promise<void> {
 function runBlocks(names: string[], given: Record<string, string> = {}): string {
   const text = ['before', ...names].map((name) => BLOCKS.get(name) ?? `echo no block ${name} >&2; exit 1\n`);
   for (const name of names) ran.add(name);
-  const keep = `for v in TOKEN NEWEST LEAKED_URL; do eval "printf '%s=%s\\n' $v \\"'\\$$v'\\""; done >"$STATE"`;
+  const keep = `for v in TOKEN NEWEST LEAKED_URL LEAKED_OWNER_URL; do eval "printf '%s=%s\\n' $v \\"'\\$$v'\\""; done >"$STATE"`;
   const { status, stdout, stderr } = spawnSync(
     'sh',
     ['-eu', '-c', `${variables}\n${text.join('')}\n${keep}`],
@@ -92,6 +92,7 @@ function runBlocks(names: string[], given: Record<string, string> = {}): string 
         TOKEN: '',
         NEWEST: '',
         LEAKED_URL: '',
+        LEAKED_OWNER_URL: '',
         STATE: join(secrets, 'state'),
         APP_ENV: 'development',
         SECRETS: secrets,
@@ -180,8 +181,25 @@ describe('docs/leaked-secrets.md', () => {
         async (client) => (await client.query('select from backup_codes')).rowCount,
       );
     expect(await codes()).toBeGreaterThan(0);
-    await restart(() => runBlocks(['lookup-key']));
-    runBlocks(['lookup-key-proof']);
+    // Reading the log appends its entries to the chain.
+    const admin = { authorization: `Bearer ${await logIn(replica.url)}` };
+    await ask(replica.url, { path: '/api/AuditLog.php', headers: admin });
+    let output = '';
+    await restart(() => (output = runBlocks(['lookup-key'])));
+    expect(output).toMatch(
+      /^Closed the audit chain of tenant \S+ after link \d+, with the hash [0-9a-f]{64}\.$/m,
+    );
+    expect(runBlocks(['lookup-key-proof'])).toContain(
+      'Older entries were chained with a key that was replaced.',
+    );
+    const verified = await ask(replica.url, {
+      method: 'POST',
+      path: '/api/AuditLog.php',
+      headers: admin,
+      body: { action: 'verify' },
+    });
+    expect(JSON.parse(verified.text)).toMatchObject({ data: { intact: true, next_after: null } });
+    expect(existsSync(join(secrets, 'replaced-lookup-key'))).toBe(false);
     expect(await codes()).toBe(0);
     const again = spawnSync(join(projectRoot, 'bin', 'crossdock'), ['rehash'], {
       encoding: 'utf8',
@@ -228,6 +246,28 @@ describe('docs/leaked-secrets.md', () => {
     await restart();
     runBlocks(['database-login-proof']);
     await expect(withClient(leaked, (client) => client.query('select 1'))).rejects.toThrow('password');
+  });
+
+  declare("owner's login: the old password is refused, and the new one works", async () => {
+    const owner = `${login}_owner`;
+    const leaked = Object.assign(new URL(database.ownerUrl), { username: owner, password: 'leaked' }).href;
+    await withClient(database.ownerUrl, (client) =>
+      client.query(`create role ${owner} login password 'leaked'`),
+    );
+    try {
+      writeFileSync(join(secrets, 'DATABASE_OWNER_URL'), `${leaked}\n`);
+      runBlocks(['database-owner', 'database-owner-proof']);
+      await expect(withClient(leaked, (client) => client.query('select 1'))).rejects.toThrow('password');
+      await withClient(secretOf('DATABASE_OWNER_URL'), (client) => client.query('select 1'));
+    } finally {
+      await withClient(database.ownerUrl, (client) => client.query(`drop role ${owner}`));
+    }
+  });
+
+  declare('token key, the only one: the commands for one of several change nothing', async () => {
+    writeFileSync(join(secrets, 'TOKEN_KEYS'), `k1:${'only-key-'.repeat(5)}\n`);
+    expect(runBlocks(['token-key-one-of-several'])).toContain('k1 is the only key: add k2 first.');
+    expect(secretOf('TOKEN_KEYS')).toBe(`k1:${'only-key-'.repeat(5)}`);
   });
 
   declare('account: its sessions end', async () => {

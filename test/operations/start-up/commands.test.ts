@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { commandLineIn } from '../../../src/config/commands.js';
+import { PROGRAMS } from '../../../scripts/build.mjs';
 import { projectRoot } from '../../../src/config/project-root.js';
 
 const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
@@ -55,3 +57,31 @@ test('no message of a program of a release names npm', () => {
     ),
   ).toEqual([]);
 });
+
+const programs = [...PROGRAMS, 'scripts/bench.ts', 'scripts/mutants.ts', 'scripts/sdk.ts']
+  .filter((path) => path.startsWith('scripts/'))
+  .map((path) => basename(path, '.ts'));
+
+test.each(['serve', 'worker', ...programs])(
+  'crossdock %s --help prints the usage and exits with 0, without any setting',
+  (name) => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(projectRoot, 'bin', 'crossdock'), name, '--help'],
+      { encoding: 'utf8', env: { PATH: process.env['PATH'] }, timeout: 20_000 },
+    );
+    expect([name, status, stderr, stdout]).toEqual([name, 0, '', expect.stringMatching(/\S/)]);
+  },
+);
+
+test.each(['start', 'release', 'new-migration', 'new-operation'])(
+  'npm run %s -- --help exits with 0',
+  (name) => {
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [join(projectRoot, 'scripts', `${name}.mjs`), '--help'],
+      { encoding: 'utf8', timeout: 20_000 },
+    );
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^Usage: npm (start|run)/)]);
+  },
+);

@@ -122,7 +122,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const tracing = await startTracing(config.tracing, { warn: () => undefined });
   const tracer = tracing?.tracer;
   const { replica } = options;
-  const db = openDb({ ...connection, size: options.poolSize ?? 10, replica });
+  const db = openDb({
+    ...connection,
+    size: options.poolSize ?? 10,
+    replica,
+    readsWhileReadOnly: true,
+  });
   const metrics = config.metrics ? await serveMetrics(config.metrics, connection) : undefined;
   metrics?.watchPool('service', db);
   if (db.replica) metrics?.watchReplica(db.replica);

@@ -9,21 +9,41 @@ const READ_ONLY = '25006';
 /** Added to a statement's own limit. A server that is silent for longer is gone. */
 const SILENCE_MS = 5_000;
 
+/** After this time a session that began as read-only is replaced, because the setting may have been reset since. */
+const READ_ONLY_SESSION_MS = 1_000;
+
+/** Sessions that began with default_transaction_read_only, which a session keeps, and when they began. */
+const readOnlySince = new WeakMap<pg.ClientBase, number>();
+
+/** Whether the session began as read-only on a primary. */
+export const isReadOnlySession = (client: pg.ClientBase): boolean => readOnlySince.has(client);
+
+/** Whether it began as read-only so long ago that a new one may be able to write. */
+export const isOutdatedSession = (client: pg.ClientBase): boolean =>
+  performance.now() - (readOnlySince.get(client) ?? Infinity) > READ_ONLY_SESSION_MS;
+
 /**
  * Refuses a new connection to a server that does not accept writes: a standby, or a primary that came back as one. Its rows may
- * be old. libpq has target_session_attrs=read-write for this, which node-postgres does not know.
+ * be old, so it would accept sessions and keys that have ended. A primary with default_transaction_read_only has current rows: with
+ * `readsOnly` the connection is kept for reads. libpq has target_session_attrs=read-write for this, which node-postgres does not know.
  *
  * For the pool's `onConnect`. Its option `verify` loses the connection if the request stops waiting during the check (pg-pool 3.14).
  *
  * @throws Error when the server is read-only, breaks the connection, or is silent for `limitMs`
  */
-export async function refuseReadOnly(client: pg.PoolClient, limitMs: number): Promise<void> {
+export async function refuseReadOnly(
+  client: pg.PoolClient,
+  limitMs: number,
+  readsOnly: boolean,
+): Promise<void> {
   const timer = setTimeout(() => client.connection.stream.destroy(), limitMs);
   try {
-    const { rows } = await client.query<{ is_read_only: boolean }>(
-      "select pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as is_read_only",
+    const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(
+      "select pg_is_in_recovery() as is_standby, current_setting('default_transaction_read_only')::boolean as is_read_only",
     );
-    if (rows[0]?.is_read_only) throw readOnlyError();
+    const [server] = rows;
+    if (server?.is_standby || (server?.is_read_only && !readsOnly)) throw readOnlyError();
+    if (server?.is_read_only) readOnlySince.set(client, performance.now());
   } finally {
     clearTimeout(timer);
   }
@@ -51,7 +71,7 @@ export function leaveLostServers(pool: pg.Pool, { isPipelined, statementTimeoutM
   pool.on('release', (_error, client) => {
     setSilence(client, 0);
     // The pool keeps no connection that is ending.
-    if (demoted.delete(client)) client.end().catch(() => undefined);
+    if (demoted.delete(client) || isOutdatedSession(client)) client.end().catch(() => undefined);
   });
 }
 

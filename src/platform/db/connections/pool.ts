@@ -21,6 +21,8 @@ export type PoolOptions = {
   statementTimeoutMs?: number;
   /** Set to true to use a server that does not accept writes, as a replica. Other pools refuse it. */
   acceptsReadOnly?: boolean;
+  /** Set to true to go on reading from a primary with default_transaction_read_only. Writes then fail with 503. */
+  readsWhileReadOnly?: boolean;
 };
 
 /** The options that all pools of a process share. */
@@ -53,6 +55,7 @@ export const openProbe = (connection: Omit<PoolOptions, 'size'>): pg.Pool =>
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const { url, size, onError, isPipelined = true, acceptsReadOnly = false, statementTimeoutMs } = options;
+  const { readsWhileReadOnly = false } = options;
   const pool = new Pool({
     connectionString: url,
     max: size,
@@ -65,7 +68,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     application_name: 'crossdock',
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    ...(acceptsReadOnly ? {} : { onConnect: checkServer }),
+    ...(acceptsReadOnly ? {} : { onConnect: serverCheck(readsWhileReadOnly) }),
     ...sessionSettings(options),
   });
   pool.on('error', onError);
@@ -82,8 +85,10 @@ export function createPool(options: PoolOptions): pg.Pool {
 }
 
 /** The pool awaits the promise, and passes a client of the pool. Its types say neither. */
-const checkServer = (client: pg.ClientBase): unknown =>
-  refuseReadOnly(client as pg.PoolClient, CONNECT_TIMEOUT_MS);
+const serverCheck =
+  (readsOnly: boolean) =>
+  (client: pg.ClientBase): unknown =>
+    refuseReadOnly(client as pg.PoolClient, CONNECT_TIMEOUT_MS, readsOnly);
 
 /** The largest chunk that Node reads from a socket at once. Only large results fill it. */
 const FULL_CHUNK_BYTES = 64 * 1024;

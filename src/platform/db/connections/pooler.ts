@@ -19,9 +19,12 @@ export const isPooledSession = (client: pg.ClientBase, pid: number | undefined):
   // node-postgres stores the process id for query cancellation but does not declare it in its types.
   pid !== Reflect.get(client, 'processID');
 
-/** @throws Error that names `setting` when `url` leads to a pooler. Call it before using session features such as LISTEN. */
+/** @throws Error that names `setting` when `url` leads to a pooler or nowhere. Call it before using session features such as LISTEN. */
 export async function assertDirect(setting: string, url: string): Promise<void> {
-  await withClient(url, (client) => assertDirectClient(setting, client));
+  const isBehindPooler = await withClient(url, isPooled).catch((cause: unknown) => {
+    throw new Error(`${setting}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
+  if (isBehindPooler) throw new Error(notDirect(setting));
 }
 
 /** The same for a connection that is open. */

@@ -4,6 +4,7 @@ import { installQueue } from './install-queue.js';
 import { assertDirectClient } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
 import { applyMigration, createHistory } from './apply.js';
+import { findFaults } from './check-migrations.js';
 import { readBackgroundMigrations } from './background-rows.js';
 import { readOpenMoves } from './open-moves.js';
 import { findPending, readHistory, type HistoryRow } from './history.js';
@@ -26,7 +27,7 @@ export type MigrateOptions = {
  * @param url the schema owner's connection
  * @throws when a migration fails, which rolls back that migration completely; when one needs a background migration that
  *   has not finished; when an earlier version left one unfinished; when a tenant is being moved to another cell; when another
- *   process migrates for longer than `waitSeconds`; when a migration sorts before one that is applied
+ *   process migrates for longer than `waitSeconds`; when a migration sorts before one that is applied, or has a wrong name or no header
  */
 export async function migrate(
   url: string,
@@ -67,6 +68,8 @@ async function applyAll(
   const history = await readHistory(client);
   const unfinished = history.find(({ finishedAt }) => !finishedAt);
   if (unfinished) throw new Error(describeUnfinished(unfinished.name));
+  const faults = findFaults(pending);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
   assertInOrder(pending, history);
   await assertNoMoves(client);
   await createHistory(client);

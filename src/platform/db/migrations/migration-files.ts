@@ -52,7 +52,11 @@ export async function listMigrations(folder: string): Promise<string[]> {
 }
 
 async function readMigration(folder: string, name: string): Promise<Migration> {
-  const script = await readFile(join(folder, name, 'migration.sql'), 'utf8');
+  const script = await readFile(join(folder, name, 'migration.sql'), 'utf8').catch((cause: unknown) => {
+    throw new Error(`The migration ${name} has no readable migration.sql. Write it, or remove the folder.`, {
+      cause,
+    });
+  });
   return {
     name,
     script,

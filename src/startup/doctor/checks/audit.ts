@@ -12,10 +12,22 @@ const LATE_SECONDS = 300;
 /** Verifies the end of each tenant's audit chain with this deployment's LOOKUP_KEY. */
 export async function checkAuditChains(subject: Connected): Promise<Finding[]> {
   const secrets = openSecrets(subject.config.secrets);
-  const findings = await forEachTenant(subject, async (ctx) =>
-    findingsOf(ctx.tenantId, await verifyEndOfChain(ctx, secrets, LINKS)),
+  const ends = await forEachTenant(subject, async (ctx) => ({
+    tenantId: ctx.tenantId,
+    end: await verifyEndOfChain(ctx, secrets, LINKS),
+  }));
+  const findings = ends.flatMap(({ tenantId, end }) => findingsOf(tenantId, end));
+  const closings = ends.flatMap(({ end: { closing } }) => closing?.at.toISOString() ?? []).sort();
+  return orOk(findings, `The ends of the audit chains verify.${describeClosings(closings)}`);
+}
+
+function describeClosings([first, ...later]: string[]): string {
+  if (first === undefined) return '';
+  const until = later.at(-1);
+  return (
+    ` They verify with this LOOKUP_KEY since ${first}${until && until !== first ? ` to ${until}, by tenant` : ''}. ` +
+    'Older entries were chained with a key that was replaced.'
   );
-  return orOk(findings.flat(), `The ends of the audit chains verify.`);
 }
 
 function findingsOf(tenantId: string, { head, flaw, oldestUnchainedSeconds: age }: ChainEnd): Finding[] {
@@ -24,7 +36,8 @@ function findingsOf(tenantId: string, { head, flaw, oldestUnchainedSeconds: age 
     findings.push(
       problem(
         `The audit chain of tenant ${tenantId} does not verify at link ${flaw.sequence ?? head} of ${head}: ${flaw.problem}.`,
-        'Use the LOOKUP_KEY that chained it. If it is the same, follow "The audit chain" in docs/operations.md.',
+        'Use the LOOKUP_KEY that chained it. If you have just replaced it, close the chain as "Lookup key" in docs/leaked-secrets.md ' +
+          'describes. If neither applies, follow "The audit chain" in docs/operations.md.',
       ),
     );
   if (age > LATE_SECONDS)

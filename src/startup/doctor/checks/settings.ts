@@ -9,6 +9,7 @@ export const checkSettings = ({ config, faults }: Subject): Finding[] =>
         problem(fault, 'Correct the setting. README.md lists the settings with their formats.'),
       ),
       ...findAnyProxy(config),
+      ...findOpenMetrics(config),
     ],
     `The settings for ${config.appEnv} are valid.`,
   );
@@ -16,13 +17,27 @@ export const checkSettings = ({ config, faults }: Subject): Finding[] =>
 /** With every address as a proxy, a client states its own address. */
 const findAnyProxy = ({ trustProxy }: Subject['config']): Finding[] =>
   trustProxy
-    .filter((range) => range.endsWith('/0'))
+    .filter(isNearlyAll)
     .map((range) =>
       warning(
         `TRUST_PROXY contains ${range}, so each client can choose the address that limits and logs show.`,
         'Name only the addresses of your proxies.',
       ),
     );
+
+/** No network of proxies is larger than 10.0.0.0/8 or fc00::/7. Two halves of all addresses are all addresses too. */
+const isNearlyAll = (range: string): boolean => Number(range.split('/')[1] ?? 32) < 7;
+
+/** The metrics have no credential. */
+const findOpenMetrics = ({ metrics }: Subject['config']): Finding[] =>
+  metrics && /^(0\.0\.0\.0|::|\[::\])$/.test(metrics.host)
+    ? [
+        warning(
+          `METRICS_HOST is ${metrics.host}, so METRICS_PORT listens on all addresses of this machine, without a credential.`,
+          'Set METRICS_HOST to 127.0.0.1 or to the address that Prometheus uses. In a container, publish the port to no other network.',
+        ),
+      ]
+    : [];
 
 const PUBLIC_SECRETS = Object.values(DEVELOPMENT_SECRETS);
 const SHORTEST_PASSWORD = 12;

@@ -1,0 +1,107 @@
+import { audit } from '../../platform/audit/audit.js';
+import type { ChainKeys } from '../../platform/access/chain-keys.js';
+import type { SystemContext } from '../../platform/context/request-context.js';
+import { lockAuditChain } from '../../platform/db/locks.js';
+import {
+  CHAIN_CLOSED,
+  deleteUnchained,
+  headOfChain,
+  insertLinks,
+  newestClosings,
+  unchainedEntry,
+  type HeadRow,
+} from './chain-queries.js';
+import { EMPTY_CHAIN_HASH } from './append-to-chain.js';
+import { findClosing, hashAfterOf, type Segment } from './closing.js';
+import { verifyRange } from './verify-chain.js';
+import type { Flaw } from './verify-links.js';
+
+/** `current`: every link since the last closing has the present key, so there is nothing to close. */
+export type CloseResult =
+  | { state: 'current' }
+  | { state: 'altered'; flaw: Flaw }
+  | { state: 'closed'; links: number; hash: string };
+
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+/**
+ * Closes a chain whose key was replaced. Verifies every link first, with the replaced key and those before it, then with the present key for
+ * links that a process added before the closing. Then it appends the entry `tenant.audit_chain_closed` under the present key.
+ *
+ * @param acceptsAltered closes the chain although links do not verify. The entry says so, and they never verify
+ * @throws when a process appends meanwhile
+ */
+export async function closeChain(
+  ctx: SystemContext,
+  present: ChainKeys,
+  replaced: ChainKeys,
+  acceptsAltered: boolean,
+): Promise<CloseResult> {
+  const [[head], closings] = await ctx.read([headOfChain(ctx), newestClosings(ctx)]);
+  if (!head || findClosing(closings, present, ctx.tenantId)) return { state: 'current' };
+  const older = findClosing(closings, replaced, ctx.tenantId)?.segments ?? [];
+  const last = Number(head.sequence);
+  const { segments, flaw } = await verifyAll(ctx, older, [replaced, present], last);
+  if (flaw && !acceptsAltered) return { state: 'altered', flaw };
+  const [first] = segments;
+  if (!flaw && older.length === 0 && first?.key === present.key) return { state: 'current' };
+  const known = flaw ? [...older, { to: last, key: replaced.key }] : segments;
+  await appendClosing(ctx, present, { head, segments: known, isIntact: !flaw });
+  return { state: 'closed', links: last, hash: head.hash };
+}
+
+type Verified = { segments: Segment[]; flaw: Flaw | undefined };
+
+/** Each key continues where the one before it no longer fits. */
+async function verifyAll(
+  ctx: SystemContext,
+  older: Segment[],
+  keys: ChainKeys[],
+  last: number,
+): Promise<Verified> {
+  const segments = [...older];
+  let after = 0;
+  let hash = EMPTY_CHAIN_HASH;
+  let flaw: Flaw | undefined;
+  for (const key of keys) {
+    const range = await verifyRange(ctx, hashAfterOf(segments, key.hash), { after, last, hash });
+    after += range.verified;
+    ({ hash, flaw } = range);
+    if (range.verified > 0) segments.push({ to: after, key: key.key });
+  }
+  return { segments, flaw };
+}
+
+async function appendClosing(
+  ctx: SystemContext,
+  present: ChainKeys,
+  { head, segments, isIntact }: { head: HeadRow; segments: Segment[]; isIntact: boolean },
+): Promise<void> {
+  await ctx.write(
+    async (tx) => {
+      await tx.query(lockAuditChain(ctx.tenantId));
+      const [now] = await tx.query(headOfChain(ctx));
+      if (now?.hash !== head.hash)
+        throw new Error('A process appends to the audit chain. Stop every server and worker, and repeat.');
+      const after = {
+        closed_sequence: Number(head.sequence),
+        closed_hash: head.hash,
+        intact: isIntact,
+        replaced_keys: present.wrap(JSON.stringify(segments), ctx.tenantId),
+      };
+      tx.later(audit(tx, { action: CHAIN_CLOSED, entity: 'tenant', entityId: ctx.tenantId, after }));
+      const [entry] = await tx.query(unchainedEntry(ctx, CHAIN_CLOSED));
+      if (!entry) throw new Error('The entry that closes the audit chain was not written.');
+      const { entryId, at, digest } = entry;
+      const link = {
+        entryId,
+        at,
+        sequence: Number(head.sequence) + 1,
+        hash: present.hash(head.hash, digest),
+      };
+      await tx.count(insertLinks(ctx, [link]));
+      await tx.count(deleteUnchained(ctx, [link]));
+    },
+    { timeoutMs: STATEMENT_TIMEOUT_MS },
+  );
+}

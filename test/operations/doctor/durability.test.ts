@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';
+import { removeFolders } from '../../support/service/processes.js';
+import { findingsFor, type Env } from './installation.js';
+
+const LIMIT_MS = 60_000;
+
+let server: OwnServer;
+
+beforeAll(async () => {
+  server = await startOwnServer(undefined, { fsync: 'on', full_page_writes: 'on' });
+}, LIMIT_MS);
+
+afterAll(async () => {
+  await server.stop();
+  await removeFolders();
+});
+
+async function findings(check: string, env: Env = {}): Promise<string[]> {
+  const url = server.urlOf('postgres');
+  const lines = await findingsFor({ APP_ENV: 'development', DATABASE_URL: url, ...env });
+  return lines
+    .filter((line) => line.check === check)
+    .map((line) => `${line.level}: ${line.message} ${'remedy' in line ? line.remedy : ''}`);
+}
+
+async function change(...settings: string[]): Promise<void> {
+  for (const setting of settings) await server.query(`alter system ${setting}`);
+  await server.query('select pg_reload_conf()');
+}
+
+test('reports nothing about a server that keeps what is committed', async () => {
+  expect(await findings('durability')).toEqual(['ok: What is committed survives a crash of the server. ']);
+});
+
+test(
+  'warns of a server without fsync, full_page_writes or synchronous_commit, each with its remedy',
+  async () => {
+    // The server was started with two of them on its command line, which takes precedence, so it is started again without.
+    await server.stop();
+    server = await startOwnServer();
+    await change('set synchronous_commit = off');
+    expect(await findings('durability')).toEqual([
+      expect.stringMatching(/^warning: fsync is off, .* Run alter system set fsync = on/),
+      expect.stringMatching(
+        /^warning: full_page_writes is off, .* Run alter system set full_page_writes = on/,
+      ),
+      expect.stringMatching(/^warning: synchronous_commit is off, .*reset synchronous_commit/),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test('warns of local commits only if there is a synchronous standby', async () => {
+  await change('set synchronous_commit = local');
+  expect(await findings('durability')).toHaveLength(2);
+  await change("set synchronous_standby_names = 'standby'");
+  expect(await findings('durability')).toContainEqual(
+    expect.stringMatching(
+      /^warning: synchronous_commit is local although synchronous_standby_names is set, .*reset/,
+    ),
+  );
+});
+
+test.each(['0.0.0.0/0', '::/0', '0.0.0.0/1,128.0.0.0/1', '0.0.0.0/4'])(
+  'warns of TRUST_PROXY=%s, which trusts clients',
+  async (range) => {
+    expect(await findings('settings', { TRUST_PROXY: range })).toContainEqual(
+      expect.stringMatching(/^warning: TRUST_PROXY contains .* Name only the addresses of your proxies/),
+    );
+  },
+);
+
+test.each(['0.0.0.0', '::'])('warns of METRICS_HOST=%s, which listens on all addresses', async (host) => {
+  expect(await findings('settings', { METRICS_HOST: host, METRICS_PORT: '9464' })).toEqual([
+    expect.stringMatching(/^warning: METRICS_HOST is .* Set METRICS_HOST to 127\.0\.0\.1/),
+  ]);
+  expect(await findings('settings', { METRICS_HOST: host })).toEqual([expect.stringMatching(/^ok/)]);
+});
+
+test('accepts the networks of the compose file, and one address', async () => {
+  const TRUST_PROXY = '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7,192.0.2.1';
+  const metrics = { METRICS_HOST: '127.0.0.1', METRICS_PORT: '9464' };
+  expect(await findings('settings', { TRUST_PROXY, ...metrics })).toEqual([expect.stringMatching(/^ok/)]);
+});
