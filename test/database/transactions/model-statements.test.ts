@@ -102,6 +102,16 @@ describe('one call of a model', () => {
   });
 });
 
+/** Returns a function whose promise resolves once it has been called `count` times. */
+function makeBarrier(count: number): () => Promise<void> {
+  const waiting: (() => void)[] = [];
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === count) for (const go of waiting) go();
+    });
+}
+
 describe('models in a transaction', () => {
   test('share its round trips: begin, admission, and the commit with what was deferred', async () => {
     const id = newId();
@@ -166,16 +176,14 @@ describe('models in a transaction', () => {
 
   test('of two transactions at the same time do not meet', async () => {
     const ids = [newId(), newId()];
-    const waiting: (() => void)[] = [];
+    const [allWrote, allRead] = [makeBarrier(ids.length), makeBarrier(ids.length)];
     await Promise.all(
       ids.map((id) =>
         context().write(async (tx) => {
           await tx.models.carrier.create({ data: { id, name: id, tenantId } });
-          await new Promise<void>((resolve) => {
-            waiting.push(resolve);
-            if (waiting.length === ids.length) for (const go of waiting) go();
-          });
+          await allWrote();
           const seen = await tx.models.carrier.findMany({ where: { id: { in: ids } }, select: { id: true } });
+          await allRead();
           expect(seen).toEqual([{ id }]);
         }),
       ),
