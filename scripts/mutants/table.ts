@@ -6,6 +6,7 @@ import { CELLS } from './table/cells.js';
 import { DATABASE } from './table/database.js';
 import { FLOOR } from './table/floor.js';
 import { INPUTS } from './table/inputs.js';
+import { RACES } from './table/races.js';
 import { RECORDS } from './table/records.js';
 import { SCANS } from './table/scans.js';
 import { SIGN_IN } from './table/sign-in.js';
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TRANSPORT,
   ...RECORDS,
   ...SCANS,
+  ...RACES,
   ...FLOOR,
   ...INPUTS,
   ...ATTACKS,

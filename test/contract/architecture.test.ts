@@ -188,6 +188,28 @@ describe('each concern has one location', () => {
 });
 
 const isModule = ({ path }: { path: string }) => moduleOf(path) !== undefined;
+/**
+ * Statements that lock one of the tables that they join, and why the others cannot have changed while the lock was awaited: PostgreSQL reads
+ * only the locked rows again (decision 0086).
+ */
+const REVIEWED_LOCKS: Record<string, string> = {
+  'src/modules/customers/sync/queries.ts': 'joins the sent rows',
+  'src/modules/customers/upload/queries.ts': 'joins the sent rows',
+  'src/modules/packages/dispatch/queue-syncs.ts': 'joins ids, and checks the locked row',
+  'src/modules/packages/intake/prealert-queries.ts': 'joins a package whose parcel is locked',
+  'src/modules/password-reset/queries.ts': 'locks both tables',
+  'src/modules/sessions/queries.ts': 'joins the sent rows',
+  'src/modules/webhooks/delivery/claim-queries.ts':
+    'skips locked rows, and joins by columns that never change',
+};
+
+test('a statement that locks one of its tables is reviewed: after a wait, the others are as before it', () => {
+  const locking = sources.filter(({ text }) =>
+    /\bfor (no key update|update|key share|share) of \w/.test(text),
+  );
+  expect(locking.map(({ path }) => path).sort()).toEqual(Object.keys(REVIEWED_LOCKS));
+});
+
 const isModuleOrJob = ({ path }: { path: string }) => /^src\/(modules|jobs)\//.test(path);
 
 describe('a request reaches the database only through its context', () => {

@@ -206,8 +206,8 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'intake: a parcel is found under all its keys',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'lockedOpenPrealerts(ctx, keys)',
-    replace: 'lockedOpenPrealerts(ctx, [key])',
+    find: 'findOpenPrealerts(ctx, keys)',
+    replace: 'findOpenPrealerts(ctx, [keys[0]])',
     tests: [{ file: RESOLVE, titles: ['is found, and gets the key of the package'] }],
   },
   {

@@ -50,8 +50,8 @@ export const SIGN_IN: readonly SourceMutant[] = [
   {
     name: 'login: the user is locked while the session starts',
     file: 'src/modules/auth/credentials/account-queries.ts',
-    find: ' for share of users`',
-    replace: '`',
+    find: '::uuid for share`',
+    replace: '::uuid`',
     tests: [
       { file: 'test/modules/auth/credential-races.test.ts', titles: ['whose password is changed meanwhile'] },
     ],

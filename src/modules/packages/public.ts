@@ -12,7 +12,13 @@ export {
   type KnownRow,
   type ScannedParcel,
 } from './intake/identify-parcel.js';
-export { receiveParcel, rescanParcel, type Intake } from './intake/intake.js';
-export { findNamedCustomers, findNamedIds, readReferences } from './intake/referenced-records.js';
+export { lockIdentified } from './intake/lock-identified.js';
+export { receiveParcel, rescanParcel, type AdmittedIntake, type Intake } from './intake/intake.js';
+export {
+  findNamedCustomers,
+  findNamedIds,
+  readReferences,
+  type ReferencedRecords,
+} from './intake/referenced-records.js';
 export { fieldsByPackageId, listErrors, packageNotFound } from './shared/batch.js';
 export { replaceReceipt } from './update/replace-receipt.js';

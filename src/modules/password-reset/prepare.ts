@@ -5,7 +5,7 @@ import { makeContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { queueAccountMail } from '../mail/public.js';
 import type { Jobs } from '../../platform/queue/jobs.js';
-import { lockRecipient, lockRequest, storeToken } from './queries.js';
+import { findRecipient, lockNamedUser, lockRequest, storeToken } from './queries.js';
 
 const TOKEN_BYTES = 32;
 
@@ -21,7 +21,9 @@ export async function preparePasswordReset(
   await ctx.write(async (tx) => {
     const [request] = await tx.query(lockRequest(ctx, resetId));
     if (!request) return;
-    const [user] = request.isStale ? [] : await tx.query(lockRecipient(ctx, request.username));
+    const [, [user] = []] = request.isStale
+      ? []
+      : await tx.query([lockNamedUser(ctx, request.username), findRecipient(ctx, request.username)]);
     const requests = tx.models.passwordReset;
     if (!user) {
       await requests.deleteMany({ where: { id: resetId } });

@@ -17,16 +17,19 @@ export const lockRequest = (ctx: SystemScope, id: string): Sql<RequestRow> => sq
 
 export type RecipientRow = Pick<User, 'id' | 'tokenVersion'> & { email: string };
 
+/** Locks the user with this name, so that two concurrent requests leave one token. */
+export const lockNamedUser = (ctx: SystemScope, username: string): Sql => sql`
+  select u.id from users u where ${tenantRows(ctx, 'u')} and u.username = ${username} for no key update`;
+
 /**
- * Selects and locks the enabled user with this name and an e-mail address, so that two concurrent requests
- * leave one token.
+ * Selects the user with this name if it is enabled and has an e-mail address. Not in the statement that locks the user: if that one
+ * waits, it still sees the user's courier as it was before.
  */
-export const lockRecipient = (ctx: SystemScope, username: string): Sql<RecipientRow> => sql`
+export const findRecipient = (ctx: SystemScope, username: string): Sql<RecipientRow> => sql`
   select u.id, u.email, u.token_version as "tokenVersion" from users u
   left join couriers c on c.tenant_id = u.tenant_id and c.id = u.courier_id
   where ${tenantRows(ctx, 'u')} and u.username = ${username} and u.email is not null
-    and u.is_active and (u.courier_id is null or c.is_active is true)
-  for no key update of u`;
+    and u.is_active and (u.courier_id is null or c.is_active is true)`;
 
 /** Stores the token of a request. It is valid for 30 minutes and only while the account is unchanged. */
 export const storeToken = (

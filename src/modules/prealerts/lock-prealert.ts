@@ -1,4 +1,4 @@
-import { lockParcels } from '../../platform/db/locks.js';
+import { keepUserCode, lockParcels } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserTx } from '../../platform/db/scope.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
@@ -12,13 +12,18 @@ export type LockedPrealert = {
 
 /**
  * Locks the parcels of a pre-alert's current and new number, then the pre-alert. A concurrent pre-alert of
- * the number waits for this lock and therefore sees a stored flag.
+ * the number waits for this lock and therefore sees a stored flag. With a replacement, first keeps its user code.
  * @throws ApiError prealert_not_found
  */
-export async function lockPrealert(tx: UserTx, id: string, newKeys: string[] = []): Promise<LockedPrealert> {
+export async function lockPrealert(
+  tx: UserTx,
+  id: string,
+  replacement?: { keys: string[]; userCode: string },
+): Promise<LockedPrealert> {
   const [found] = await tx.query(findNumber(tx, id));
   if (!found) throw new ApiError('prealert_not_found');
-  const locked = new Set([...keysOfStored(found), ...newKeys]);
+  const locked = new Set([...keysOfStored(found), ...(replacement?.keys ?? [])]);
+  if (replacement) tx.later(keepUserCode(tx.tenantId, replacement.userCode));
   // Locked before the row, as intake does: two different orders would deadlock.
   tx.later(lockParcels(tx.tenantId, [...locked]));
   const [row] = await tx.query(lockedPrealert(tx, id));

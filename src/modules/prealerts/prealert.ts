@@ -2,7 +2,7 @@ import { audit } from '../../platform/audit/audit.js';
 import { sharedWrite } from '../../platform/context/shared-write.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
-import { lockAnnouncedParcel, lockAnnouncedParcels } from '../../platform/db/locks.js';
+import { lockAnnouncement, lockAnnouncements } from '../../platform/db/locks.js';
 import type { Scope } from '../../platform/db/scope.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
@@ -19,10 +19,7 @@ export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
 /** Requests of one API key that wait at the same time write their pre-alerts together. */
 const submissions = sharedWrite((key: Scope<KeyCaller>, items: readonly queries.Submission[]) => [
-  lockAnnouncedParcels(
-    key.tenantId,
-    items.map(({ trackingKey }) => trackingKey),
-  ),
+  lockAnnouncements(key.tenantId, items),
   queries.insertPrealertsWithKey(key, items),
 ]);
 
@@ -78,7 +75,7 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
 
 const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrealert): Promise<void> =>
   ctx.write(async (tx) => {
-    tx.later(lockAnnouncedParcel(ctx.tenantId, prealert.trackingKey));
+    tx.later(lockAnnouncement(ctx.tenantId, prealert));
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, prealert.userCode));
     if (!courier) throw new ApiError('courier_not_found');
     if (!courier.hasCustomer) throw unknownUserCode('user_code');
@@ -106,7 +103,7 @@ const storeReplacement = (
   fields: queries.PrealertFields,
 ): Promise<PrealertRow> =>
   ctx.write(async (tx) => {
-    const locked = await lockPrealert(tx, id, fields.keys);
+    const locked = await lockPrealert(tx, id, fields);
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');

@@ -29,20 +29,55 @@ export function lockParcels(tenantId: string, trackingKeys: readonly string[]): 
     select pg_advisory_xact_lock(${parcelsOf(tenantId)}, lock)::text from locks`;
 }
 
+/** What a new pre-alert locks. */
+export type Announced = { trackingKey: string; userCode: string };
+
 /**
  * The same for a new pre-alert. It waits for the transactions that have locked the parcel, but not for other new pre-alerts:
- * the unique constraint refuses a second one of a number.
+ * the unique constraint refuses a second one of a number. Also keeps the user code, see `keepUserCode`.
  */
-export const lockAnnouncedParcel = (tenantId: string, trackingKey: string): Sql =>
-  once`select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
+export const lockAnnouncement = (tenantId: string, { trackingKey, userCode }: Announced): Sql =>
+  once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,
+    pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text as parcel`;
 
 /** The same for several new pre-alerts. */
-export function lockAnnouncedParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
-  const [key, another] = trackingKeys;
-  if (key !== undefined && another === undefined) return lockAnnouncedParcel(tenantId, key);
-  return once`with locks as materialized (${locksOf(trackingKeys)})
-    select pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, lock)::text from locks`;
+export function lockAnnouncements(tenantId: string, announced: readonly Announced[]): Sql {
+  const [one, another] = announced;
+  if (one && !another) return lockAnnouncement(tenantId, one);
+  const userCodes = announced.map(({ userCode }) => userCode);
+  const trackingKeys = announced.map(({ trackingKey }) => trackingKey);
+  return once`with locks as materialized (
+      select 1 as step, ${userCodesOf(tenantId)} as kind, ${userCodeLockOf(sql`code`)} as lock
+        from unnest(${userCodes}::text[]) as code
+      union
+      select 2, ${parcelsOf(tenantId)}, ${lockOf(sql`key`)} from unnest(${trackingKeys}::text[]) as key
+      order by step, lock)
+    select pg_advisory_xact_lock_shared(kind, lock)::text from locks`;
 }
+
+/** The number of locks of user codes per tenant, a power of two. Fewer than of parcels, because renames are rare. */
+const USER_CODE_LOCKS = sql`32`;
+
+const userCodesOf = (tenantId: string): Sql => sql`hashtext(${`user codes ${tenantId}`})`;
+const userCodeLockOf = (userCode: Sql): Sql => sql`hashtext(${userCode}) & (${USER_CODE_LOCKS} - 1)`;
+
+/**
+ * Keeps customers from losing their user code until the end of the transaction. Take it before the customer of a code is looked up,
+ * if the code is stored with a pre-alert or decides about one. Take it before the parcels: with two orders, transactions that wait
+ * for a rename deadlock. See decision 0086.
+ */
+export const keepUserCode = (tenantId: string, userCode: string): Sql =>
+  once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
+
+/** The same for several codes. */
+export const keepUserCodes = (tenantId: string, userCodes: readonly string[]): Sql =>
+  once`with locks as materialized (
+      select distinct ${userCodeLockOf(sql`code`)} as lock from unnest(${userCodes}::text[]) as code order by lock)
+    select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, lock)::text from locks`;
+
+/** Waits for the transactions that keep a user code, before its customer is renamed or deleted. Later ones find the code unused. */
+export const lockUserCode = (tenantId: string, userCode: string): Sql =>
+  once`select pg_advisory_xact_lock(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
 
 /** Serializes changes of a tenant's rate tables. One lock for all of them, because a copy reads one table and writes another. */
 export const lockRates = (tenantId: string): Sql => lock(`rates ${tenantId}`);

@@ -21,6 +21,9 @@ const CODE_BY_CONSTRAINT: Record<string, PlainCode> = {
   carriers_one_of_a_name: 'duplicate_carrier_name',
 };
 
+// The id of a scan comes from the device. If another transaction stores it meanwhile, the next attempt finds it.
+const FOUND_BY_NEXT_ATTEMPT = 'scans_pkey';
+
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 // PostgreSQL 18 reports this for `on delete restrict`; earlier versions report 23503.
@@ -45,6 +48,7 @@ export function apiErrorOfViolation(error: unknown): ApiError | undefined {
   const { code, constraint } = readErrorDetails(error);
   const failureCode = CODE_BY_CONSTRAINT[constraint ?? ''];
   if (code && INTEGRITY.has(code) && failureCode) return new ApiError(failureCode);
+  if (violates(error, FOUND_BY_NEXT_ATTEMPT)) return new ApiError('unavailable', { retryAfterSeconds: 1 });
   const retryAfterSeconds = RETRY_AFTER_SECONDS[meaningOfError(error)];
   return retryAfterSeconds === undefined ? undefined : new ApiError('unavailable', { retryAfterSeconds });
 }
@@ -65,9 +69,11 @@ export const isAway = (error: unknown): boolean =>
 /** Returns the SQLSTATE of an error, or another code if it has none. */
 export const sqlStateOf = (error: unknown): string | undefined => readErrorDetails(error).code;
 
+/** Returns whether the same transaction may succeed if it runs again. */
 export function isRetryable(error: unknown): boolean {
   const { code } = readErrorDetails(error);
-  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+  const isAborted = code === DEADLOCK || code === SERIALIZATION_FAILURE;
+  return isAborted || violates(error, FOUND_BY_NEXT_ATTEMPT);
 }
 
 /** Returns whether PostgreSQL refused a row for what it contains, so that the other rows of the transaction may succeed. */

@@ -198,6 +198,17 @@ describe('fixed statements are planned for all values, and others with their own
     expect(rows).toEqual([[CUSTOM], [GENERIC]]);
   });
 
+  test('after a rollback to a savepoint, which restores the setting', async () => {
+    const rows = await context().write(async (tx) => {
+      await tx.query(fixed());
+      tx.later(sql`savepoint here`);
+      await tx.query(other());
+      tx.later(sql`rollback to savepoint here`);
+      return tx.query([other(), fixed()]);
+    });
+    expect(rows).toEqual([[CUSTOM], [GENERIC]]);
+  });
+
   test('and the setting ends with the transaction', async () => {
     await context().read([fixed()]);
     expect((await service.db.pool.query('show plan_cache_mode')).rows).toEqual([{ plan_cache_mode: 'auto' }]);

@@ -8,6 +8,7 @@ import { makeContext } from '../../../src/platform/context/request-context.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../../src/development/demo/seed.js';
 import { networkOf } from '../../../src/platform/values/network-address.js';
 import { rounds } from '../../support/harness/effort.js';
+import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { until } from '../../support/service/processes.js';
 import { startService, type Reply, type Service } from '../../support/service/service.js';
 
@@ -235,5 +236,21 @@ test('a flood that the queue refuses starts no transactions', async () => {
     await first;
   } finally {
     await slow.stop();
+  }
+});
+
+test('a user who is moved to another courier during the login is logged in', async () => {
+  const move = (courier: string) => ({
+    text: "update users set courier_id = $1 where username = 'iex' and tenant_id = $2",
+    values: [courier, DEMO.tenants.demo],
+  });
+  try {
+    const reply = await changeMeanwhile(service.owner, move(DEMO.couriers.HRB), () =>
+      logIn('iex', DEMO.password),
+    );
+    expect([reply.status, reply.body['data']?.user?.courier_id]).toEqual([200, DEMO.couriers.HRB]);
+  } finally {
+    const { text, values } = move(DEMO.couriers.IEX);
+    await service.owner.query(text, values);
   }
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { changeMeanwhile } from '../../support/harness/meanwhile.js';
 import { deviceScan, sendScans } from '../../support/scans/device-scans.js';
 import { startService, type Service } from '../../support/service/service.js';
 
@@ -130,4 +131,24 @@ test('the settings of the gate cannot be changed by the warehouse role, whatever
     [id],
   );
   expect(rows).toEqual([{ manifest: gated, package: gated, gate: 'warehouse' }]);
+});
+
+test('the gate counts a package that was added while the shipment waited', async () => {
+  const [gated, open] = [await makeWarehouse(true), await makeWarehouse(false)];
+  const receive = async (warehouse_id: string) => {
+    const body = { tracking_number: newNumber(), user_code: 'IEX-1001', weight: 1, warehouse_id };
+    return String((await service.call('receivePackage', { as: 'warehouse', body })).body['data'].package_id);
+  };
+  const [aboard, added] = [await receive(open), await receive(gated)];
+  const created = await service.call('createManifest', { as: 'warehouse', body: { warehouse_id: open } });
+  const id = String(created.body['data'].manifest_id);
+  await manage(id, { action: 'add_packages', package_ids: [aboard] });
+  expect((await update(id, { status: 'ready' })).status).toBe(200);
+  const addition = {
+    text: `with locked as materialized (select id from manifests where id = $1 for update)
+      update packages p set manifest_id = locked.id from locked where p.id = $2`,
+    values: [id, added],
+  };
+  const reply = await changeMeanwhile(service.owner, addition, () => update(id, { status: 'shipped' }));
+  expect(reply.body['code']).toBe('manifest_invalid_transition');
 });

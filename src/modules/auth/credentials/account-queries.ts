@@ -31,9 +31,12 @@ export type Account = Pick<User, AccountColumns> & {
 export const accountByName = (ctx: Scope, username: string): Sql<Account> =>
   selectAccount(ctx, sql`users.username = lower(${username})`);
 
-/** As accountById, and locks the user: concurrent changes wait until this transaction ends. */
-export const lockAccountForLogin = (ctx: Scope, userId: string): Sql<Account> =>
-  sql`${accountById(ctx, userId)} for share of users`;
+/**
+ * Locks the user: concurrent changes wait until this transaction ends. Select the account afterwards: a statement that waits for the lock
+ * still sees the user's courier as it was before.
+ */
+export const lockUserForLogin = (ctx: Scope, userId: string): Sql<{ id: string }> =>
+  sql`select users.id from users where ${tenantRows(ctx, 'users')} and users.id = ${userId}::uuid for share`;
 
 export const accountById = (ctx: Scope, userId: string): Sql<Account> =>
   selectAccount(ctx, sql`users.id = ${userId}::uuid`);

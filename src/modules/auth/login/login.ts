@@ -1,6 +1,6 @@
 import { audit } from '../../../platform/audit/audit.js';
 import { withPassword, type AttemptDeps } from '../credentials/password-attempt.js';
-import { lockAccountForLogin, type Account } from '../credentials/account-queries.js';
+import { accountById, lockUserForLogin, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
 import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
@@ -52,7 +52,7 @@ async function finishPasswordStep(
   const preauthToken = newPreauthToken();
   const outcome = await ctx.write(async (tx) => {
     // Read again, because the user may have been disabled or have changed the password during the hash.
-    const [fresh] = await tx.query(lockAccountForLogin(ctx, account.id));
+    const [, [fresh]] = await tx.query([lockUserForLogin(ctx, account.id), accountById(ctx, account.id)]);
     if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
       return new ApiError('credentials_invalid');
     await tx.count(resetFailures(ctx, passwordThrottle(credentials.username)));

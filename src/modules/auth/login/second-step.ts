@@ -4,7 +4,7 @@ import { verifyCode, tryCode, type Factor } from '../credentials/code-attempt.js
 import { limitOf } from '../credentials/throttle.js';
 import {
   accountById,
-  lockAccountForLogin,
+  lockUserForLogin,
   consumePreauthToken,
   deleteExpiredPreauthTokens,
   insertPreauthToken,
@@ -92,7 +92,10 @@ async function recordLogin(
   verified: { account: Account; factor: Factor },
 ): Promise<SignIn | ApiError> {
   // Read again and locked, so that no concurrent change revokes the user's tokens before the commit.
-  const [account] = await tx.query(lockAccountForLogin(tx, verified.account.id));
+  const [, [account]] = await tx.query([
+    lockUserForLogin(tx, verified.account.id),
+    accountById(tx, verified.account.id),
+  ]);
   if (!account?.isEnabled) return new ApiError('account_disabled');
   // A change that revoked the user's tokens after the first step also invalidates this login.
   if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');

@@ -1,6 +1,7 @@
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
+import { lockUserCode } from '../../../platform/db/locks.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -103,6 +104,7 @@ export async function deleteCustomer(
   const id = requireCustomerId(ids);
   return ctx.write(async (tx) => {
     const stored = await lockCustomer(tx, id);
+    await tx.query(lockUserCode(ctx.tenantId, stored.userCode));
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);
     tx.later(audit(tx, { action: 'customer.deleted', entity: 'customer', entityId: id, before }));

@@ -67,7 +67,7 @@ async function lockCargo(
   return cargo;
 }
 
-function assertOpen(manifest: ManifestRow | undefined): void {
+function assertOpen(manifest: Pick<ManifestRow, 'status'> | undefined): void {
   if (!manifest) throw new ApiError('manifest_not_found');
   if (manifest.status === 'draft' || manifest.status === 'ready') return;
   throw new ApiError('manifest_closed', { args: { status: manifest.status } });

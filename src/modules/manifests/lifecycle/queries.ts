@@ -16,17 +16,24 @@ export type ManifestRow = ManifestFields & {
 };
 
 /**
- * Selects a manifest and locks it until the end of the transaction. Every change of a manifest or its
- * packages takes this lock first, so that no package is added between a check and the change that relies on
- * it.
+ * Locks a manifest until the end of the transaction. Every change of a manifest or its packages takes this lock first, so that no
+ * package is added between a check and the change that relies on it.
  */
-export const lockedManifest = (ctx: UserScope, id: string): Sql<ManifestRow> => once`
+export const lockedManifest = (ctx: UserScope, id: string): Sql<Pick<ManifestRow, 'id' | 'status'>> => once`
+  select m.id, m.status from manifests m
+  where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid
+  for update`;
+
+/**
+ * Selects a locked manifest. Not in the statement that locks it: after a wait, that one still sees the packages and warehouses as they
+ * were before.
+ */
+export const findManifest = (ctx: UserScope, id: string): Sql<ManifestRow> => once`
   select m.id, m.manifest_number, m.status, m.awb_number, m.airline_prefix,
     to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.notes, m.loading_gate,
     ${isGatedByWarehouse(ctx)} as "isWarehouseGated"
   from manifests m
-  where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid
-  for update`;
+  where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid`;
 
 /** Writes all columns of a locked manifest, if its status is still the previous one. */
 export const changeManifest = (

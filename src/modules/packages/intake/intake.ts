@@ -1,7 +1,7 @@
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { readScan } from '../../tracking-numbers/public.js';
@@ -9,11 +9,12 @@ import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
-import { identifyParcel, type ScannedParcel } from './identify-parcel.js';
+import { identifyParcel, needsRecords, type ScannedParcel } from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
+import { lockIdentified } from './lock-identified.js';
 import { settledFact, toOpenPrealert } from './open-prealerts.js';
 import { decideOwnership, type OpenPrealert, type Ownership } from './ownership.js';
-import { flagDisputes, lockedOpenPrealerts } from './prealert-queries.js';
+import { findOpenPrealerts, flagDisputes, lockOpenPrealerts } from './prealert-queries.js';
 import * as queries from './queries.js';
 import {
   findNamedCustomers,
@@ -54,34 +55,31 @@ export type ExecuteWaitingScans = (tx: UserTx, keys: string[]) => Promise<Packag
 /** `isAwaited`: scans of stations have waited for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
 
-/**
- * The same in a transaction. A refused intake has written nothing.
- *
- * @param identified the parcel, if the caller has identified it
- */
+/** What a batch has found out about a scan, under the locks of its parcel and its user code. */
+export type AdmittedIntake = { parcel: ScannedParcel; references: ReferencedRecords };
+
+/** The same in a transaction. A refused intake has written nothing. */
 export async function receiveParcel(
   tx: UserTx,
   intake: Intake,
-  identified?: ScannedParcel,
+  admitted?: AdmittedIntake,
 ): Promise<NewReceipt> {
   const measures = readMeasures(intake);
-  const scanned = identified ?? (await identifyParcel(tx, readScan(intake.tracking_number)));
-  const { trackingNumber, keys, labelled } = scanned;
+  const lock = admitted ? { parcel: admitted.parcel } : await lockUnlessRepeated(tx, intake);
+  if ('repeated' in lock) return lock.repeated;
+  const { trackingNumber, keys, labelled } = lock.parcel;
   if (labelled !== null) return rescanPackage(tx, labelled, keys);
-  // Looks before and after taking the lock, so that a repeated scan does not wait for a lock it does not need.
-  const [early] = await tx.query(queries.findReceipt(tx, keys));
-  if (early) return handleRepeatedScan(tx, keys, early);
-  tx.later(lockParcels(tx.tenantId, keys));
-  const [[first], [ids], customers, announced] = await tx.query([
+  const [, [first], announced, [ids], customers] = await tx.query([
+    lockOpenPrealerts(tx, keys),
     queries.findReceipt(tx, keys),
+    findOpenPrealerts(tx, keys),
     findNamedIds(tx, intake),
     findNamedCustomers(tx, intake),
-    lockedOpenPrealerts(tx, keys),
   ]);
   // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
   // exists.
   if (first) return handleRepeatedScan(tx, keys, first);
-  const references = readReferences(intake, ids, customers);
+  const references = admitted?.references ?? readReferences(intake, ids, customers);
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(references, prealerts, trackingNumber);
   const parcel = {
@@ -94,32 +92,60 @@ export async function receiveParcel(
   return store(tx, { parcel, keys, prealerts, ownership });
 }
 
-/** A scan of the house number of a package. */
+/**
+ * Locks the parcel of a scan, unless the scan repeats an earlier one and changes nothing. It looks before it takes the lock, so that
+ * a repeated scan does not wait for a lock that it does not need.
+ */
+async function lockUnlessRepeated(
+  tx: UserTx,
+  intake: Intake,
+): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
+  const reading = readScan(intake.tracking_number);
+  const identify = () => identifyParcel(tx, reading);
+  const parcel = await identify();
+  const { keys, labelled } = parcel;
+  const [early] = await tx.query(
+    labelled === null ? queries.findReceipt(tx, keys) : queries.findReceiptOfPackage(tx, labelled, keys),
+  );
+  if (early && !early.isDisputed) return { repeated: repeatedReceipt(keys, early) };
+  if (intake.user_code !== undefined) tx.later(keepUserCode(tx.tenantId, intake.user_code));
+  if (needsRecords(reading)) return { parcel: await lockIdentified(tx, identify) };
+  tx.later(lockParcels(tx.tenantId, keys));
+  return { parcel };
+}
+
+/** A scan of the house number of a package whose parcel is locked. */
 async function rescanPackage(tx: UserTx, packageId: string, keys: string[]): Promise<NewReceipt> {
   const [row] = await tx.query(queries.findReceiptOfPackage(tx, packageId, keys));
   if (!row) throw new Error('The package of a house number does not exist.');
   return handleRepeatedScan(tx, keys, row);
 }
 
-/** A later scan of a parcel that was received, in a transaction. */
+/** A later scan of a locked parcel that was received, in a transaction. */
 export async function rescanParcel(tx: UserTx, keys: string[]): Promise<void> {
   const [row] = await tx.query(queries.findReceipt(tx, keys));
   if (row) await handleRepeatedScan(tx, keys, row);
 }
 
+function repeatedReceipt(
+  keys: string[],
+  { isFlagged, isDisputed: _, ...row }: queries.EarlierRow,
+): NewReceipt {
+  return { row, isDuplicate: true, isFlagged, isAwaited: false, keys };
+}
+
 /**
- * Handles a later scan. It may be of another parcel with the same number, so staff must review disputed
+ * Handles a later scan of a locked parcel. It may be of another parcel with the same number, so staff must review disputed
  * pre-alerts.
  */
 async function handleRepeatedScan(
   tx: UserTx,
   keys: string[],
-  { isFlagged, isDisputed, ...row }: queries.EarlierRow,
+  earlier: queries.EarlierRow,
 ): Promise<NewReceipt> {
-  const repeated = { row, isDuplicate: true, isAwaited: false, keys };
-  if (!isDisputed) return { ...repeated, isFlagged };
-  tx.later(lockParcels(tx.tenantId, keys));
-  const flagged = await tx.query(flagDisputes(tx, row.id, keys));
+  const repeated = repeatedReceipt(keys, earlier);
+  if (!earlier.isDisputed) return repeated;
+  const flagged = await tx.query(flagDisputes(tx, earlier.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
   if (facts.length > 0) tx.later(audit(tx, ...facts));
   return { ...repeated, isFlagged: true };

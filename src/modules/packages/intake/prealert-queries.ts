@@ -31,20 +31,29 @@ export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & {
   lastName: string | null;
 };
 
-/** Selects and locks the open pre-alerts of a parcel, oldest first. */
-export function lockedOpenPrealerts(ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> {
+const areOpen = (ctx: UserScope, keys: string[]): Sql =>
+  sql`${ownRows(ctx, 'a')} and ${keyIn('a', keys)} and a.status in ('pending', 'flagged')`;
+
+/** Locks the open pre-alerts of a parcel. */
+export const lockOpenPrealerts = (ctx: UserScope, keys: string[]): Sql =>
+  once`select a.id from prealerts a where ${areOpen(ctx, keys)} order by a.id for update`;
+
+/**
+ * Selects the open pre-alerts of a parcel, oldest first. Not in the statement that locks them: if that one waits for a rename of the
+ * customer, it reads the new user code, but still sees the customer with the old one.
+ */
+export function findOpenPrealerts(ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> {
   return once`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
       a.vendor, a.description, a.status, c.first_name as "firstName", c.last_name as "lastName"
     from prealerts a
     left join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id
       and c.courier_id = a.courier_id and c.user_code = a.user_code and c.is_active
-    where ${ownRows(ctx, 'a')} and ${keyIn('a', keys)} and a.status in ('pending', 'flagged')
-    order by a.id
-    for update of a`;
+    where ${areOpen(ctx, keys)}
+    order by a.id`;
 }
 
 /**
- * Settles pre-alerts that lockedOpenPrealerts has locked, and gives them the key of the package, so that they are found with
+ * Settles pre-alerts that lockOpenPrealerts has locked, and gives them the key of the package, so that they are found with
  * it later. For received ones it also deletes stored flags of the same number.
  *
  * @param keys the keys of the parcel, the package's own first

@@ -63,19 +63,23 @@ export type ReferencedIds = {
 
 /**
  * Selects the ids of the records that the body refers to. An id is null if the record does not exist or was
- * not given. Without a warehouse in the body, selects the primary warehouse.
+ * not given. Without a warehouse in the body, selects the primary warehouse. Carriers and warehouses cannot be deleted until the
+ * transaction ends; couriers never can.
  */
 export function findReferencedIds(
   ctx: UserScope,
   named: { [Name in keyof ReferencedIds]: string | undefined },
 ): Sql<ReferencedIds> {
-  const warehouse = named.warehouseId ? sql`w.id = ${named.warehouseId}::uuid` : sql`w.is_primary`;
+  // The primary one is selected without a lock: a lock that waits would find that it is not the primary one any more, and no other.
+  const primary = sql`(select o.id from warehouses o where ${tenantRows(ctx, 'o')} and o.is_primary)`;
+  const warehouse = named.warehouseId ? sql`${named.warehouseId}::uuid` : primary;
   return once`select
     (select c.id from couriers c
       where ${tenantRows(ctx, 'c')} and c.id = ${named.courierId ?? null}::uuid) as "courierId",
     (select r.id from carriers r
-      where ${tenantRows(ctx, 'r')} and r.id = ${named.carrierId ?? null}::uuid) as "carrierId",
-    (select w.id from warehouses w where ${tenantRows(ctx, 'w')} and ${warehouse}) as "warehouseId"`;
+      where ${tenantRows(ctx, 'r')} and r.id = ${named.carrierId ?? null}::uuid for key share) as "carrierId",
+    (select w.id from warehouses w
+      where ${tenantRows(ctx, 'w')} and w.id = ${warehouse} for key share) as "warehouseId"`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
@@ -16,7 +16,7 @@ export type LockedPackage = {
 
 /**
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
- * the new number.
+ * the new number, and keeps the new user code.
  * @throws ApiError package_not_found, record_forbidden
  */
 export async function lockPackageAndParcels(
@@ -33,6 +33,7 @@ export async function lockPackageAndParcels(
     const [found] = await tx.query(findNumber(tx, id));
     const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
     for (const key of keys.flat()) locked.add(key);
+    if (input.user_code) tx.later(keepUserCode(tx.tenantId, input.user_code));
     // Locked before the row, as intake does: two different orders would deadlock.
     tx.later(lockParcels(tx.tenantId, [...locked]));
   }

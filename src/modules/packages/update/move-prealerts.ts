@@ -2,7 +2,7 @@ import type { AuditFact } from '../../../platform/audit/audit.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
-import { lockedOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
+import { findOpenPrealerts, lockOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { keysOfPackage } from './lock-package.js';
 import { reopenPrealerts, restoreKeys, type Editable, type ReopenedRow } from './queries.js';
@@ -19,9 +19,10 @@ export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
  */
 export async function movePrealerts(tx: UserTx, before: Editable, after: Editable): Promise<UpdateEffects> {
   const keys = keysOfPackage(after);
-  const [reopened, announced] = await tx.query([
+  const [reopened, , announced] = await tx.query([
     reopenPrealerts(tx, before.courier_id, keysOfPackage(before)),
-    lockedOpenPrealerts(tx, keys),
+    lockOpenPrealerts(tx, keys),
+    findOpenPrealerts(tx, keys),
   ]);
   const renamed = reopened.flatMap(ownKey);
   if (renamed.length > 0) tx.later(restoreKeys(tx, renamed));

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { lockAnnouncedParcels } from '../../../platform/db/locks.js';
+import { lockAnnouncements, type Announced } from '../../../platform/db/locks.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import {
   insertPrealerts,
@@ -13,7 +13,7 @@ import { findExisting, viewExisting, type ExistingPrealert } from '../duplicates
 import type { OwnerSelection } from '../duplicates/owners.js';
 
 /** Pre-alerts to store, prepared before the transaction, because the transaction holds locks. */
-export type Batch = { owner: OwnerSelection; packed: Packed; trackingKeys: string[] };
+export type Batch = { owner: OwnerSelection; packed: Packed; announced: Announced[] };
 
 const PREALERTS_PER_TURN = 250;
 
@@ -27,7 +27,7 @@ export async function prepareBatch(owner: OwnerSelection, prealerts: NumberedPre
   return {
     owner,
     packed: joinElements(parts),
-    trackingKeys: prealerts.map(({ trackingKey }) => trackingKey),
+    announced: prealerts.map(({ trackingKey, userCode }) => ({ trackingKey, userCode })),
   };
 }
 
@@ -62,9 +62,9 @@ export async function readExisting(
 /** Stores a batch in the transaction. Returns the pre-alerts of known customers. */
 export async function storeBatch(
   tx: Tx,
-  { owner, packed, trackingKeys }: Batch,
+  { owner, packed, announced }: Batch,
   remarks: 'upload' | null,
 ): Promise<Stored[]> {
-  await tx.query(lockAnnouncedParcels(tx.tenantId, trackingKeys));
+  await tx.query(lockAnnouncements(tx.tenantId, announced));
   return tx.query(insertPrealerts(tx, owner, packed, remarks));
 }

@@ -1,6 +1,11 @@
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { findNamedCustomers, findNamedIds, readReferences } from '../../packages/public.js';
+import {
+  findNamedCustomers,
+  findNamedIds,
+  readReferences,
+  type ReferencedRecords,
+} from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import * as queries from './queries.js';
 import { ID_REUSED, isAccepted, toIntake, toRefusal, type ReadScan, type RefusedScan } from './read-scans.js';
@@ -13,6 +18,8 @@ export type AdmittedScan = ReadScan & {
   manifestId: string | null;
   /** Of a load or unload: whether the manifest is ready. */
   isAdmitted: boolean;
+  /** What a new receive scan refers to. */
+  references: ReferencedRecords | undefined;
 };
 
 type Admitted = AdmittedScan | RefusedScan;
@@ -32,7 +39,7 @@ export async function admitScans(tx: UserTx, received: (ReadScan | RefusedScan)[
     ),
   ]);
   const stored = new Map(known.map((row) => [row.id, row]));
-  const wrong = await findWrongReferences(
+  const references = await checkReferences(
     tx,
     scans.filter(({ id }) => !stored.has(id)),
   );
@@ -42,7 +49,7 @@ export async function admitScans(tx: UserTx, received: (ReadScan | RefusedScan)[
     const hash = hashes.get(each.id);
     if (hash !== undefined && hash !== each.contentHash) return { scanId: each.id, refusal: ID_REUSED };
     if (hash !== undefined) return repeated(each, stored.get(each.id));
-    const admitted = wrong.get(each) ?? admitOnManifest(each, manifests);
+    const admitted = admit(each, references.get(each), manifests);
     if (isAccepted(admitted)) hashes.set(each.id, each.contentHash);
     return admitted;
   });
@@ -55,11 +62,18 @@ const repeated = (scan: ReadScan, stored: queries.KnownScan | undefined): Admitt
   storedReason: stored?.reason ?? null,
   manifestId: null,
   isAdmitted: true,
+  references: undefined,
 });
 
-function admitOnManifest(scan: ReadScan, manifests: queries.ManifestRow[]): Admitted {
+function admit(
+  scan: ReadScan,
+  references: ReferencedRecords | ApiError | undefined,
+  manifests: queries.ManifestRow[],
+): Admitted {
+  if (references instanceof ApiError)
+    return { scanId: scan.id, refusal: toRefusal(references, FIELDS[references.code]) };
   const { manifest_id: id, manifest_number: number } = scan.details;
-  const own = { ...scan, isRepeated: false, storedReason: null };
+  const own = { ...scan, isRepeated: false, storedReason: null, references };
   if (id === undefined && number === undefined) return { ...own, manifestId: null, isAdmitted: true };
   const manifest = manifests.find((row) => row.id === id || row.manifestNumber === number);
   if (manifest) return { ...own, manifestId: manifest.id, isAdmitted: manifest.status === 'ready' };
@@ -67,25 +81,30 @@ function admitOnManifest(scan: ReadScan, manifests: queries.ManifestRow[]): Admi
   return { scanId: scan.id, refusal: toRefusal(new ApiError('manifest_not_found'), field) };
 }
 
-/** Checks the courier, customer, carrier and warehouse that receive scans name, as intake does. */
-async function findWrongReferences(tx: UserTx, scans: ReadScan[]): Promise<Map<ReadScan, RefusedScan>> {
+/**
+ * Checks the courier, customer, carrier and warehouse that receive scans name, as intake does. Returns what they refer to, or why a scan
+ * must be refused. Intake uses the result: if it looked again, a record that has changed meanwhile would refuse the whole batch.
+ */
+async function checkReferences(
+  tx: UserTx,
+  scans: ReadScan[],
+): Promise<Map<ReadScan, ReferencedRecords | ApiError>> {
   const receives = scans.filter(({ kind }) => kind === 'receive');
   const named = new Map(receives.map((scan) => [referencesOf(scan), toIntake(scan)]));
   const intakes = [...named.values()];
   if (intakes.length === 0) return new Map();
   const ids = await tx.query(intakes.map((intake) => findNamedIds(tx, intake)));
   const customers = await tx.query(intakes.map((intake) => findNamedCustomers(tx, intake)));
-  const errors = new Map<string, ApiError>();
-  for (const [index, [key, intake]] of [...named].entries()) {
-    const error = whyWrong(intake, ids[index]?.[0], customers[index] ?? []);
-    if (error) errors.set(key, error);
-  }
+  const checked = new Map(
+    [...named].map(([key, intake], index) => [
+      key,
+      checkReference(intake, ids[index]?.[0], customers[index] ?? []),
+    ]),
+  );
   return new Map(
     receives.flatMap((scan) => {
-      const error = errors.get(referencesOf(scan));
-      return error
-        ? [[scan, { scanId: scan.id, refusal: toRefusal(error, FIELDS[error.code]) }] as const]
-        : [];
+      const references = checked.get(referencesOf(scan));
+      return references ? [[scan, references] as const] : [];
     }),
   );
 }
@@ -93,10 +112,9 @@ async function findWrongReferences(tx: UserTx, scans: ReadScan[]): Promise<Map<R
 const referencesOf = ({ details }: ReadScan): string =>
   JSON.stringify([details.courier_id, details.user_code, details.carrier_id, details.warehouse_id]);
 
-function whyWrong(...found: Parameters<typeof readReferences>): ApiError | undefined {
+function checkReference(...found: Parameters<typeof readReferences>): ReferencedRecords | ApiError {
   try {
-    readReferences(...found);
-    return undefined;
+    return readReferences(...found);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;

@@ -1,10 +1,10 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
-import { lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCodes } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
+import { lockIdentified, needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
 import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
@@ -37,9 +37,10 @@ export async function executeBatch(
   const read = await readItems(items);
   if (read.every((each) => 'refusal' in each)) return read;
   return ctx.write(async (tx) => {
-    const identified = await identifyScans(tx, read);
-    tx.later(lockParcels(ctx.tenantId, identified.flatMap(keysOf)));
-    const admitted = await admitScans(tx, identified);
+    const userCodes = read.filter(isAccepted).flatMap(({ details }) => details.user_code ?? []);
+    if (userCodes.length > 0) tx.later(keepUserCodes(ctx.tenantId, userCodes));
+    const identified = await lockIdentified(tx, () => identifyScans(tx, read));
+    const admitted = await admitScans(tx, identified.scans);
     const { parts, refused } = await limitScans(tx, groupByParcel(admitted.filter(isAccepted)));
     const parcels: ParcelResult[] = [];
     for (const part of parts) parcels.push(...(await executeParcels(tx, station, part)));
@@ -76,30 +77,31 @@ function scanIdOf(sent: unknown): string | null {
   return typeof sent.scan_id === 'string' ? sent.scan_id : null;
 }
 
-const keysOf = (each: ReadScan | RefusedScan): string[] => ('refusal' in each ? [] : each.keys);
+/** The scans, and the keys of their parcels. */
+type Identified = { scans: (ReadScan | RefusedScan)[]; keys: string[] };
 
 /** Refuses scans with a wrong time, and finds the parcels of the others. */
-async function identifyScans(
-  tx: UserTx,
-  read: (SentItem | RefusedScan)[],
-): Promise<(ReadScan | RefusedScan)[]> {
-  const undecided = read.filter(isAccepted).filter(({ reading }) => needsRecords(reading));
+async function identifyScans(tx: UserTx, read: (SentItem | RefusedScan)[]): Promise<Identified> {
+  const accepted = read.filter(isAccepted);
+  const readings = accepted.map(({ reading }) => reading).filter(needsRecords);
   const [[time], stored, known] = await tx.query([
     queries.serverTime(),
     queries.scansById(
       tx,
-      undecided.map(({ id }) => id),
+      accepted.map(({ id }) => id),
     ),
-    selectKnown(
-      tx,
-      undecided.map(({ reading }) => reading),
-    ),
+    selectKnown(tx, readings),
   ]);
   const now = new Date(time?.now ?? 0);
-  const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
   const timely = read.map((each) => refuseWrongTime(each, now));
   const all = [...known, ...receivedIn(timely.filter(isAccepted))];
-  return timely.map((item) => (isAccepted(item) ? identifyScan(item, all, storedKeys.get(item.id)) : item));
+  const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
+  const scans = timely.map((item) => {
+    if (!isAccepted(item)) return item;
+    return identifyScan(item, all, needsRecords(item.reading) ? storedKeys.get(item.id) : undefined);
+  });
+  // A repeated scan is also of the parcel that it is stored with: the number of the package may have been corrected since.
+  return { scans, keys: [...storedKeys.values(), ...scans.filter(isAccepted).flatMap(({ keys }) => keys)] };
 }
 
 /** Returns the numbers that the batch receives: they are known for its other scans, as if these were sent later. */

@@ -1,5 +1,5 @@
 import type { UserTx } from '../../../platform/db/scope.js';
-import { receiveParcel, replaceReceipt, rescanParcel } from '../../packages/public.js';
+import { receiveParcel, replaceReceipt, rescanParcel, type AdmittedIntake } from '../../packages/public.js';
 import { compareScans } from '../fold/fold.js';
 import { toIntake } from './read-scans.js';
 import type { PackageRow } from './queries.js';
@@ -26,11 +26,16 @@ export async function receive(tx: UserTx, parcel: StoredParcel): Promise<Receive
     const receivedBy = !known ? 'nobody' : appliedReceipt ? 'scan' : 'intake';
     return { ...parcel, receivedBy, appliedReceipt, key: known?.trackingKey ?? parcel.keys[0] ?? '' };
   }
-  const { row } = await receiveParcel(tx, toIntake(first), first.parcel);
+  const { row } = await receiveParcel(tx, toIntake(first), admittedIntake(first));
   const { id, courierId, trackingKey, status } = row;
   const stored: PackageRow = { id, courierId, status, trackingKey, manifestId: null };
   if (fresh.length > 1) await rescanParcel(tx, parcel.keys);
   return { ...parcel, package: stored, receivedBy: 'scan', appliedReceipt: first, key: trackingKey };
+}
+
+function admittedIntake({ parcel, references }: ScanOfParcel): AdmittedIntake {
+  if (!parcel || !references) throw new Error('A new receive scan without a package names no new parcel.');
+  return { parcel, references };
 }
 
 /** Gives the package the receipt of an earlier scan that has arrived now. */

@@ -1,5 +1,5 @@
 import type { UserTx } from '../../../platform/db/scope.js';
-import type { ScannedParcel } from '../../packages/public.js';
+import type { ReferencedRecords, ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { MAX_SCANS, type BatchParcel } from './batch-parcels.js';
@@ -14,6 +14,8 @@ export type ScanOfParcel = Omit<NewScan, 'outcome'> &
   Pick<ParcelScan, 'outcome' | 'location'> & {
     /** The parcel of a new scan of a tracking number. */
     parcel: ScannedParcel | undefined;
+    /** What a new receive scan refers to. */
+    references: ReferencedRecords | undefined;
   };
 
 /** What is stored of a parcel, with its new scans. */
@@ -68,6 +70,7 @@ const fromStored = (row: StoredScan): ScanOfParcel => ({
   ...row,
   contentHash: '',
   parcel: undefined,
+  references: undefined,
   location: row.details.location ?? null,
 });
 
@@ -81,6 +84,7 @@ function fromSent(sent: AdmittedScan, station: string, arrivedAt: string): ScanO
     arrivedAt,
     location,
     parcel: parcelOf(sent),
+    references: sent.references,
     parcelKey: '',
     eventId: null,
     outcome: null,

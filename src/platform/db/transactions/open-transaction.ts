@@ -94,7 +94,7 @@ export async function readInSteps<Result>(
 
 const MAX_ATTEMPTS = 3;
 
-/** Runs a transaction again if PostgreSQL aborted it to resolve a deadlock. */
+/** Runs a transaction again if PostgreSQL aborted it to resolve a deadlock, or the next attempt finds what it met. */
 export async function retryDeadlocks<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

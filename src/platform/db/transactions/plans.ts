@@ -22,14 +22,16 @@ export type Planner = (statements: readonly Statement[]) => PlannedQuery[];
  * @param first the mode in which the transaction begins; see firstMode
  */
 export function makePlanner(db: Db, first: PlanMode): Planner {
-  let mode = first;
+  let mode: PlanMode | undefined = first;
   // There are no modes behind a pooler, because there are no prepared statements.
   if (db.isBehindPooler) return (statements) => statements.map(toQuery);
   return (statements) =>
     statements.flatMap((statement) => {
       const query = toNamed(statement);
-      const wanted = modeOf(statement) ?? mode;
-      if (wanted === mode) return [query];
+      const wanted = modeOf(statement);
+      // It also restores the settings that the transaction had at the savepoint.
+      if (ROLLBACK_TO.test(statement.text)) mode = undefined;
+      if (wanted === undefined || wanted === mode) return [query];
       mode = wanted;
       return [{ ...toNamed(SWITCHES[wanted]), isSetting: true as const }, query];
     });
@@ -38,6 +40,8 @@ export function makePlanner(db: Db, first: PlanMode): Planner {
 /** For the statements that begin and end a transaction. A pooler's sessions do not share prepared statements. */
 export const namedFor = (db: Db): ((statement: Statement) => QueryConfig) =>
   db.isBehindPooler ? toQuery : toNamed;
+
+const ROLLBACK_TO = /^\s*rollback to\b/i;
 
 /** Returns how the first statements of a transaction are planned. It is set together with the scope. */
 export function firstMode(statements: readonly Statement[]): PlanMode {

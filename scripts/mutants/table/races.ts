@@ -1,0 +1,104 @@
+import type { SourceMutant } from '../mutant.js';
+
+const RENAME = 'test/modules/prealerts/rename-races.test.ts';
+const LABEL = 'test/modules/scans/races/label-races.test.ts';
+const REFERENCE = 'test/modules/scans/races/reference-races.test.ts';
+
+/** Guards of decision 0086: what is decided under which lock. */
+export const RACES: readonly SourceMutant[] = [
+  {
+    name: 'races: a rename waits for the pre-alerts that are being stored',
+    file: 'src/modules/prealerts/rename-customer.ts',
+    find: 'await tx.query(lockUserCode(ctx.tenantId, change.from));',
+    replace: 'void lockUserCode;',
+    tests: [
+      { file: RENAME, titles: ['includes the pre-alert that', 'leaves no pre-alert with the old code'] },
+    ],
+  },
+  {
+    name: 'races: a new pre-alert keeps its user code',
+    file: 'src/platform/db/locks.ts',
+    find: 'sql`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,',
+    replace: 'sql`select 0 as code,',
+    tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
+  },
+  {
+    name: 'races: a bulk submission keeps its user codes',
+    file: 'src/platform/db/locks.ts',
+    find: 'from unnest(${userCodes}::text[]) as code\n      union',
+    replace: 'from unnest(${userCodes}::text[]) as code where false\n      union',
+    tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
+  },
+  {
+    name: 'races: a replaced pre-alert keeps its new user code',
+    file: 'src/modules/prealerts/lock-prealert.ts',
+    find: 'if (replacement) await',
+    replace: 'if (replacement && false) await',
+    tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
+  },
+  {
+    name: 'races: a deletion waits for the pre-alerts that are being stored',
+    file: 'src/modules/customers/crud/customer.ts',
+    find: 'await tx.query(lockUserCode(ctx.tenantId, stored.userCode));',
+    replace: 'void lockUserCode;',
+    tests: [{ file: RENAME, titles: ['a deletion waits for the pre-alerts'] }],
+  },
+  {
+    name: 'races: the customer of a pre-alert is read after the lock',
+    file: 'src/modules/packages/intake/intake.ts',
+    find: 'const [, [first], announced, [ids], customers] = await tx.queryAll([\n    lockOpenPrealerts(ctx, keys),\n    queries.findReceipt(ctx, keys),\n    findOpenPrealerts(ctx, keys),',
+    replace:
+      'const [announced, [first], , [ids], customers] = await tx.queryAll([\n    findOpenPrealerts(ctx, keys),\n    queries.findReceipt(ctx, keys),\n    lockOpenPrealerts(ctx, keys),',
+    tests: [{ file: RENAME, titles: ['stores the customer under the new code if it waited'] }],
+  },
+  {
+    name: 'races: scans are identified again under the locks',
+    file: 'src/modules/scans/batch/execute-batch.ts',
+    find: 'await lockIdentified(ctx, tx, () => identifyScans(ctx, tx, read));',
+    replace:
+      'await identifyScans(ctx, tx, read);\n    await lockIdentified(ctx, tx, () => Promise.resolve(identified));',
+    tests: [
+      {
+        file: LABEL,
+        titles: [
+          'is executed for the package, and stays so',
+          'a load is executed for the package',
+          'holds during as many corrections',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'races: a carrier that a scan names is not deleted meanwhile',
+    file: 'src/modules/packages/intake/queries.ts',
+    find: '::uuid for key share) as "carrierId"',
+    replace: '::uuid) as "carrierId"',
+    tests: [{ file: REFERENCE, titles: ['refuses only that scan:'] }],
+  },
+  {
+    name: 'races: a batch looks a customer up once',
+    file: 'src/modules/packages/intake/intake.ts',
+    find: 'admitted?.references ?? readReferences(intake, ids, customers)',
+    replace: 'readReferences(intake, ids, customers)',
+    tests: [{ file: REFERENCE, titles: ['whose customer is deactivated after the check'] }],
+  },
+  {
+    name: 'races: a batch whose scan_id is stored meanwhile runs again',
+    file: 'src/platform/db/violations.ts',
+    find: 'return isAborted || violates(error, FOUND_BY_NEXT_ATTEMPT);',
+    replace: 'return isAborted;',
+    tests: [{ file: REFERENCE, titles: ['one stores it, and all store their other scans'] }],
+  },
+  {
+    name: 'races: the loading gate is read after the lock of the manifest',
+    file: 'src/modules/manifests/lifecycle/lock-manifest.ts',
+    find: 'const [, [manifest]] = await tx.queryAll([lockedManifest(ctx, id), findManifest(ctx, id)]);',
+    replace: 'const [[manifest]] = await tx.queryAll([findManifest(ctx, id), lockedManifest(ctx, id)]);',
+    tests: [
+      {
+        file: 'test/modules/scans/loading-gate-warehouses.test.ts',
+        titles: ['the gate counts a package that was added while the shipment waited'],
+      },
+    ],
+  },
+];
