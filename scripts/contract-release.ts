@@ -3,6 +3,9 @@ import { releaseMigrations } from './contract-diff/release-migrations.js';
 import { judge } from './contract-diff/verdict.js';
 import { runScript } from './script.js';
 
+/** The date of the release, as CHANGELOG.md has it. */
+const today = () => new Date().toISOString().slice(0, 10);
+
 // npm run contract:release: stores generated/openapi.json as openapi/released/<info.version>.json, and the release's migrations
 // in prisma/released.json.
 await runScript(async (print) => {
@@ -12,6 +15,6 @@ await runScript(async (print) => {
   const version = await storeRelease(current);
   await releaseMigrations(version);
   print(
-    `Stored openapi/released/${version}.json. Rename "Unreleased" in CHANGELOG.md to "${version}" and run npm run generate. Commit all of it, with prisma/released.json and generated/.`,
+    `Stored openapi/released/${version}.json. Rename "Unreleased" in CHANGELOG.md to "${version} (${today()})" and run npm run generate. Commit all of it, with prisma/released.json and generated/.`,
   );
 });

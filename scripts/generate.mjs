@@ -12,6 +12,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { parse, stringify } from 'yaml';
 import { addBodyLimits } from './body-limits.mjs';
 import { addBounds, boundsModule, limitsPage } from './bounds.mjs';
+import { addDeprecationHeaders } from './deprecations.mjs';
 import { failureCodeSchema, readErrors, runtimeCatalogue } from './errors.mjs';
 import { actionsOf, addFailures } from './failures.mjs';
 import { addIdempotencyKeys } from './idempotency.mjs';
@@ -22,6 +23,7 @@ import { openResponseEnums } from './open-enums.mjs';
 import { routeTable } from './routes.mjs';
 import { toSdkContract } from './sdk-contract.mjs';
 import { buildSite } from './site/build.mjs';
+import { fillIncludes, includeSources } from './site/includes.mjs';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -72,12 +74,14 @@ async function bundleContract(errors, bounds) {
     env: environment,
   });
   const bundle = JSON.parse(await readFile(target, 'utf8'));
+  bundle.info.description = await fillIncludes(bundle.info.description, await includeSources(root));
   bundle.components.schemas.FailureCode = failureCodeSchema(errors);
   addIdempotencyKeys(addBodyLimits(bundle), await readYaml('openapi/common/idempotency.yaml'));
   addRateLimitHeaders(
     addFailures(bundle, errors, { takesIdempotencyKey }),
     await readYaml('openapi/common/rate-limits.yaml'),
   );
+  addDeprecationHeaders(bundle, await readYaml('openapi/common/deprecations.yaml'));
   return nameSchemas(addBounds(bundle, bounds));
 }
 

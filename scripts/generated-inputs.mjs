@@ -10,6 +10,7 @@ const INPUTS = [
   'prisma.config.ts',
   'redocly.yaml',
   'CHANGELOG.md',
+  'sdk/retries.yaml',
 ];
 const PROGRAMS = ['scripts/site', 'scripts/samples', 'package-lock.json'];
 /** The contracts of earlier releases, with which the gate compares. */

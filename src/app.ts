@@ -17,6 +17,7 @@ import { reportActivity } from './platform/http/report-activity.js';
 import { registerSecurityText } from './platform/http/documents/security-text.js';
 import { serveWhileClosing } from './platform/http/connections/graceful-shutdown.js';
 import { makeDocument } from './platform/http/documents/static-documents.js';
+import { announceDeprecations } from './platform/http/replies/deprecations.js';
 import { sendRateLimits } from './platform/http/replies/rate-limits.js';
 import { makeFailureHandler } from './platform/http/replies/error-handler.js';
 import { registerDocumentation } from './platform/http/documents/documentation.js';
@@ -69,6 +70,7 @@ export async function createApp({
   const tokens = await registerTokens(server, config.tokens);
 
   sendRateLimits(server);
+  announceDeprecations(server);
   observe?.(server);
   sliceReplies(server, unread);
   serveWhileClosing(server);

@@ -14,6 +14,7 @@
  * @property {{ name: string, value: string, isShown: boolean, description: string }[]} query
  * @property {'key' | 'token' | 'none'} credential
  * @property {Body | undefined} body
+ * @property {boolean} takesIdempotencyKey
  * @property {string | undefined} download the name for the response's file, if the response is not JSON
  * @property {boolean} grantsToken whether the response has an access token
  *
@@ -58,17 +59,19 @@ export function searchOf(query) {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
+const NAMES_OF_COURIER = new Set(['courier_id', 'id']);
+
 function requestsOf(bundle, { path, method, operation }) {
   const { operationId, summary, description = '', tags } = operation;
   const parameters = (operation.parameters ?? []).map((parameter) => resolve(bundle, parameter));
   const inPlace = (place) =>
     parameters
       .filter((parameter) => parameter.in === place)
-      .map(({ name, example, required = false, description = '', schema }) => ({
+      .map(({ name, example, required = false, description = '' }) => ({
         name,
         value: String(example),
-        // Staff must name the record, in the query or in the body. Other filters would hide what the operation returns.
-        isShown: required || (!operation.requestBody && resolve(bundle, schema).format === 'uuid'),
+        // Staff must name the courier, in the query or in the body. Other filters would hide what the operation returns.
+        isShown: required || (!operation.requestBody && NAMES_OF_COURIER.has(name)),
         description,
       }));
   const request = {
@@ -80,6 +83,7 @@ function requestsOf(bundle, { path, method, operation }) {
     pathParameters: inPlace('path'),
     query: inPlace('query'),
     credential: credentialOf(operation.security ?? bundle.security ?? []),
+    takesIdempotencyKey: inPlace('header').some(({ name }) => name === 'Idempotency-Key'),
     download: downloadName(operation),
     grantsToken: examplesOf(bundle, successOf(operation)).some(({ value }) => value?.data?.access_token),
   };

@@ -2,6 +2,8 @@
 export type Language = {
   /** The name on the command line, for example `npm run sdk -- php`. */
   name: string;
+  /** Other names on the command line. */
+  aliases?: string[];
   title: string;
   /** Checks whether this machine has the tools that build() and the scenario need. */
   toolchain(): Promise<Toolchain>;

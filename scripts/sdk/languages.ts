@@ -9,10 +9,14 @@ const LANGUAGES: Language[] = [typescript, php, python, go, java];
 
 /** Returns the languages with these names, or all. @throws Error for a name that is no language */
 export function chooseLanguages(names: string[]): Language[] {
-  const unknown = names.filter((name) => !LANGUAGES.some((language) => language.name === name));
+  const unknown = names.filter((name) => !LANGUAGES.some((language) => hasName(language, name)));
   if (unknown.length > 0) {
     const known = LANGUAGES.map(({ name }) => name).join(', ');
     throw new Error(`${unknown.join(', ')} is no SDK. Choose from: ${known}.`);
   }
-  return names.length === 0 ? LANGUAGES : LANGUAGES.filter(({ name }) => names.includes(name));
+  return names.length === 0
+    ? LANGUAGES
+    : LANGUAGES.filter((language) => names.some((name) => hasName(language, name)));
 }
+
+const hasName = ({ name, aliases = [] }: Language, given: string) => [name, ...aliases].includes(given);

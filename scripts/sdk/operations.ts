@@ -14,6 +14,8 @@ export type OperationEntry = {
   parameters: Parameter[];
   /** The schemas of the body, by media type. */
   bodies: Record<string, Schema>;
+  /** The media types of its successful responses. */
+  responds: string[];
 };
 
 /** Returns all operations, in the order of the contract. */
@@ -26,7 +28,8 @@ export function operationsOf(contract: Contract): OperationEntry[] {
 }
 
 function entryOf(contract: Contract, path: string, method: string, operation: Operation): OperationEntry {
-  const { operationId: id, summary, tags, parameters = [], requestBody } = operation;
+  const { operationId: id, summary, tags, parameters = [], requestBody, responses } = operation;
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   const bodies = Object.entries(requestBody?.content ?? {}).map(
     ([type, { schema }]) => [type, schema] as const,
   );
@@ -34,6 +37,7 @@ function entryOf(contract: Contract, path: string, method: string, operation: Op
     ...{ id, method: method.toUpperCase(), path, summary, tag: tags[0] ?? '' },
     parameters: parameters.map((each) => resolveParameter(contract, each)),
     bodies: Object.fromEntries(bodies),
+    responds: successes.flatMap(([, { content }]) => Object.keys(content ?? {})),
   };
 }
 

@@ -4,58 +4,70 @@ import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
-import { buildPostmanCollection } from '../samples/postman.mjs';
-import { fillIncludes } from './includes.mjs';
+import { buildPostmanCollection } from '../samples/postman/collection.mjs';
+import { fillIncludes, includeSources } from './includes.mjs';
 import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
 import { publishedMarkdown, renderPage } from './markdown.mjs';
-import { referenceMarkdown } from './reference.mjs';
+import { llmsFullText, llmsText } from './llms.mjs';
+import { operationGroups, referenceMarkdown } from './reference/reference.mjs';
+import { searchIndex } from './search.mjs';
 import { mapValues } from '../records.mjs';
 
 /** @param {{ root: string, out: string, bundle: object, errors: object, bounds: object }} input the published contract, its error catalogue and its bounds */
 export async function buildSite({ root, out, bundle, errors, bounds }) {
   const source = join(root, 'docs', 'site');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
-  const include = {
-    bundle,
-    errors,
-    bounds,
-    changelog,
-    samples: join(source, 'samples'),
-    sdk: join(root, 'sdk'),
-  };
+  const samples = codeSamples(bundle);
+  const include = { ...(await includeSources(root)), bundle, errors, bounds, changelog, calls: samples };
   const pages = new Map();
   for (const file of (await readdir(join(source, 'pages'))).sort()) {
     const text = await fillIncludes(await readFile(join(source, 'pages', file), 'utf8'), include);
     const name = file.replace(/\.md$/, '');
     pages.set(name, { name, text, ...renderPage(text) });
   }
-  const reference = referencePage(bundle);
+  const operations = operationGroups(bundle, samples).map(withRenderedPages);
+  const reference = referencePage(bundle, operations);
   const site = siteOf(parse(await readFile(join(source, 'navigation.yaml'), 'utf8')), pages);
   const index = withCards(site, pages.get('index'));
 
   const target = join(out, 'site');
   await rm(target, { recursive: true, force: true });
-  await mkdir(target, { recursive: true });
+  await mkdir(join(target, 'reference'), { recursive: true });
   const write = (name, text) => writeFile(join(target, name), text);
-  await Promise.all([
-    ...[index, ...site.groups.flatMap((group) => group.pages)].flatMap((page) => [
-      write(`${page.name}.html`, pageHtml(site, page)),
+  const guides = [index, ...site.groups.flatMap((group) => group.pages)];
+  const listed = operations.flatMap((group) => group.pages);
+  const writePages = (shown, list) =>
+    list.flatMap((page) => [
+      write(`${page.name}.html`, pageHtml(shown, page)),
       write(`${page.name}.md`, publishedMarkdown(page.text)),
-    ]),
+    ]);
+  await Promise.all([
+    ...writePages(site, guides),
+    // The navigation of an operation has the operations of its group.
+    ...operations.flatMap((group) => writePages({ groups: [group] }, group.pages)),
     write('reference.html', referenceHtml(reference)),
     write('reference.md', reference.text),
     write('postman.json', `${JSON.stringify(buildPostmanCollection(bundle), null, 1)}\n`),
-    writeFile(join(out, 'reference.json'), `${JSON.stringify(referenceDocument(bundle), null, 1)}\n`),
-    write('llms.txt', llmsText(site, index, reference)),
+    writeFile(
+      join(out, 'reference.json'),
+      `${JSON.stringify(referenceDocument(bundle, samples), null, 1)}\n`,
+    ),
+    write('llms.txt', llmsText(bundle, { ...site, operations }, index, reference, samples)),
+    write('search.json', searchIndex(guides.slice(1), listed)),
+    write('llms-full.txt', llmsFullText(site, index, reference)),
   ]);
 }
+
+const withRenderedPages = (group) => ({
+  ...group,
+  pages: group.pages.map((page) => ({ ...page, ...renderPage(page.text) })),
+});
 
 /**
  * Returns the document of the reference: the contract with samples in several languages. The instance is its only server,
  * because the content security policy allows the reference to call no other.
  */
-function referenceDocument(bundle) {
-  const samples = codeSamples(bundle);
+function referenceDocument(bundle, samples) {
   const withSamples = (operation) => {
     const requests = samples[operation.operationId];
     return requests ? { ...operation, 'x-codeSamples': toCodeSamples(requests) } : operation;
@@ -64,8 +76,8 @@ function referenceDocument(bundle) {
   return { ...bundle, servers: [{ url: '/', description: 'This instance' }], paths };
 }
 
-function referencePage(bundle) {
-  const text = referenceMarkdown(bundle);
+function referencePage(bundle, operations) {
+  const text = referenceMarkdown(bundle, operations);
   const { title, summary } = renderPage(text);
   return { name: 'reference', title, summary, text };
 }
@@ -94,12 +106,4 @@ function withCards({ groups }, page) {
   });
   const text = `${page.text.trimEnd()}\n\n${lists.join('\n\n')}\n`;
   return { ...page, ...renderPage(text), text, headings: [] };
-}
-
-/** Returns the index for language models (llmstxt.org). */
-function llmsText({ groups }, index, reference) {
-  const line = (page) => `- [${page.title}](${urlOf(page, 'md')}): ${page.summary}`;
-  const lists = groups.map(({ title, pages }) => `## ${title}\n\n${pages.map(line).join('\n')}`);
-  const contract = '- [OpenAPI document](/openapi.yaml): every operation, field, limit and failure.';
-  return `# Crossdock\n\n> ${index.summary}\n\n${lists.join('\n\n')}\n\n## Reference\n\n${line(reference)}\n${contract}\n`;
 }

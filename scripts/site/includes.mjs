@@ -1,8 +1,21 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { parse } from 'yaml';
+import { changesFor } from './changelog.mjs';
 import { limitTable, quotaTable, requestTable } from '../bounds.mjs';
 import { fill } from '../errors.mjs';
+import { operationTables, otherLanguages } from './operation-includes.mjs';
+import { retryRow, retrySections } from './retries.mjs';
+
+/** Returns what the includes need of files that are not generated. */
+export async function includeSources(root) {
+  return {
+    samples: join(root, 'docs', 'site', 'samples'),
+    sdk: join(root, 'sdk'),
+    retries: parse(await readFile(join(root, 'sdk', 'retries.yaml'), 'utf8')),
+  };
+}
 
 /** Replaces each line `{{name argument}}` by the part that the function of this name returns. */
 export async function fillIncludes(text, sources) {
@@ -22,9 +35,14 @@ const INCLUDES = {
   quotas: ({ bounds }) => quotaTable(bounds),
   requests: ({ bounds }) => requestTable(bounds),
   limits: ({ bounds }) => limitTable(bounds, false),
-  changelog: ({ changelog }) => changelogText(changelog),
+  changelog: ({ changelog, bundle }, readers) => changelogText(changelog, bundle, readers),
   fields: ({ bundle }, name) => fieldTable(bundle, name),
   sample: ({ samples }, path) => codeOf(samples, path),
+  /** The other languages of a request whose curl command the page shows. */
+  languages: ({ calls }, argument) => otherLanguages(calls, ...argument.split(' ')),
+  operations: ({ bundle }) => operationTables(bundle),
+  retries: ({ retries }) => retrySections(retries),
+  retryRow: ({ retries }) => retryRow(retries),
   sdks: ({ sdk }) => sdkSections(sdk),
   /** The same sample in several languages: a folder, and a file for each language. */
   async samples({ samples }, argument) {
@@ -114,8 +132,7 @@ function errorSection(name, { description, cause, cure, variants }) {
   );
 }
 
-/** Returns the changelog without its title and first paragraph, which the page has already. */
-const changelogText = (text) => withoutFileLinks(text.slice(text.indexOf('\n## ')).trim());
+const changelogText = (text, { info }, readers) => withoutFileLinks(changesFor(text, info.version, readers));
 
 /** Links to files of the repository become plain text, because the site does not have these files. */
 const withoutFileLinks = (text) => text.replace(/\[([^\]]+)\]\((?!https:|\/)[^)]*\)/g, '$1');

@@ -16,6 +16,7 @@ ${position < 0 ? '' : neighbours(all[position - 1], all[position + 1])}
         <footer>
           <a href="${urlOf(page, 'md')}">This page as Markdown</a>
           <a href="/llms.txt">All pages for language models</a>
+          <a href="/llms-full.txt">Everything in one file</a>
           <a href="/openapi.yaml">OpenAPI document</a>
         </footer>
       </main>
@@ -33,7 +34,7 @@ export function referenceHtml(page) {
     <script src="/docs/static/reference.js" type="module"></script>`,
     // The component has its own main element and headline.
     body: `    <div id="content" tabindex="-1">
-      <noscript><p>The reference needs JavaScript. <a href="/docs/reference.md">Read it as Markdown</a> instead.</p></noscript>
+      <noscript><p>The reference needs JavaScript. <a href="/docs/operations">Read the page of each operation</a> or <a href="/docs/reference.md">all of it as Markdown</a> instead.</p></noscript>
       <div id="reference"></div>
     </div>`,
   });
@@ -54,9 +55,10 @@ function documentHtml({ page, head = '', body }) {
     <link rel="preload" as="font" type="font/woff2" href="/docs/static/inter.woff2" crossorigin>
     <link rel="stylesheet" href="/docs/static/site.css">
     <script src="/docs/static/site.js"></script>
+    <script src="/docs/static/search.js" type="module"></script>
 ${head}
   </head>
-  <body class="${page.name}">
+  <body class="${isOperation(page) ? 'operation' : page.name}">
     <a class="skip" href="#content">Skip to the content</a>
 ${header(page)}
 ${body}
@@ -65,15 +67,20 @@ ${body}
 `;
 }
 
-function header({ name }) {
+const isOperation = ({ name }) => name.startsWith('reference/');
+
+function header(page) {
+  const { name } = page;
+  const isReference = name === 'reference' || isOperation(page);
   const link = (url, text, isCurrent) =>
     `<a href="${url}"${isCurrent ? ' aria-current="true"' : ''}>${text}</a>`;
   return `    <header class="top">
       <a class="brand" href="/docs"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 7.5 12 3l9 4.5v9L12 21l-9-4.5z"/><path d="m3 7.5 9 4.5 9-4.5M12 12v9"/></svg>Crossdock<span>Docs</span></a>
       <nav class="sections" aria-label="Sections">
-        ${link('/docs', 'Guides', name !== 'reference')}
-        ${link('/docs/reference', 'API<span> reference</span>', name === 'reference')}
+        ${link('/docs', 'Guides', !isReference)}
+        ${link('/docs/reference', 'API<span> reference</span>', isReference)}
       </nav>
+      <button class="search-button" type="button" aria-keyshortcuts="Control+K Meta+K" aria-haspopup="dialog" aria-label="Search" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/></svg><span>Search</span></button>
       <button class="theme" type="button" hidden>Theme</button>
       ${name === 'reference' ? '' : '<button class="menu" type="button" aria-expanded="false" aria-controls="navigation">Menu</button>'}
     </header>`;
@@ -85,9 +92,12 @@ function navigation({ groups }, page) {
   const group = ({ title, pages }) =>
     `          <p>${escape(title)}</p>\n          <ul>${pages.map(item).join('')}</ul>`;
   return `      <nav id="navigation" class="pages" aria-label="Pages">
-${groups.map(group).join('\n')}
+${isOperation(page) ? ALL_OPERATIONS : ''}${groups.map(group).join('\n')}
       </nav>`;
 }
+
+const ALL_OPERATIONS = `          <ul><li><a href="/docs/operations">All operations</a></li></ul>
+`;
 
 /** Returns the table of contents, if the page has enough sections for one. */
 function contents({ headings }) {

@@ -25,11 +25,13 @@ type BatchResult struct {
 type BatchLine struct {
 	Line int `json:"line"`
 	// Status is created, duplicate, unknown_customer or invalid.
-	Status     string           `json:"status"`
-	Message    string           `json:"message"`
-	PrealertID string           `json:"prealert_id"`
-	Code       Code             `json:"code"`
-	Errors     []api.FieldError `json:"errors"`
+	Status     string `json:"status"`
+	Message    string `json:"message"`
+	PrealertID string `json:"prealert_id"`
+	// Existing is the stored pre-alert of a duplicate. If its Differs is true, it belongs to another customer.
+	Existing *api.ExistingPrealert `json:"existing"`
+	Code     Code                  `json:"code"`
+	Errors   []api.FieldError      `json:"errors"`
 }
 
 // SubmitPrealerts submits up to 1,000 pre-alerts in one request. If isAtomic, either all are stored or none, and a line that

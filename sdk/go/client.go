@@ -7,7 +7,9 @@ package crossdock
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -18,18 +20,23 @@ import (
 type Client struct {
 	*api.ClientWithResponses
 	tokens *tokenSource
+	caller *caller
 }
 
 // New returns a client of the instance at a base URL, for example https://demo.crossdock.example.
 // Choose one credential: [WithAPIKey], [WithLogin] or [WithToken].
 func New(baseURL string, options ...Option) (*Client, error) {
 	settings := settings{
-		http:       &http.Client{Timeout: 5 * time.Minute},
-		maxRetries: 4,
-		maxWait:    time.Minute,
+		http:        newHTTPClient(),
+		maxRetries:  maxRetries,
+		maxWait:     seconds(longestRetryAfter),
+		timeout:     seconds(attemptLimit),
+		lastAttempt: seconds(lastAttemptLimit),
 	}
 	for _, option := range options {
-		option(&settings)
+		if err := option(&settings); err != nil {
+			return nil, err
+		}
 	}
 	caller := &caller{settings: settings}
 	if settings.login != nil {
@@ -44,56 +51,102 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("crossdock: %w", err)
 	}
-	return &Client{ClientWithResponses: client, tokens: caller.tokens}, nil
+	return &Client{ClientWithResponses: client, tokens: caller.tokens, caller: caller}, nil
+}
+
+func newHTTPClient() *http.Client {
+	dialer := &net.Dialer{Timeout: seconds(connectLimit), KeepAlive: 30 * time.Second}
+	// The time limit of an attempt also covers TLS, the headers and the body.
+	transport := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConns:        100,
+		MaxIdleConnsPerHost: 100,
+		IdleConnTimeout:     90 * time.Second,
+	}
+	// The API does not redirect. A redirect would send the API key to another host.
+	doNotFollow := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Transport: transport, CheckRedirect: doNotFollow}
 }
 
 type settings struct {
-	http       api.HttpRequestDoer
-	apiKey     string
-	token      string
-	login      *login
-	maxRetries int
-	maxWait    time.Duration
+	http        api.HttpRequestDoer
+	apiKey      string
+	token       string
+	login       *login
+	maxRetries  int
+	maxWait     time.Duration
+	timeout     time.Duration
+	lastAttempt time.Duration
 }
 
 // Option changes a setting of a new client.
-type Option func(*settings)
+type Option func(*settings) error
 
 // WithAPIKey authenticates with a courier's API key, which can only submit pre-alerts.
 func WithAPIKey(key string) Option {
-	return func(s *settings) { s.apiKey = key }
+	return func(s *settings) error {
+		s.apiKey = key
+		return required("API key", key)
+	}
+}
+
+func required(name, value string) error {
+	if value == "" {
+		return fmt.Errorf("crossdock: the %s is empty. Check the environment variable or setting that it comes from", name)
+	}
+	return nil
 }
 
 // WithLogin logs in as a user at the first call, and again when the token has expired.
 func WithLogin(username, password string) Option {
-	return func(s *settings) {
-		code := func(context.Context) (string, error) {
-			return "", fmt.Errorf("crossdock: %s has a second factor: use WithLoginAndCode", username)
-		}
-		s.login = &login{username, password, code}
-	}
+	return WithLoginAndCode(username, password, func(context.Context) (string, error) {
+		return "", fmt.Errorf("crossdock: %s has a second factor: use WithLoginAndCode", username)
+	})
 }
 
 // WithLoginAndCode logs in as a user with two-factor authentication. The client calls code at each login for a six-digit
 // code or a backup code.
 func WithLoginAndCode(username, password string, code func(context.Context) (string, error)) Option {
-	return func(s *settings) { s.login = &login{username, password, code} }
+	return func(s *settings) error {
+		s.login = &login{username, password, code}
+		return errors.Join(required("user name", username), required("password", password))
+	}
 }
 
 // WithToken authenticates with an access token that you obtained yourself. The client cannot renew it.
 func WithToken(token string) Option {
-	return func(s *settings) { s.token = token }
+	return func(s *settings) error {
+		s.token = token
+		return required("token", token)
+	}
 }
 
-// WithHTTPClient replaces the HTTP client, whose default has a timeout of five minutes per attempt.
+// WithHTTPClient replaces the HTTP client, for example for a proxy or for certificates.
 func WithHTTPClient(client api.HttpRequestDoer) Option {
-	return func(s *settings) { s.http = client }
+	return func(s *settings) error {
+		s.http = client
+		return nil
+	}
 }
 
-// WithRetries sets how often a call is repeated after 429, 502, 503, 504 or a broken connection (default 4), and the
-// longest wait before a repetition (default one minute). If Retry-After is longer than that, the call returns the error.
+// WithRetries sets how often a call is repeated after a temporary failure (default 4), and the longest Retry-After that the
+// client waits for (default one minute). If it is longer, the call returns the error at once.
 func WithRetries(maxRetries int, maxWait time.Duration) Option {
-	return func(s *settings) { s.maxRetries, s.maxWait = maxRetries, maxWait }
+	return func(s *settings) error {
+		s.maxRetries, s.maxWait = maxRetries, maxWait
+		return nil
+	}
+}
+
+// WithTimeouts sets the time limit of one attempt (default 30 seconds; for a file: without any progress), and when the last
+// attempt may begin, counted from the first (default 150 seconds).
+func WithTimeouts(attempt, lastAttempt time.Duration) Option {
+	return func(s *settings) error {
+		s.timeout, s.lastAttempt = attempt, lastAttempt
+		return nil
+	}
 }
 
 // User logs in, unless the client has a token, and returns the user. It is nil unless the client was made with a login.

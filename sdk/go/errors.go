@@ -2,8 +2,8 @@ package crossdock
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -29,6 +29,9 @@ type Error struct {
 	RequestID string
 	// Fields are the fields that are not acceptable, if the service names them.
 	Fields []api.FieldError
+	// Existing is the stored pre-alert, if the code is CodeDuplicateTrackingNumber. If its Differs is true, it belongs to another
+	// customer, and yours was not stored.
+	Existing *api.ExistingPrealert
 	// RetryAfter is the wait that the service asks for, or 0.
 	RetryAfter time.Duration
 }
@@ -43,20 +46,37 @@ func (e *Error) Is(target error) bool {
 	return isCode && code == e.Code
 }
 
-func readError(response *http.Response) *Error {
+// ErrTimeout is the reason of a *ConnectionError if the time limit of the attempt passed.
+var ErrTimeout = errors.New("the time limit passed")
+
+// ConnectionError is the error of a call without a response, after all repetitions: no connection, a time limit, or a connection
+// that broke before the whole response was read. Test for the reason with errors.Is and errors.As.
+type ConnectionError struct {
+	Err error
+	// WasSent is false if the service cannot have received the request.
+	WasSent bool
+}
+
+func (e *ConnectionError) Error() string {
+	return fmt.Sprintf("crossdock: no response from the service: %v", e.Err)
+}
+
+func (e *ConnectionError) Unwrap() error { return e.Err }
+
+func errorOf(response *http.Response, content []byte) *Error {
 	failure := &Error{
 		Status:     response.StatusCode,
 		RequestID:  response.Header.Get("X-Request-Id"),
 		RetryAfter: retryAfter(response.Header.Get("Retry-After")),
 	}
-	defer discard(response.Body)
 	var body api.Failure
 	// A proxy in front of the service may send something else.
-	if err := json.NewDecoder(io.LimitReader(response.Body, 8<<20)).Decode(&body); err != nil || body.Code == "" {
+	if err := json.Unmarshal(content, &body); err != nil || body.Code == "" {
 		failure.Message = "The response is no failure of the API: " + response.Status
 		return failure
 	}
 	failure.Code, failure.Message, failure.RequestID = Code(body.Code), body.Message, body.RequestID
+	failure.Existing = body.Existing
 	if body.Errors != nil {
 		failure.Fields = *body.Errors
 	}

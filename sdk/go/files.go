@@ -6,38 +6,69 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"time"
 
 	"crossdock.example/go/crossdock/api"
 )
 
 // DownloadPackagesCSV writes the packages that match as CSV, without keeping the file in memory. It returns the number of bytes.
+// If the connection breaks, an *os.File gets the file again from its start. Any other writer has the first part of it then.
 func (c *Client) DownloadPackagesCSV(ctx context.Context, params api.ExportPackagesCsvParams, to io.Writer) (int64, error) {
-	return copyBody(to)(c.ExportPackagesCsv(ctx, &params))
+	return c.download(ctx, to, func() (*http.Response, error) { return c.ExportPackagesCsv(ctx, &params) })
 }
 
 // DownloadPackagesXLSX does the same with a workbook.
 func (c *Client) DownloadPackagesXLSX(ctx context.Context, params api.ExportPackagesXlsxParams, to io.Writer) (int64, error) {
-	return copyBody(to)(c.ExportPackagesXlsx(ctx, &params))
+	return c.download(ctx, to, func() (*http.Response, error) { return c.ExportPackagesXlsx(ctx, &params) })
 }
 
 // DownloadLabel writes the label of a package in a format (pdf or zpl).
 func (c *Client) DownloadLabel(ctx context.Context, params api.GetPackageLabelParams, to io.Writer) (int64, error) {
-	return copyBody(to)(c.GetPackageLabel(ctx, &params))
+	return c.download(ctx, to, func() (*http.Response, error) { return c.GetPackageLabel(ctx, &params) })
 }
 
 // DownloadBill writes a bill in a format (pdf or csv).
 func (c *Client) DownloadBill(ctx context.Context, params api.DownloadCourierBillParams, to io.Writer) (int64, error) {
-	return copyBody(to)(c.DownloadCourierBill(ctx, &params))
+	return c.download(ctx, to, func() (*http.Response, error) { return c.DownloadCourierBill(ctx, &params) })
 }
 
-func copyBody(to io.Writer) func(*http.Response, error) (int64, error) {
-	return func(response *http.Response, err error) (int64, error) {
+// download writes a file, and again from its start if the connection breaks and the target can be cut back, as an *os.File can.
+func (c *Client) download(ctx context.Context, to io.Writer, open func() (*http.Response, error)) (int64, error) {
+	start := time.Now()
+	for retries := 0; ; retries++ {
+		response, err := open()
 		if err != nil {
 			return 0, err
 		}
-		defer response.Body.Close()
-		return io.Copy(to, response.Body)
+		count, err := io.Copy(to, response.Body)
+		response.Body.Close()
+		if err == nil {
+			return count, nil
+		}
+		wait, isTemporary := c.caller.waitAfter(err, response.Request.WithContext(ctx), retries, start)
+		if !isTemporary || !takeBack(to, count) {
+			return count, err
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return 0, err
+		}
 	}
+}
+
+// takeBack removes what was written last.
+func takeBack(to io.Writer, count int64) bool {
+	if count == 0 {
+		return true
+	}
+	file, isFile := to.(interface {
+		io.Seeker
+		Truncate(size int64) error
+	})
+	if !isFile {
+		return false
+	}
+	position, err := file.Seek(-count, io.SeekCurrent)
+	return err == nil && file.Truncate(position) == nil
 }
 
 // UploadCustomersCSV uploads a CSV file of customers. Staff name the courier; for a courier it is empty. A dry run validates the

@@ -53,7 +53,8 @@ func (s *tokenSource) logIn(ctx context.Context) (*api.LoginGrant, error) {
 	}); err != nil {
 		return nil, err
 	}
-	result, err := s.client.LoginWithResponse(ctx, action)
+	// Another login only creates another session. A code is valid once.
+	result, err := s.client.LoginWithResponse(repeatable(ctx), action)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,10 @@ func VerifyWebhook(body []byte, header http.Header, secrets ...string) error {
 }
 
 func verifyWebhook(body []byte, header http.Header, now time.Time, secrets []string) error {
+	keys, err := keysOf(secrets)
+	if err != nil {
+		return err
+	}
 	id, timestamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if id == "" || err != nil {
@@ -33,27 +37,31 @@ func verifyWebhook(body []byte, header http.Header, now time.Time, secrets []str
 	if age := now.Sub(time.Unix(seconds, 0)).Abs(); age > WebhookTolerance {
 		return fmt.Errorf("%w: its timestamp differs by %s from the clock", ErrInvalidWebhook, age.Round(time.Second))
 	}
-	for _, secret := range secrets {
-		expected, err := sign(secret, id, timestamp, body)
-		if err != nil {
-			return err
-		}
-		if hasSignature(header.Get("webhook-signature"), expected) {
+	for _, key := range keys {
+		if hasSignature(header.Get("webhook-signature"), sign(key, id, timestamp, body)) {
 			return nil
 		}
 	}
 	return fmt.Errorf("%w: no signature matches", ErrInvalidWebhook)
 }
 
-func sign(secret, id, timestamp string, body []byte) ([]byte, error) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil || len(key) == 0 {
-		return nil, errors.New("crossdock: the webhook secret is not base64")
+func keysOf(secrets []string) ([][]byte, error) {
+	keys := make([][]byte, 0, len(secrets))
+	for _, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil || len(key) == 0 {
+			return nil, errors.New("crossdock: the webhook secret is missing, or is not whsec_ and base64. Copy it from the settings")
+		}
+		keys = append(keys, key)
 	}
+	return keys, nil
+}
+
+func sign(key []byte, id, timestamp string, body []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.", id, timestamp)
 	mac.Write(body)
-	return mac.Sum(nil), nil
+	return mac.Sum(nil)
 }
 
 // hasSignature reads a list such as "v1,<base64> v1,<base64>". The comparison takes constant time.

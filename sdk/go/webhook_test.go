@@ -13,10 +13,11 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 func TestVerifyWebhook(t *testing.T) {
 	now := time.Unix(1_795_249_800, 0)
 	body := []byte(`{"type":"package.created","shipper":"Café Müller"}`)
-	mac, err := sign(secret, "evt_1", "1795249800", body)
+	keys, err := keysOf([]string{secret})
 	if err != nil {
 		t.Fatal(err)
 	}
+	mac := sign(keys[0], "evt_1", "1795249800", body)
 	valid := "v1," + base64.StdEncoding.EncodeToString(mac)
 	other := "v1,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 	cases := []struct {

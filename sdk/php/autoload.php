@@ -6,6 +6,10 @@
 
 declare(strict_types=1);
 
+if (!is_dir(__DIR__ . '/generated')) {
+    throw new RuntimeException('The library is not built. Run `npm run sdk -- php` in the root of the project.');
+}
+
 spl_autoload_register(static function (string $class): void {
     if (!str_starts_with($class, 'Crossdock\\')) {
         return;

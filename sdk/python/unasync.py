@@ -19,7 +19,7 @@ REPLACEMENTS = [
     (r"\basyncio\.sleep\b", "time.sleep"),
     (r"\basyncio\.Lock\b", "threading.Lock"),
     (r"\b__a(enter|exit)__", r"__\1__"),
-    (r"\.a(read|close|iter_bytes)\(", r".\1("),
+    (r"\.a(close|iter_bytes|iter_raw)\(", r".\1("),
     (r"Tasks that wait", "Threads that wait"),
 ]
 

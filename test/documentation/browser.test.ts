@@ -16,7 +16,10 @@ const runs = chromiumPath ? test : test.skip;
 const LIMIT_MS = 180_000;
 
 const names = readdirSync(join(projectRoot, 'docs/site/pages')).map((file) => file.replace(/\.md$/, ''));
-const PAGES = names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
+const guides = names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
+/** One template makes the pages of operations. This one has actions, nested fields and long descriptions. */
+const OPERATION = '/docs/reference/manageWebhookDeliveries';
+const PAGES = [...guides, OPERATION];
 const REFERENCE = '/docs/reference';
 
 const WINDOWS = [
@@ -31,7 +34,7 @@ const WINDOWS = [
  * are opened in the narrow window, where they can be too wide, and these are inspected, each in one window: one with each kind
  * of content. `npm run test:long` opens and inspects every page in all windows.
  */
-const INSPECTED = [REFERENCE, '/docs', '/docs/errors', '/docs/webhooks'];
+const INSPECTED = [REFERENCE, '/docs', '/docs/errors', '/docs/webhooks', OPERATION];
 const isInspectedIn = (window: number, path: string) =>
   rounds(0, 1) === 1 || (INSPECTED.includes(path) && INSPECTED.indexOf(path) % 2 === window);
 const isOpenedIn = (window: number, path: string) =>
@@ -159,6 +162,40 @@ describe('in a browser', () => {
       await page.reload();
       expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(14, 21, 19)');
       await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith(
+      'with the keyboard only: the search finds a code, and loads its index from this host only',
+      missing,
+    ),
+    async () => {
+      const [context, page] = await openWindow(380, 'dark');
+      await open(page, '/docs/webhooks');
+      await page.locator('.search-button:visible').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('duplicate_tracking');
+      await page.getByRole('link', { name: 'duplicate_tracking_number' }).first().waitFor();
+      expect(await page.getByRole('status').textContent()).toMatch(/^\d+ of \d+ results$/);
+      await expectSoon(async () => findingsOf(page), []);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(380);
+
+      await page.keyboard.press('Escape');
+      expect(await page.getByRole('dialog').isVisible()).toBe(false);
+      await page.locator('.search-button').focus();
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.type')).toBe('search');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/docs/errors#duplicate_tracking_number');
+
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('xyzzy');
+      await page.getByText('Nothing found for “xyzzy”.').waitFor();
+      await context.close();
+      expect(faults).toEqual([]);
     },
     LIMIT_MS,
   );

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,8 +24,16 @@ afterAll(async () => {
 });
 
 const names = readdirSync(join(projectRoot, 'docs/site/pages')).map((file) => file.replace(/\.md$/, ''));
-const paths = ['/docs/reference', ...names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`))];
-const markdownPaths = ['reference', ...names].map((name) => `/docs/${name}.md`);
+/** The requests that we send have pages too. */
+const contract = JSON.parse(readFileSync(join(projectRoot, 'generated/openapi.json'), 'utf8'));
+const webhooks: { post: { operationId: string } }[] = Object.values(contract.webhooks);
+const sentIds = webhooks.map(({ post }) => post.operationId);
+const operationPaths = [...operationIds, ...sentIds].map((id) => `/docs/reference/${id}`);
+const guidePaths = names.map((name) => (name === 'index' ? '/docs' : `/docs/${name}`));
+const paths = ['/docs/reference', ...guidePaths, ...operationPaths];
+const markdownPaths = [...['reference', ...names].map((name) => `/docs/${name}`), ...operationPaths].map(
+  (path) => `${path}.md`,
+);
 
 const textOf = async (path: string): Promise<string> => {
   const { status, bytes } = await service.request('GET', path);
@@ -62,7 +68,8 @@ describe('the pages', () => {
 
   test('contain no placeholder that was not filled in', async () => {
     const unfilled = matching(
-      /\{\{|TODO|undefined|\[object/,
+      // The value of JavaScript, as code, is no placeholder.
+      /\{\{|TODO|(?<![`>])undefined(?![`<])|\[object/,
       '{{url}}',
       'TODO',
       'undefined',
@@ -83,8 +90,10 @@ describe('the pages', () => {
   });
 
   test('/llms.txt lists every page', async () => {
-    const listed = markdownLinksIn(await textOf('/llms.txt')).filter((link) => link.endsWith('.md'));
-    expect(listed.sort()).toEqual(markdownPaths.filter((path) => path !== '/docs/index.md').sort());
+    const links = markdownLinksIn(await textOf('/llms.txt')).filter((link) => link.endsWith('.md'));
+    expect([...new Set(links)].sort()).toEqual(
+      markdownPaths.filter((path) => path !== '/docs/index.md').sort(),
+    );
   });
 });
 
@@ -146,12 +155,13 @@ describe('the samples for the terminal work when they are pasted', () => {
     authentication: [201, 200, 200, 401],
     'bulk-prealerts': [200],
     scanning: [200],
-    idempotency: [200],
+    // The function, and a call without a function.
+    idempotency: [200, 200],
     pagination: [200, 200, 200],
     files: [200, 200, 200],
     webhooks: [200, 200, 200, 200, 200, 200],
     'flat-packages': [200],
-    sdks: [200],
+    'code-generators': [200],
   };
 
   runs.each(Object.entries(STATUSES))(
@@ -171,7 +181,7 @@ describe('the samples for the terminal work when they are pasted', () => {
 
   test('every page with such samples is tried', () => {
     const found = names.filter((name) =>
-      /^```sh\n/m.test(readFileSync(join(projectRoot, 'docs/site/pages', `${name}.md`), 'utf8')),
+      /^```sh( tab=curl)?\n/m.test(readFileSync(join(projectRoot, 'docs/site/pages', `${name}.md`), 'utf8')),
     );
     expect(found.sort()).toEqual(Object.keys(STATUSES).sort());
   });
@@ -194,9 +204,10 @@ describe('the samples for the terminal work when they are pasted', () => {
   }
 
   async function paste(code: string, folder: string): Promise<{ output: string; statuses: number[] }> {
-    // Writes the status of each request to standard error, and changes nothing else.
-    const curl = `curl() { command curl -w '%{stderr}HTTP %{http_code}\\n' "$@"; }\n`;
-    const shell = spawn('bash', ['-uc', curl + code], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const shell = spawn('bash', ['-uc', REPORTING_CURL + code], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     let errors = '';
     shell.stdout.on('data', (chunk) => (output += String(chunk)));
@@ -207,27 +218,37 @@ describe('the samples for the terminal work when they are pasted', () => {
   }
 });
 
-test('the sample for retries repeats an open request with the same key, and returns the final response', async () => {
-  const keys: unknown[] = [];
-  const server = createServer((request, response) => {
-    keys.push(request.headers['idempotency-key']);
-    response.writeHead(keys.length === 1 ? 503 : 201, { 'retry-after': '0.01' }).end('{}');
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  try {
-    // A server that listens on a port has an address of this type.
-    const { port } = server.address() as AddressInfo;
-    const path = join(projectRoot, 'docs/site/samples/retries/send-safely.mjs');
-    const { sendSafely } = await import(path);
-    const response: Response = await sendSafely(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
-    expect([response.status, keys.length, new Set(keys).size]).toEqual([201, 2, 1]);
-  } finally {
-    server.close();
-  }
-});
+/** Writes the status of each request to standard error, also if the sample reads it itself. */
+const REPORTING_CURL = `curl() {
+  case "$*" in
+    *'%{http_code}'*) set -- "$@" -w '%{stderr}HTTP %{http_code}\\n%{stdout}%{http_code}' ;;
+    *) set -- "$@" -w '%{stderr}HTTP %{http_code}\\n' ;;
+  esac
+  command curl "$@"
+}
+`;
 
 const onePixel = () =>
   Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',
   );
+
+test('the changelog has a date for each release, and what concerns operators on a page of its own', async () => {
+  const [integrators, operators] = [
+    await textOf('/docs/changelog.md'),
+    await textOf('/docs/changelog-operators.md'),
+  ];
+  const versions = [...integrators.matchAll(/^## (.+)$/gm)].map(([, title = '']) => title);
+  expect(
+    versions.filter((title) => !/^\d+\.\d+\.\d+( \(\d{4}-\d\d-\d\d\)|, not released yet)$/.test(title)),
+  ).toEqual([]);
+  const changes = [...readFileSync(join(projectRoot, 'CHANGELOG.md'), 'utf8').matchAll(/^- .+$/gm)].map(
+    String,
+  );
+  const plain = (text: string) => text.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1');
+  const isOn = (page: string, change: string) => plain(page).includes(plain(change));
+  // Each change is on exactly one of the pages.
+  expect(changes.filter((change) => isOn(integrators, change) === isOn(operators, change))).toEqual([]);
+  expect([integrators.includes('APP_ENV'), operators.includes('APP_ENV')]).toEqual([false, true]);
+});

@@ -38,6 +38,9 @@ const CASES: Case[] = [
   ['no signature', [SECRET, id, timestamp, '', BODY], false],
 ];
 
+for (const secret of ['whsec_!!!!', 'whsec_MfKQ9', 'whsec_====', 'whsec_Mf KQ9r8=', 'whsec_é'])
+  CASES.push([`the secret "${secret}", which is damaged`, [secret, id, timestamp, signature, BODY], false]);
+
 for (const secret of ['', 'whsec_']) {
   // Anyone can sign with an empty key.
   const hash = createHmac('sha256', '').update(`${id}.${timestamp}.${BODY}`).digest('base64');

@@ -63,7 +63,6 @@ describe.each(LANGUAGES)('$name', ({ name, folder, built, submit, verify }) => {
       ...process.env,
       CROSSDOCK_URL: service.url,
       CROSSDOCK_API_KEY: DEMO.apiKeys.IEX,
-      CROSSDOCK_USER_CODE: 'IEX-1001',
     };
     const [program, ...args] = [...submit, trackingNumber];
     return (await promisify(execFile)(program, args, { cwd: folder, env })).stdout.trim();

@@ -15,7 +15,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { DEMO, DEMO_BACKUP_CODES } from '../../src/development/demo/demo.js';
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js';
 import { buildSdk } from './programs/build-sdk.js';
-import { until } from '../support/service/processes.js';
+import { freePort, until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 
 const folder = join(projectRoot, 'sdk', 'typescript');
@@ -127,7 +127,7 @@ describe('a batch of pre-alerts', () => {
   test('an atomic batch with a duplicate stores nothing', async () => {
     const error = await errorOf(courier().prealerts.submitBatch(batch('C', 'D', 'C'), { atomic: true }));
     expect(error).toMatchObject({
-      name: 'ConflictError',
+      name: 'DuplicateError',
       code: 'duplicate_tracking_number',
       errors: [{ row: 3 }],
     });
@@ -258,10 +258,69 @@ describe('errors', () => {
     [404, 'NotFoundError'],
     [418, 'ApiError'],
     [422, 'InvalidRequestError'],
-    [500, 'ServerError'],
+    [501, 'ServerError'],
   ])('%i is a %s, and is not retried', async (status, name) => {
     answerInTurn({ status });
     expect(await errorOf(keyClient().prealerts.submit(PREALERT))).toMatchObject({ name, status });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('a duplicate names the existing record', async () => {
+    const courier = new sdk.CrossdockKeyClient({ baseUrl: service.url, apiKey: DEMO.apiKeys.IEX });
+    const prealert = { UserCode: 'IEX-1001', TrackingNumber: 'SDK-EXISTING' };
+    const { data } = await courier.prealerts.submit(prealert);
+    const error = await errorOf(courier.prealerts.submit({ ...prealert, UserCode: 'IEX-1002' }));
+    expect(error).toBeInstanceOf(sdk.DuplicateError);
+    expect(error).toBeInstanceOf(sdk.ConflictError);
+    const existing = {
+      prealert_id: data.prealert_id,
+      user_code: 'IEX-1001',
+      status: 'pending',
+      differs: true,
+    };
+    expect(error.existing).toEqual(existing);
+    const { results } = await courier.prealerts.submitBatch([prealert]);
+    expect(results).toMatchObject([{ status: 'duplicate', existing: { ...existing, differs: false } }]);
+  });
+
+  test('an error of a batch has the results before it', async () => {
+    const done = Array.from({ length: 1_000 }, (_, index) => ({ line: index + 1, status: 'created' }));
+    answerInTurn(
+      { status: 200, body: JSON.stringify({ status: 'success', data: { results: done } }) },
+      { status: 403, body: JSON.stringify(failure('key_invalid')) },
+    );
+    const many = Array.from({ length: 1_500 }, () => PREALERT);
+    const error = await errorOf(keyClient().prealerts.submitBatch(many));
+    expect([error.name, error.results]).toEqual(['PermissionError', done]);
+    answerInTurn(
+      { status: 200, body: JSON.stringify({ status: 'success', data: { results: done } }) },
+      { status: 403, body: JSON.stringify(failure('key_invalid')) },
+    );
+    const seen: unknown[] = [];
+    const each = async () => {
+      for await (const result of keyClient().prealerts.submitEach(many)) seen.push(result);
+    };
+    expect(await errorOf(each())).toMatchObject({ name: 'PermissionError' });
+    expect(seen).toEqual(done);
+  });
+
+  test.each([
+    ['baseUrl', () => new sdk.CrossdockKeyClient({ baseUrl: undefined, apiKey: 'a' })],
+    ['apiKey', () => new sdk.CrossdockKeyClient({ baseUrl: receiver.url, apiKey: undefined })],
+    ['apiKey', () => new sdk.CrossdockKeyClient({ baseUrl: receiver.url })],
+    ['username', () => account(undefined as never)],
+    ['password', () => account('iex', { password: '' })],
+    ['token', () => new sdk.CrossdockClient({ baseUrl: receiver.url, token: null })],
+  ])('a missing %s is a clear error', (name, create) => {
+    expect(create).toThrow(sdk.CrossdockError);
+    expect(create).toThrow(
+      new RegExp(`^${name} is (undefined|null|empty)\\. Check the environment variable`),
+    );
+  });
+
+  test('a redirect is a failure, so that the API key goes to no other host', async () => {
+    answerInTurn({ status: 307, headers: { location: `${service.url}/api/Prealert.php` } });
+    expect(await errorOf(keyClient().prealerts.submit(PREALERT))).toMatchObject({ name: 'ApiError' });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -301,9 +360,10 @@ describe('retries', () => {
     expect(keys()[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(new Set(receiver.received.map(({ body }) => body))).toEqual(new Set([JSON.stringify(PREALERT)]));
     const [first, second, third] = receiver.received.map(({ atMs }) => atMs);
-    expect(Number(second) - Number(first)).toBeLessThan(400);
-    // A date has whole seconds: 0.5 s remain at least.
-    expect(Number(third) - Number(second)).toBeGreaterThan(400);
+    // 0 seconds are less than the pause before the first retry.
+    expect(Number(second) - Number(first)).toBeGreaterThan(490);
+    // A date has whole seconds: 0.5 s remain at least, and the pause is longer.
+    expect(Number(third) - Number(second)).toBeGreaterThan(990);
   });
 
   test('two writes have two keys; a key of the caller is used', async () => {
@@ -322,8 +382,8 @@ describe('retries', () => {
     const at = receiver.received.map(({ atMs }) => atMs);
     const [first = 0, second = 0] = at.slice(1).map((atMs, index) => atMs - Number(at[index]));
     expect(at).toHaveLength(3);
-    expect(first).toBeGreaterThan(240);
-    expect(second).toBeGreaterThan(490);
+    expect(first).toBeGreaterThan(490);
+    expect(second).toBeGreaterThan(990);
   });
 
   test('a Retry-After of hours is not waited for', async () => {
@@ -335,16 +395,36 @@ describe('retries', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('a write without a key is not repeated; a read is', async () => {
-    const client = new sdk.CrossdockClient({ baseUrl: receiver.url, token: 'x' });
-    answerInTurn({ status: 503, headers: { 'retry-after': '0' } });
+  test('after 502 a write without a key is not repeated; a read is, and one that replaces', async () => {
+    const client = new sdk.CrossdockClient({ baseUrl: receiver.url, token: 'x', maxRetries: 1 });
+    answerInTurn({ status: 502 });
     await errorOf(client.users.changePassword({ current_password: 'a', new_password: 'b' }));
     await errorOf(client.prealerts.delete({ prealert_id: randomUUID() }));
     expect(receiver.received).toHaveLength(2);
     receiver.received.splice(0);
-    await errorOf(client.carriers.list());
-    expect(receiver.received).toHaveLength(4);
-    expect(keys()).toEqual(Array.from({ length: 4 }, () => undefined));
+    await Promise.all([
+      errorOf(client.carriers.list()),
+      errorOf(client.prealerts.replace({ prealert_id: randomUUID() })),
+      errorOf(client.packages.resolveScan({ scan: '1Z' })),
+    ]);
+    expect(receiver.received).toHaveLength(6);
+    expect(keys()).toEqual(Array.from({ length: 6 }, () => undefined));
+  });
+
+  test('without a connection everything is repeated, because nothing was sent', async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`;
+    const client = new sdk.CrossdockClient({ baseUrl, token: 'x', maxRetries: 1 });
+    const startMs = performance.now();
+    const error = await errorOf(client.prealerts.delete({ prealert_id: randomUUID() }));
+    expect(error).toMatchObject({ name: 'ConnectionError', wasSent: false });
+    expect(performance.now() - startMs).toBeGreaterThan(490);
+  });
+
+  test('a list of packages has a key, because it can queue them', async () => {
+    answerInTurn({ status: 502 }, { status: 200 });
+    const client = new sdk.CrossdockClient({ baseUrl: receiver.url, token: 'x' });
+    await client.packages.list({ action: 'queue_dispatch' });
+    expect(keys()).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), keys()[0]]);
   });
 
   test('a login is repeated', async () => {
@@ -357,7 +437,7 @@ describe('retries', () => {
   });
 
   test('the stream of an upload is not sent twice', async () => {
-    const client = new sdk.CrossdockClient({ baseUrl: receiver.url, token: 'x' });
+    const client = new sdk.CrossdockClient({ baseUrl: receiver.url, token: 'x', maxRetries: 1 });
     answerInTurn({ status: 503, headers: { 'retry-after': '0' } });
     async function* chunks() {
       yield Buffer.from('a');
@@ -365,7 +445,7 @@ describe('retries', () => {
     await errorOf(client.customers.upload({ file: chunks() }));
     expect(receiver.received).toHaveLength(1);
     await errorOf(client.customers.upload({ file: new Blob(['a']) }));
-    expect(receiver.received).toHaveLength(5);
+    expect(receiver.received).toHaveLength(3);
   });
 
   test('a lost connection is a ConnectionError after the retries, a slow response a TimeoutError', async () => {
@@ -450,6 +530,14 @@ describe('verifyWebhook', () => {
       name: 'WebhookVerificationError',
     });
   });
+
+  test.each([[undefined], [null], [''], [[]], [[secret, undefined]]])(
+    'a missing secret is a clear error: %p',
+    async (missing) => {
+      const error = await errorOf(sdk.verifyWebhook(body, signed(), missing));
+      expect(error).toMatchObject({ name: 'CrossdockError', message: expect.stringContaining('secret') });
+    },
+  );
 
   test('the tolerance can be changed', async () => {
     expect(await sdk.verifyWebhook(body, minutesAgo(6), secret, { toleranceSeconds: 3_600 })).toEqual(

@@ -17,8 +17,12 @@ const COPIES: [path: string, pattern: RegExp][] = [
   ['deploy/helm/crossdock/Chart.yaml', /^version: (.+)$/m],
   ['deploy/helm/crossdock/Chart.yaml', /^appVersion: (.+)$/m],
   ['sdk/java/pom.xml', /<artifactId>crossdock<\/artifactId>\s*<version>(.+)<\/version>/],
+  ['sdk/java/README.md', /target\/crossdock-(.+)\.jar/],
+  ['sdk/java/README.md', /example\.crossdock:crossdock:([\d.]+)`/],
+  ['sdk/go/README.md', /crossdock@v(\S+)/],
   ['sdk/php/composer.json', /"version": "(.+)"/],
   ['sdk/python/pyproject.toml', /^version = "(.+)"/m],
+  ['sdk/typescript/README.md', /crossdock-sdk-(.+)\.tgz/],
   ['sdk/typescript/package.json', /^ {2}"version": "(.+)"/m],
 ];
 

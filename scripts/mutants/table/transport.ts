@@ -3,6 +3,30 @@ import type { SourceMutant } from '../mutant.js';
 /** Guards of incoming and outgoing requests. */
 export const TRANSPORT: readonly SourceMutant[] = [
   {
+    name: 'docs: only a plain host becomes part of a text',
+    file: 'src/platform/http/documents/host-texts.ts',
+    find: ' || !HOST.test(host)',
+    replace: '',
+    tests: [
+      {
+        file: 'test/documentation/reference-pages.test.ts',
+        titles: ['a host a_b.example does not become part of a text'],
+      },
+    ],
+  },
+  {
+    name: 'http: a key in the query is announced as deprecated',
+    file: 'src/platform/http/replies/deprecations.ts',
+    find: 'if (sendsKeyInQuery(request)) void',
+    replace: 'if (sendsKeyInQuery(request) && false) void',
+    tests: [
+      {
+        file: 'test/modules/prealerts/key-in-query.test.ts',
+        titles: ['a repeated response, a failure and lines announce it too'],
+      },
+    ],
+  },
+  {
     name: 'http: plain HTTP is rejected where HTTPS is required',
     file: 'src/platform/http/https-only.ts',
     find: "throw new ApiError('https_required');",

@@ -7,7 +7,7 @@ export type Generator = {
   /** At most 14 letters. */
   title: string;
   version: string;
-  /** The command that docs/sdk.md tells integrators to run. The contract is openapi.json. */
+  /** The command that /docs/code-generators tells integrators to run. The contract is openapi.json. */
   command: string;
   toolchain(): Promise<Toolchain>;
   /** Generates from openapi.json in a folder that contains the scenario program. @throws Error with the tool's output */

@@ -1,4 +1,6 @@
 import type { Contract, Schema } from '../contract.js';
+import { repeatOf } from '../repeatable.js';
+import { retryConstants } from './retries.js';
 import { operationsOf, propertiesOf, resolveSchema, type OperationEntry } from '../operations.js';
 
 /** The records that the hand-written classes return, by the schema of the contract. */
@@ -34,6 +36,7 @@ export function phpSources(contract: Contract, codes: Record<string, string>): R
   ]);
   return {
     'Version.php': version(contract),
+    'Retries.php': retries(),
     'Operations.php': operationTable(contract, operations),
     'ErrorCode.php': errorCodes(codes),
     'OPERATIONS.md': operationList(contract, operations),
@@ -50,6 +53,11 @@ function version({ info }: Contract): string {
     `    public const NUMBER = '${info.version}';`,
     '}',
   ]);
+}
+
+function retries(): string {
+  const doc = docblock('When a request is sent again. All SDKs have the same values.', '@internal');
+  return file('Crossdock', [...doc, 'final class Retries', '{', ...retryConstants(), '}']);
 }
 
 function operationTable(contract: Contract, operations: OperationEntry[]): string {
@@ -76,6 +84,7 @@ function operationEntry(contract: Contract, operation: OperationEntry): string[]
     `            'parameters' => ${list(named)},`,
     `            'fields' => ${list(fieldsOf(contract, operation))},`,
     `            'mediaTypes' => ${list(mediaTypesOf(bodies))},`,
+    `            'isRepeatable' => ${repeatOf(operation) !== 'never'},`,
     `            'takesIdempotencyKey' => ${parameters.some(({ name }) => name === 'Idempotency-Key')},`,
     ...(pageSize ? [`            'pageSize' => ${pageSize},`] : []),
     '        ],',

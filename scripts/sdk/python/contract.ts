@@ -1,5 +1,4 @@
 import type { Contract, Operation } from '../contract.js';
-import { operationsOf } from '../operations.js';
 
 /**
  * Returns the contract as the generator of sdk/python needs it: without failures, because the hand-written layer raises an error
@@ -32,19 +31,3 @@ function leaveOut(operation: Operation, parameter: string): void {
 const jsonOf = (schema: string) => ({
   'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
 });
-
-/** Returns the Python source of the list of operations that take an Idempotency-Key. */
-export function idempotentOperations(contract: Contract): string {
-  const taking = operationsOf(contract).filter(({ parameters }) =>
-    parameters.some(({ name }) => name === 'Idempotency-Key'),
-  );
-  const entries = taking.map(({ method, path }) => `    ("${method}", "${path}"),`);
-  return [
-    '"""Generated from the contract. Do not edit."""',
-    '',
-    'TAKES_IDEMPOTENCY_KEY: frozenset[tuple[str, str]] = frozenset({',
-    ...entries,
-    '})',
-    '',
-  ].join('\n');
-}

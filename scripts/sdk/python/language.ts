@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { readContract } from '../contract.js';
 import type { Language, Toolchain } from '../language.js';
-import { idempotentOperations, pythonContract } from './contract.js';
+import { RETRIES_FILE } from '../retries.js';
+import { widenInputs } from './annotations.js';
+import { pythonContract } from './contract.js';
+import { pythonTables } from './tables.js';
 import { findTools, runTool } from '../tool.js';
 
 const folder = join(projectRoot, 'sdk', 'python');
@@ -67,13 +70,15 @@ async function installTools(): Promise<Toolchain | undefined> {
 async function generate(): Promise<void> {
   await mkdir(join(folder, 'build'), { recursive: true });
   const document = join(folder, 'build', 'openapi.json');
-  await writeFile(document, JSON.stringify(pythonContract(await readContract())));
+  const contract = pythonContract(await readContract());
+  await writeFile(document, JSON.stringify(contract));
   await rm(core, { recursive: true, force: true });
   const generator = join(bin, 'openapi-python-client');
   const settings = ['--config', 'generator.yml', '--custom-template-path', 'templates', '--meta', 'none'];
   const args = ['generate', '--path', document, ...settings, '--output-path', core, '--fail-on-warning'];
   await runTool({ program: generator, args, folder });
-  await writeFile(join(core, 'idempotent.py'), idempotentOperations(await readContract()));
+  await widenInputs(core, contract);
+  for (const [name, text] of Object.entries(pythonTables(contract))) await writeFile(join(core, name), text);
 }
 
 async function inputsHash(): Promise<string> {
@@ -84,6 +89,11 @@ async function inputsHash(): Promise<string> {
       (path) => !/[\\/](\.venv|build|dist|_core|\.mypy_cache|[^\\/]*\.egg-info)[\\/]|_sync\.py$/.test(path),
     );
   const hash = createHash('sha256').update(JSON.stringify(pythonContract(await readContract())));
-  for (const path of written.sort()) hash.update(path).update(await readFile(path));
+  const generators = join(projectRoot, 'scripts', 'sdk');
+  const sources = [...(await pathsIn(join(generators, 'python'))), join(generators, 'repeatable.ts')];
+  for (const path of [...written.sort(), ...sources, RETRIES_FILE])
+    hash.update(path).update(await readFile(path));
   return hash.digest('hex');
 }
+
+const pathsIn = async (parent: string) => (await readdir(parent)).sort().map((name) => join(parent, name));

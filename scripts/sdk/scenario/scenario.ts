@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { DEMO } from '../../../src/development/demo/demo.js';
-import { startFaultyProxy } from './faulty-proxy.js';
+import { startFaultProxy } from '../faults/proxy.js';
 import { writeInputs, type Inputs } from './inputs.js';
 import type { Language } from '../language.js';
 import { openObserver } from './observer.js';
@@ -16,7 +17,10 @@ export async function runScenario(
   steps: Step[] = STEPS,
 ): Promise<Result> {
   const id = `${language.name.toUpperCase().replaceAll('-', '')}${Date.now().toString(36).toUpperCase()}`;
-  const proxy = await startFaultyProxy(serviceUrl);
+  const proxy = await startFaultProxy(serviceUrl, {
+    faults: ['lost', 'http_503', 'http_429_date'],
+    only: isWrite,
+  });
   const inputs = await writeInputs(id);
   try {
     const observer = await openObserver(serviceUrl, 'admin', DEMO.password);
@@ -37,6 +41,8 @@ export async function runScenario(
     await proxy.stop();
   }
 }
+
+const isWrite = ({ method }: IncomingMessage) => method !== 'GET';
 
 function environmentOf({ id, proxy, courierId }: Run, url: string, inputs: Inputs): Record<string, string> {
   return {

@@ -1,5 +1,6 @@
 import type { Observer } from './observer.js';
-import type { FaultyProxy } from './faulty-proxy.js';
+import { faultOfAttempts } from '../faults/check.js';
+import type { FaultProxy } from '../faults/proxy.js';
 
 /** What a scenario program reports of a step, besides `step` and `ok`. */
 export type Seen = Record<string, unknown>;
@@ -9,7 +10,7 @@ export type Run = {
   id: string;
   /** Reads the service without the SDK. */
   observer: Observer;
-  proxy: FaultyProxy;
+  proxy: FaultProxy;
   courierId: string;
 };
 
@@ -151,10 +152,13 @@ export const STEPS: Step[] = [
     },
   },
   {
-    title: 'retry after 503 and 429, written once',
+    title: 'retry after a lost response, 503, 429',
     async check(seen, { id, observer, proxy }) {
       const { data } = await observer.get(`ManagePrealerts.php?search=${id}-12`);
-      return proxy.fault() ?? differs('prealert_ids', sorted(data, 'prealert_id'), [seen['prealert_id']]);
+      return (
+        faultOfAttempts(proxy.attempts, 4) ??
+        differs('prealert_ids', sorted(data, 'prealert_id'), [seen['prealert_id']])
+      );
     },
   },
 ];

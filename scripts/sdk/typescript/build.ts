@@ -5,9 +5,11 @@ import { build as bundle } from 'esbuild';
 import { projectRoot } from '../../../src/config/project-root.js';
 import { withLock } from '../../../src/development/embedded-postgres/lock.js';
 import { CONTRACT_FILE, readContract } from '../contract.js';
+import { RETRIES_FILE } from '../retries.js';
 import { runTool } from '../tool.js';
 import { generateCore } from './core.js';
 import { generateMethods } from './methods.js';
+import { retriesSource } from './retries.js';
 
 const folder = join(projectRoot, 'sdk', 'typescript');
 const output = join(folder, 'dist');
@@ -38,6 +40,7 @@ async function generateIfStale(inputs: string): Promise<void> {
   const contract = await readContract();
   await generateCore(contract, join(generated, 'core'));
   await generateMethods(contract, join(generated, 'methods.ts'));
+  await writeFile(join(generated, 'retries.ts'), retriesSource());
   await writeFile(generatedStamp, inputs);
 }
 
@@ -47,7 +50,12 @@ async function buildIfStale(): Promise<void> {
   if ((await readFile(stamp, 'utf8').catch(() => '')) === inputs) return;
   await rm(output, { recursive: true, force: true });
   const compiler = join(projectRoot, 'node_modules/typescript-7/bin/tsc');
-  await runTool({ program: process.execPath, args: [compiler, '-p', 'tsconfig.json'], folder });
+  const compile = (args: string[]) =>
+    runTool({ program: process.execPath, args: [compiler, '-p', 'tsconfig.json', ...args], folder });
+  await compile([]);
+  // The same sources and types for programs that use require().
+  await compile(COMMON_JS);
+  await writeFile(join(output, 'cjs', 'package.json'), '{ "type": "commonjs" }\n');
   await bundle({
     entryPoints: [join(output, 'index.js')],
     outfile: join(output, 'browser', 'crossdock.min.js'),
@@ -61,10 +69,23 @@ async function buildIfStale(): Promise<void> {
   await writeFile(stamp, inputs);
 }
 
+const COMMON_JS = [
+  '--module',
+  'commonjs',
+  '--moduleResolution',
+  'bundler',
+  '--verbatimModuleSyntax',
+  'false',
+  '--outDir',
+  'dist/cjs',
+];
+
 /** Returns a hash of everything that the build reads. */
 async function hashOfInputs(): Promise<string> {
   const sources = [
     CONTRACT_FILE,
+    RETRIES_FILE,
+    join(projectRoot, 'scripts', 'sdk', 'repeatable.ts'),
     join(projectRoot, 'package-lock.json'),
     join(folder, 'package.json'),
     join(folder, 'tsconfig.json'),

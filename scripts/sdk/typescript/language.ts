@@ -3,7 +3,8 @@ import { projectRoot } from '../../../src/config/project-root.js';
 import type { Language } from '../language.js';
 
 export const typescript: Language = {
-  name: 'ts',
+  name: 'typescript',
+  aliases: ['ts'],
   title: 'TypeScript',
   // The compiler and the generator are dependencies of this project.
   toolchain: () => Promise.resolve({ found: `node ${process.version}` }),

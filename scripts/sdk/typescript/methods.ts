@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import type { Contract, Operation, Parameter, Reference, Schema } from '../contract.js';
+import { repeatOf, type Repeat } from '../repeatable.js';
 import { nameOf, type MethodName } from './names.js';
 import { VARIANTS, type Variant } from './variants.js';
 
@@ -17,14 +18,11 @@ type Described = {
   bodyType: string | undefined;
   hasFile: boolean;
   respondsWithFile: boolean;
-  repeat: 'safe' | 'key' | 'never';
+  repeat: Repeat;
   paging: 'page' | 'before' | 'after' | undefined;
 };
 
 const METHODS = ['get', 'put', 'post', 'delete'] as const;
-
-// POST operations that change nothing, so that they can be repeated without a key.
-const READS = new Set(['listPackages', 'previewCourierInvoice', 'verifyAuditLog']);
 
 // The clients log in themselves. The others are the second path of an operation, and the contract itself.
 const LEFT_OUT = new Set([
@@ -84,7 +82,6 @@ function describe(contract: Contract, method: string, operation: Operation): Des
   const { operationId: id, requestBody, responses, security } = operation;
   const all = (operation.parameters ?? []).map((each) => resolveParameter(contract, each));
   const parameters = all.filter((each) => each.in === 'query' || each.in === 'path');
-  const hasKey = all.some((each) => each.name === 'Idempotency-Key');
   const [[mediaType, { schema }] = [undefined, { schema: undefined }]] = Object.entries(
     requestBody?.content ?? {},
   );
@@ -107,7 +104,7 @@ function describe(contract: Contract, method: string, operation: Operation): Des
     bodyType: mediaType,
     hasFile: mediaType === 'multipart/form-data',
     respondsWithFile: mediaTypes.length > 0 && !mediaTypes.includes('application/json'),
-    repeat: method === 'get' || READS.has(id) ? 'safe' : hasKey ? 'key' : 'never',
+    repeat: repeatOf({ id, method: method.toUpperCase(), parameters: all }),
     paging: id.startsWith('list') ? pagingOf(names) : undefined,
   };
 }

@@ -4,14 +4,14 @@ import example.crossdock.FailureCode;
 import example.crossdock.model.PrealertSubmission;
 import example.crossdock.model.SubmitPrealertResult;
 
-/** Submits a pre-alert with the API key of a courier. A parcel that was already announced is no failure. */
+/** Submits a pre-alert with the API key of a courier. A parcel that was announced for the same customer is no failure. */
 public class SubmitPrealert {
   public static void main(String[] args) throws Exception {
     Crossdock crossdock =
         Crossdock.at(System.getenv("CROSSDOCK_URL")).apiKey(System.getenv("CROSSDOCK_API_KEY")).build();
     PrealertSubmission prealert =
         new PrealertSubmission()
-            .userCode(System.getenv("CROSSDOCK_USER_CODE"))
+            .userCode("IEX-1001")
             .trackingNumber(args[0])
             .vendor("Example Books");
     try {
@@ -19,6 +19,10 @@ public class SubmitPrealert {
       System.out.println("announced " + result.getData().getPrealertId());
     } catch (CrossdockException failure) {
       if (!failure.is(FailureCode.DUPLICATE_TRACKING_NUMBER)) throw failure;
+      boolean differs = failure.existing() != null && failure.existing().getDiffers();
+      if (differs)
+        throw new IllegalStateException(
+            "The number is announced for another customer, " + failure.existing().getUserCode() + ".", failure);
       System.out.println("already announced");
     }
   }

@@ -18,7 +18,11 @@ try {
         'Reference' => 'ORDER-4711',
     ]);
     echo "Announced: $prealertId\n";
-} catch (DuplicateException) {
+} catch (DuplicateException $duplicate) {
+    if ($duplicate->existing['differs'] ?? false) {
+        echo "Refused: the number is announced for another customer, {$duplicate->existing['user_code']}.\n";
+        exit(1);
+    }
     echo "Announced before.\n";
 } catch (ApiException $failure) {
     echo "Refused: {$failure->getMessage()} ({$failure->code()}, request {$failure->requestId})\n";

@@ -24,6 +24,11 @@ final class BatchResult
         public readonly ?string $code = null,
         /** @var list<array{field: string, code: string, message: string}> The wrong fields, as of a single call. */
         public readonly array $errors = [],
+        /**
+         * @var array{prealert_id: string, user_code: string, status: string, differs: bool}|null The stored pre-alert of a
+         *     duplicate. If `differs` is true, it belongs to another customer, and yours was not stored.
+         */
+        public readonly ?array $existing = null,
     ) {
     }
 }

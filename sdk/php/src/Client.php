@@ -41,6 +41,8 @@ final class Client
     private readonly Transport $transport;
     private readonly RequestFactory $requests;
     private readonly ?Closure $secondFactor;
+    private readonly string $username;
+    private readonly string $password;
 
     /**
      * @param string $baseUrl The host of your instance, for example `https://demo.crossdock.example`.
@@ -50,15 +52,17 @@ final class Client
      */
     public function __construct(
         string $baseUrl,
-        private readonly string $username,
+        string|false|null $username,
         #[\SensitiveParameter]
-        private readonly string $password,
+        string|false|null $password,
         ?callable $secondFactor = null,
         private readonly TokenStore $tokens = new MemoryTokenStore(),
         Options $options = new Options(),
     ) {
         $this->transport = new Transport($baseUrl, $options);
         $this->requests = new RequestFactory($this->transport);
+        $this->username = Credential::required('user name', $username);
+        $this->password = Credential::required('password', $password);
         $this->secondFactor = $secondFactor === null ? null : $secondFactor(...);
         $this->prealerts = new Prealerts($this);
         $this->packages = new Packages($this);
@@ -245,7 +249,9 @@ final class Client
      */
     private function sendLogin(#[\SensitiveParameter] array $body): array
     {
-        $response = $this->transport->send($this->requests->create('login', [], $body));
+        $request = $this->requests->create('login', [], $body);
+        // Another login only creates another session. A code is valid once.
+        $response = $this->transport->send($body['action'] === 'login' ? $request->repeatable() : $request);
 
         return $response->isSuccess() ? $response->json() : throw ApiException::fromResponse($response);
     }

@@ -5,10 +5,12 @@ declare(strict_types=1);
 namespace Crossdock;
 
 use Crossdock\Exception\ApiException;
+use Crossdock\Exception\CrossdockException;
 use Crossdock\Http\Request;
 use Crossdock\Http\RequestFactory;
 use Crossdock\Http\Response;
 use Crossdock\Http\Transport;
+use Generator;
 use InvalidArgumentException;
 
 /**
@@ -21,19 +23,22 @@ final class KeyClient
 {
     private readonly Transport $transport;
     private readonly RequestFactory $requests;
+    private readonly string $apiKey;
 
     /**
      * @param string $baseUrl The host of your instance, for example `https://demo.crossdock.example`.
-     * @param string $apiKey The 64 characters from the settings of the courier.
+     * @param string|false|null $apiKey The 64 characters from the settings of the courier. False, as getenv() returns it for a
+     *     missing variable, is an InvalidArgumentException.
      */
     public function __construct(
         string $baseUrl,
         #[\SensitiveParameter]
-        private readonly string $apiKey,
+        string|false|null $apiKey,
         Options $options = new Options(),
     ) {
         $this->transport = new Transport($baseUrl, $options);
         $this->requests = new RequestFactory($this->transport);
+        $this->apiKey = Credential::required('API key', $apiKey);
     }
 
     /**
@@ -62,8 +67,9 @@ final class KeyClient
      * Submits any number of pre-alerts, 1,000 per request, and returns one result per pre-alert, in the same order.
      * `line` of the first is 1.
      *
-     * A pre-alert that the service refuses does not stop the others: check `status` of each result. If the call itself
-     * fails, call it again: pre-alerts that were already submitted then have the status `duplicate`.
+     * A pre-alert that the service refuses does not stop the others: check `status` of each result. If a request fails, the
+     * exception has the results before it in `results`. Call it again: pre-alerts that were already submitted then have the
+     * status `duplicate`, and `existing` of their result has the `prealert_id`.
      *
      *     foreach ($crossdock->submitMany($prealerts) as $result) {
      *         if ($result->status !== 'created') {
@@ -83,15 +89,40 @@ final class KeyClient
     public function submitMany(iterable $prealerts): array
     {
         $results = [];
-        foreach ($this->requests->batches($prealerts) as $lines) {
-            $before = count($results);
-            $response = $this->send($this->requests->createBatch($lines, false));
-            foreach ($response->json()['data']['results'] as $result) {
-                $results[] = BatchResult::fromJson(['line' => $before + $result['line']] + $result);
+        try {
+            foreach ($this->submitEach($prealerts) as $result) {
+                $results[] = $result;
             }
+        } catch (CrossdockException $failure) {
+            $failure->results = $results;
+            throw $failure;
         }
 
         return $results;
+    }
+
+    /**
+     * The same, but returns each result when its request is done.
+     *
+     * @param iterable<array{
+     *     UserCode: string,
+     *     TrackingNumber: string,
+     *     Reference?: string,
+     *     Vendor?: string,
+     *     Description?: string,
+     * }> $prealerts
+     * @return Generator<int, BatchResult>
+     */
+    public function submitEach(iterable $prealerts): Generator
+    {
+        $line = 0;
+        foreach ($this->requests->batches($prealerts) as $lines) {
+            $response = $this->send($this->requests->createBatch($lines, false));
+            foreach ($response->json()['data']['results'] as $result) {
+                $line++;
+                yield BatchResult::fromJson(['line' => $line] + $result);
+            }
+        }
     }
 
     /**

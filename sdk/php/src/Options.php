@@ -19,14 +19,16 @@ final class Options
      *     `Retry-After`, the call fails at once, and the exception has `retryAfter`.
      * @param string|null $caFile File with trusted certificates (PEM), if the system's are missing or not sufficient.
      * @param string|null $proxy URL of an HTTP proxy.
+     * @param float $lastAttempt No attempt begins later than these seconds after the first.
      */
     public function __construct(
-        public readonly float $timeout = 30.0,
-        public readonly float $connectTimeout = 10.0,
-        public readonly int $maxRetries = 4,
-        public readonly float $maxRetryWait = 60.0,
+        public readonly float $timeout = Retries::ATTEMPT_SECONDS,
+        public readonly float $connectTimeout = Retries::CONNECT_SECONDS,
+        public readonly int $maxRetries = Retries::MAX_RETRIES,
+        public readonly float $maxRetryWait = Retries::LONGEST_RETRY_AFTER_SECONDS,
         public readonly ?string $caFile = null,
         public readonly ?string $proxy = null,
+        public readonly float $lastAttempt = Retries::LAST_ATTEMPT_SECONDS,
     ) {
     }
 }

@@ -22,11 +22,11 @@ final class Webhook
     /**
      * Verifies the current HTTP request and returns its event.
      *
-     * @param string $secret `webhook_secret` from the settings of the courier.
+     * @param string|false|null $secret `webhook_secret` from the settings of the courier.
      * @param int $tolerance How many seconds the request may be old.
      * @throws WebhookException
      */
-    public static function receive(#[\SensitiveParameter] string $secret, int $tolerance = 300): Event
+    public static function receive(#[\SensitiveParameter] string|false|null $secret, int $tolerance = 300): Event
     {
         $headers = [];
         foreach (['webhook-id', 'webhook-timestamp', 'webhook-signature'] as $name) {
@@ -47,7 +47,7 @@ final class Webhook
         string $body,
         array $headers,
         #[\SensitiveParameter]
-        string $secret,
+        string|false|null $secret,
         int $tolerance = 300,
     ): Event {
         return Event::fromJson(self::verify($body, $headers, $secret, $tolerance));
@@ -65,9 +65,10 @@ final class Webhook
         string $body,
         array $headers,
         #[\SensitiveParameter]
-        string $secret,
+        string|false|null $secret,
         int $tolerance = 300,
     ): array {
+        $key = self::key($secret);
         $values = [];
         foreach ($headers as $name => $value) {
             $values[strtolower($name)] = is_array($value) ? ($value[0] ?? '') : $value;
@@ -81,7 +82,7 @@ final class Webhook
         if (abs(time() - (int) $timestamp) > $tolerance) {
             throw new WebhookException('The webhook is too old, or the clock of this server is wrong.');
         }
-        $expected = base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", self::key($secret), true));
+        $expected = base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
         if (!self::contains($signatures, $expected)) {
             throw new WebhookException('No signature of the webhook matches. Check the secret.');
         }
@@ -104,8 +105,9 @@ final class Webhook
         return $isValid;
     }
 
-    private static function key(string $secret): string
+    private static function key(#[\SensitiveParameter] string|false|null $secret): string
     {
+        $secret = Credential::required('webhook secret', $secret);
         $key = str_starts_with($secret, 'whsec_') ? base64_decode(substr($secret, strlen('whsec_')), true) : false;
         if ($key === false || $key === '') {
             throw new InvalidArgumentException('The secret must begin with whsec_. Copy it from the settings.');

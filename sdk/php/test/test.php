@@ -105,6 +105,37 @@ $tests = [
         same($failure->code(), ErrorCode::DUPLICATE_TRACKING_NUMBER);
         same($failure->getCode(), 409);
     },
+    'a duplicate names the existing record' => function () use ($partner) {
+        $first = $partner->submit(prealert('PHP-EXISTING'));
+        foreach (['IEX-1001' => false, 'IEX-1002' => true] as $userCode => $differs) {
+            $again = prealert('PHP-EXISTING', $userCode);
+            $existing = thrown(DuplicateException::class, fn () => $partner->submit($again))->existing;
+            same([$existing['prealert_id'], $existing['user_code'], $existing['differs']], [$first, 'IEX-1001', $differs]);
+        }
+        $result = $partner->submitMany([prealert('PHP-EXISTING', 'IEX-1002')])[0];
+        same([$result->status, $result->existing['differs'] ?? null], ['duplicate', true]);
+    },
+    'an exception of a batch has the results before it' => function () use ($failingUrl, $apiKey) {
+        $many = array_map(fn (int $number) => prealert("PHP-PART-$number"), range(1, 1500));
+        $client = new KeyClient("$failingUrl/second-batch", $apiKey);
+        $failure = thrown(ForbiddenException::class, fn () => $client->submitMany($many));
+        same([count($failure->results), $failure->results[999]->line], [1000, 1000], 'results');
+        same(str_ends_with((string) $failure->results[0]->prealert_id, 'a03'), true, 'prealert_id');
+    },
+    'a missing credential is a clear exception' => function () use ($url, $password) {
+        foreach ([false, null, ''] as $missing) {
+            $calls = [
+                fn () => new KeyClient($url, $missing),
+                fn () => new Client($url, $missing, $password),
+                fn () => new Client($url, 'iex', $missing),
+                fn () => Webhook::verify('{}', [], $missing),
+            ];
+            foreach ($calls as $call) {
+                $failure = thrown(InvalidArgumentException::class, $call);
+                same(str_contains($failure->getMessage(), 'Check the environment variable'), true, 'cure');
+            }
+        }
+    },
     'the same idempotency key returns the first response' => function () use ($partner) {
         $first = $partner->submit(prealert('PHP-2'), 'order-2');
         same($partner->submit(prealert('PHP-2'), 'order-2'), $first, 'prealert_id');

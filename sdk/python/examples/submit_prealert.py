@@ -14,7 +14,9 @@ prealert = PrealertSubmission(
 with KeyClient(os.environ["CROSSDOCK_URL"], os.environ["CROSSDOCK_API_KEY"]) as crossdock:
     try:
         print("Announced:", crossdock.submit(prealert))
-    except DuplicateError:
+    except DuplicateError as duplicate:
+        if duplicate.existing is not None and duplicate.existing.differs:
+            sys.exit(f"Refused: the number is announced for another customer, {duplicate.existing.user_code}.")
         print("Announced before.")
     except ApiError as error:
         sys.exit(f"Refused: {error.message} ({error.code}, request {error.request_id})")

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import datetime
 import hashlib
 import hmac
 import os
@@ -12,6 +13,7 @@ import time
 import unittest
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from crossdock import (
@@ -35,6 +37,7 @@ from crossdock import (
     verify_payload,
     verify_webhook,
 )
+from crossdock._requests import with_page_size
 from crossdock.api import (
     change_password,
     export_packages_csv,
@@ -87,6 +90,28 @@ class KeyClientTest(unittest.TestCase):
         self.assertEqual((caught.exception.status, caught.exception.code), (409, "duplicate_tracking_number"))
         self.assertEqual(len(caught.exception.request_id or ""), 36)
 
+    def test_a_duplicate_names_the_existing_record(self) -> None:
+        first = self.partner.submit(prealert("PY-EXISTING"))
+        for user_code, differs in (("IEX-1001", False), ("IEX-1002", True)):
+            with self.assertRaises(DuplicateError) as caught:
+                self.partner.submit(prealert("PY-EXISTING", user_code))
+            existing = caught.exception.existing
+            assert existing is not None
+            self.assertEqual((existing.prealert_id, existing.user_code, existing.differs), (first, "IEX-1001", differs))
+        [result] = self.partner.submit_many([prealert("PY-EXISTING", "IEX-1002")])
+        self.assertEqual(result.existing and result.existing.differs, True)
+
+    def test_a_prealert_can_be_a_dict(self) -> None:
+        self.assertIsInstance(self.partner.submit({"UserCode": "IEX-1001", "TrackingNumber": "PY-DICT-1"}), UUID)
+        self.assertIsInstance(self.partner.submit({"user_code": "IEX-1001", "tracking_number": "PY-DICT-2"}), UUID)
+        results = self.partner.submit_many([{"UserCode": "IEX-1001", "TrackingNumber": "PY-DICT-3"}])
+        self.assertEqual(results[0].status, "created")
+        wrong = {"UserCode": "IEX-1001", "TrackingNo": "PY-DICT-4"}
+        with self.assertRaisesRegex(ValueError, "TrackingNo. It has: UserCode, TrackingNumber"):
+            self.partner.submit(wrong)
+        with self.assertRaisesRegex(ValueError, "TrackingNo"):
+            self.partner.submit_many([wrong])
+
     def test_the_same_idempotency_key_returns_the_first_response(self) -> None:
         first = self.partner.submit(prealert("PY-2"), idempotency_key="order-2")
         self.assertEqual(self.partner.submit(prealert("PY-2"), idempotency_key="order-2"), first)
@@ -136,6 +161,28 @@ class ClientTest(unittest.TestCase):
         self.assertAlmostEqual(sum(package.weight for package in packages), meta.total_weight, 3)
         entries = self.staff.each(list_audit_entries, limit=1)
         self.assertEqual(len({next(entries).sequence for _ in range(3)}), 3)
+
+    def test_filters_can_be_a_dict_and_dates_texts(self) -> None:
+        total = self.courier.send(list_packages()).meta.total_count
+        date = datetime.date(2020, 1, 1)
+        bodies: list[PackageSearch | dict[str, Any]] = [
+            PackageSearch(entry_date_floor="2020-01-01", courier_id=str(COURIER_ID)),
+            PackageSearch(entry_date_floor=date, courier_id=COURIER_ID),
+            {"entryDateFloor": "2020-01-01", "courierID": COURIER_ID},
+            {"entry_date_floor": date},
+        ]
+        for body in bodies:
+            self.assertEqual(self.courier.send(list_packages(body=body)).meta.total_count, total)
+            self.assertEqual(len(list(self.courier.each(list_packages, body=body))), total)
+        later = PackageSearch(entry_date_floor="2100-01-01")
+        self.assertEqual(self.courier.send(list_packages(body=later)).meta.total_count, 0)
+        with self.assertRaisesRegex(ValueError, "entryDateCeil"):
+            list_packages(body={"entryDateCeil": "2020-01-01"})
+
+    def test_lists_request_large_pages(self) -> None:
+        self.assertEqual(with_page_size(list_packages()).request["json"]["limit"], 500)
+        self.assertEqual(with_page_size(list_packages(body=PackageSearch(limit=7))).request["json"]["limit"], 7)
+        self.assertEqual(with_page_size(list_audit_entries(limit=2)).request["params"]["limit"], 2)
 
     def test_branches_have_a_call_of_their_own(self) -> None:
         self.assertIn("Kingston", self.courier.send(list_branches()))
@@ -240,6 +287,25 @@ class NetworkTest(unittest.TestCase):
         with self.assertRaises(ServerError) as caught:
             self.client("html", ONCE).submit(prealert("PY-R3"))
         self.assertEqual((caught.exception.status, caught.exception.code), (502, ""))
+
+    def test_an_error_of_a_batch_has_the_results_before_it(self) -> None:
+        many = [prealert(f"PY-PART-{number}") for number in range(1500)]
+        with self.assertRaises(ForbiddenError) as caught:
+            self.client("second-batch").submit_many(many)
+        self.assertEqual([result.line for result in caught.exception.results], list(range(1, 1001)))
+        self.assertTrue(str(caught.exception.results[0].prealert_id).endswith("a03"))
+
+    def test_a_missing_credential_is_a_clear_error(self) -> None:
+        missing: Any
+        for missing in (None, ""):
+            for create in (
+                lambda: KeyClient(URL, missing),  # noqa: B023
+                lambda: Client(URL, missing, PASSWORD),  # noqa: B023
+                lambda: Client(URL, "iex", missing),  # noqa: B023
+                lambda: verify_webhook(b"{}", {}, missing),  # noqa: B023
+            ):
+                with self.assertRaisesRegex(ValueError, "Check the environment variable"):
+                    create()
 
     def test_silence_is_no_response(self) -> None:
         with self.assertRaises(NoResponseError):

@@ -1,6 +1,7 @@
 import type { Call, CallOptions } from './call.js';
+import { CrossdockError } from './errors.js';
 import type { Client, RequestOptions } from './generated/core/client/index.js';
-import type { FieldError, PrealertSubmission } from './generated/core/types.gen.js';
+import type { ExistingPrealert, FieldError, PrealertSubmission } from './generated/core/types.gen.js';
 
 /** The result of one pre-alert of a batch. */
 export type BatchResult = {
@@ -10,6 +11,8 @@ export type BatchResult = {
   message: string;
   /** Of the created pre-alert. */
   prealert_id?: string;
+  /** Of a duplicate: the stored pre-alert. If `differs` is true, it belongs to another customer, and yours was not stored. */
+  existing?: ExistingPrealert;
   /** Of a pre-alert that was not created: the code of a single call. */
   code?: string;
   errors?: FieldError[];
@@ -35,23 +38,52 @@ type Reply = { data: { results: BatchResult[] } };
 const LINES = 1000;
 const BYTES = 4 * 1024 * 1024;
 
-/** Submits pre-alerts in requests of up to 1,000, one after another. After an error, submit all again: those stored are duplicates. */
+/**
+ * Submits pre-alerts in requests of up to 1,000, one after another, and returns the results. An error has those before it in
+ * `results`.
+ */
 export async function submitBatch(
   call: Call,
-  prealerts: Iterable<PrealertSubmission> | AsyncIterable<PrealertSubmission>,
-  { atomic = false, ...options }: BatchOptions = {},
+  prealerts: Prealerts,
+  options: BatchOptions = {},
 ): Promise<Batch> {
   const results: BatchResult[] = [];
-  const send = async (lines: string[]) => {
+  try {
+    for await (const result of submitEach(call, prealerts, options)) results.push(result);
+  } catch (error) {
+    if (error instanceof CrossdockError) error.results = results;
+    throw error;
+  }
+  return {
+    total: results.length,
+    created: results.filter(({ status }) => status === 'created').length,
+    results,
+  };
+}
+
+export type Prealerts = Iterable<PrealertSubmission> | AsyncIterable<PrealertSubmission>;
+
+/** The same, but yields the results as they arrive. */
+export async function* submitEach(
+  call: Call,
+  prealerts: Prealerts,
+  { atomic = false, ...options }: BatchOptions = {},
+): AsyncGenerator<BatchResult> {
+  let before = 0;
+  for await (const lines of requestsOf(prealerts, atomic)) {
     const input = { body: `${lines.join('\n')}\n`, ...(atomic ? { query: { atomic: true } } : {}) };
-    const before = results.length;
     // Each request has its own key.
-    const key =
-      options.idempotencyKey && before > 0 ? `${options.idempotencyKey}-${before}` : options.idempotencyKey;
+    const { idempotencyKey: given } = options;
+    const key = given && before > 0 ? `${given}-${before}` : given;
     const own = { ...options, ...(key ? { idempotencyKey: key } : {}) };
     const { data } = await call.json<Reply>(postLines, input, own, { repeat: 'key' });
-    results.push(...data.results.map((result) => ({ ...result, line: result.line + before })));
-  };
+    for (const result of data.results) yield { ...result, line: result.line + before };
+    before += lines.length;
+  }
+}
+
+/** Divides the pre-alerts into requests, as lines of JSON. */
+async function* requestsOf(prealerts: Prealerts, atomic: boolean): AsyncGenerator<string[]> {
   let lines: string[] = [];
   let bytes = 0;
   for await (const prealert of prealerts) {
@@ -59,18 +91,13 @@ export async function submitBatch(
     const size = new TextEncoder().encode(line).length + 1;
     if (lines.length === LINES || bytes + size > BYTES) {
       if (atomic) throw new RangeError(`An atomic batch has at most ${LINES} pre-alerts and ${BYTES} bytes.`);
-      await send(lines);
+      yield lines;
       [lines, bytes] = [[], 0];
     }
     lines.push(line);
     bytes += size;
   }
-  if (lines.length > 0) await send(lines);
-  return {
-    total: results.length,
-    created: results.filter(({ status }) => status === 'created').length,
-    results,
-  };
+  if (lines.length > 0) yield lines;
 }
 
 /** The generated method sends one pre-alert as JSON. This is the same operation with lines of JSON. */

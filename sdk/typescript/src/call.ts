@@ -1,16 +1,16 @@
+import { attemptOnce, TimeLimit, type Operation } from './attempt.js';
 import type { Credential } from './credential.js';
-import { downloadOf, type Download } from './download.js';
-import { ConnectionError, errorOf, TimeoutError } from './errors.js';
+import { downloadOf, type Download, type Opened, type Repeat } from './download.js';
 import type { Client } from './generated/core/client/index.js';
 import { listingOf, type AnyPage, type Listing, type Paging } from './listing.js';
-import { delayBeforeRetry, reasonOf, sleep, type RetrySettings } from './retry.js';
-import { formOf } from './upload.js';
+import { delayBeforeRetry, sleep, type RetrySettings } from './retry.js';
+import { formOf, type Form } from './upload.js';
 
 /** Options of one call. */
 export type CallOptions = {
   /** Cancels the call, its retries, and the download that it returns. */
   signal?: AbortSignal;
-  /** How long one attempt may take, for a download until its headers. Replaces the client's. */
+  /** How long one attempt may take, for a file without any progress. Replaces the client's. */
   timeoutMs?: number;
   maxRetries?: number;
   /** Replaces the key that the SDK creates, so that a call can be repeated by another process. */
@@ -30,9 +30,6 @@ export type Policy = {
 
 export type Input = { query?: object; path?: object; body?: unknown };
 
-/** A function of the generated core. */
-type Operation = (options: never) => unknown;
-
 export type Call = {
   // The generator names the type of the response.
   json<Result>(operation: Operation, input: Input, options?: CallOptions, policy?: Policy): Promise<Result>;
@@ -47,20 +44,29 @@ export type Call = {
   ): Listing<Page>;
 };
 
-/** What the generated client returns: `data` of a success, `error` of a failure, no `response` if there was none. */
-type Outcome = { data?: unknown; error?: unknown; response?: Response };
-
 export function createCall(settings: Settings, credential: Credential): Call {
+  const start = (
+    operation: Operation,
+    input: Input,
+    parseAs: 'json' | 'stream',
+    options: CallOptions = {},
+    policy: Policy = { repeat: 'never' },
+  ): Sending => ({
+    ...{ settings, credential, operation, input, parseAs, options, policy },
+    form: policy.isForm ? formOf(input.body) : undefined,
+    key: policy.repeat === 'key' ? { 'Idempotency-Key': options.idempotencyKey ?? newKey() } : {},
+    state: { attempt: 0, startMs: performance.now(), isRenewed: false },
+  });
   const json = async <Result>(operation: Operation, input: Input, options?: CallOptions, policy?: Policy) => {
-    const { data } = await send(settings, credential, operation, input, 'json', options, policy);
+    const { data } = await send(start(operation, input, 'json', options, policy));
     // The generator names the type of the operation's response.
     return data as Result;
   };
   return {
     json,
     async file(operation, input, options, policy) {
-      const { response } = await send(settings, credential, operation, input, 'stream', options, policy);
-      return downloadOf(response);
+      const sending = start(operation, input, 'stream', options, policy);
+      return downloadOf(await send(sending), repeatOf(sending));
     },
     list: <Page extends AnyPage>(
       operation: Operation,
@@ -79,99 +85,70 @@ export function createCall(settings: Settings, credential: Credential): Call {
   };
 }
 
-/** Sends a request until it succeeds, or fails for good. */
-async function send(
-  settings: Settings,
-  credential: Credential,
-  operation: Operation,
-  input: Input,
-  parseAs: 'json' | 'stream',
-  options: CallOptions = {},
-  policy: Policy = { repeat: 'never' },
-): Promise<{ data: unknown; response: Response }> {
+/** Sends a request until it succeeds, or fails for good. The state is that of one call. */
+async function send(sending: Sending): Promise<Opened & { data: unknown }> {
+  const { settings, credential, operation, input, parseAs, options, policy, form, key, state } = sending;
   const { signal } = options;
-  const form = policy.isForm ? formOf(input.body) : undefined;
-  const isRepeatable = policy.repeat !== 'never' && form?.isRepeatable !== false;
+  for (; ; state.attempt += 1) {
+    signal?.throwIfAborted();
+    const value = policy.isPublic ? undefined : await credential.get();
+    const limit = new TimeLimit(options.timeoutMs ?? settings.timeoutMs, signal);
+    const request = { ...input, ...(await form?.open(limit.restart)), headers: { ...form?.headers, ...key } };
+    const result = await attemptOnce(settings.client, operation, request, { parseAs, value, limit });
+    if ('response' in result) return { ...result, limit };
+    const { error } = result;
+    const isRefused = 'status' in error && error.status === 401 && value !== undefined;
+    if (isRefused && !state.isRenewed && form?.isRepeatable !== false && credential.renew(value)) {
+      // A refused request was not executed, so that this is no retry.
+      state.isRenewed = true;
+      state.attempt -= 1;
+      continue;
+    }
+    await waitAfter(error, sending);
+  }
+}
+
+/** Waits before the next attempt. @throws the error if it is final */
+async function waitAfter(error: unknown, { settings, options, policy, form, state }: Sending): Promise<void> {
   const retries = {
     ...settings,
     ...(options.maxRetries === undefined ? {} : { maxRetries: options.maxRetries }),
   };
-  const key = policy.repeat === 'key' ? { 'Idempotency-Key': options.idempotencyKey ?? newKey() } : {};
-  const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
-  let isRenewed = false;
-  for (let attempt = 0; ; attempt += 1) {
-    signal?.throwIfAborted();
-    const value = policy.isPublic ? undefined : await credential.get();
-    const request = { ...input, ...(await form?.open()), headers: { ...form?.headers, ...key } };
-    const result = await attemptOnce(settings.client, operation, request, {
-      parseAs,
-      value,
-      timeoutMs,
-      signal,
-    });
-    if ('response' in result) return result;
-    const { error } = result;
-    const isRefused = 'status' in error && error.status === 401 && value !== undefined;
-    if (isRefused && !isRenewed && form?.isRepeatable !== false && credential.renew(value)) {
-      // A refused request was not executed, so that this is no retry.
-      isRenewed = true;
-      attempt -= 1;
-      continue;
-    }
-    const delayMs = isRepeatable ? delayBeforeRetry(error, attempt, retries) : undefined;
-    if (delayMs === undefined) throw error;
-    await sleep(delayMs, signal);
-  }
+  const isRepeatable = policy.repeat !== 'never';
+  // A stream cannot be read again.
+  const delayMs =
+    form?.isRepeatable === false ? undefined : delayBeforeRetry(error, { ...state, isRepeatable }, retries);
+  if (delayMs === undefined) throw error;
+  await sleep(delayMs, options.signal);
 }
 
-type Attempt = {
+/** Reads a file, and requests it again if the connection breaks in it. */
+const repeatOf =
+  (sending: Sending): Repeat =>
+  async (first, read) => {
+    for (let opened = first; ; opened = await send(sending)) {
+      try {
+        return await read(opened);
+      } catch (error) {
+        await waitAfter(error, sending);
+        sending.state.attempt += 1;
+      }
+    }
+  };
+
+/** One call, with all of its attempts. */
+type Sending = {
+  settings: Settings;
+  credential: Credential;
+  operation: Operation;
+  input: Input;
   parseAs: 'json' | 'stream';
-  /** The credential. */
-  value: string | undefined;
-  timeoutMs: number;
-  signal: AbortSignal | undefined;
+  options: CallOptions;
+  policy: Policy;
+  form: Form | undefined;
+  key: Record<string, string>;
+  state: { attempt: number; startMs: number; isRenewed: boolean };
 };
-
-async function attemptOnce(
-  client: Client,
-  operation: Operation,
-  request: object,
-  { parseAs, value, timeoutMs, signal }: Attempt,
-): Promise<{ data: unknown; response: Response } | { error: Error }> {
-  const controller = new AbortController();
-  const onAbort = () => controller.abort(reasonOf(signal));
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(
-    () => controller.abort(new TimeoutError(`No response within ${timeoutMs} ms.`)),
-    timeoutMs,
-  );
-  let isStreaming = false;
-  try {
-    const options = { client, parseAs, auth: () => value, signal: controller.signal, ...request };
-    // The generator passes only functions of the core, which take these options and return an Outcome.
-    const { data, error, response } = (await operation(options as never)) as Outcome;
-    if (response?.ok) {
-      isStreaming = parseAs === 'stream';
-      return { data, response };
-    }
-    if (response) return { error: errorOf(response, error) };
-    throw error;
-  } catch (error) {
-    if (controller.signal.aborted) {
-      if (signal?.aborted) throw reasonOf(signal);
-      return { error: reasonOf(controller.signal) };
-    }
-    return {
-      error: new ConnectionError('The service cannot be reached, or the response was lost.', {
-        cause: error,
-      }),
-    };
-  } finally {
-    clearTimeout(timer);
-    // The caller's signal also cancels a download that is in progress.
-    if (!isStreaming) signal?.removeEventListener('abort', onAbort);
-  }
-}
 
 /** 128 random bits. randomUUID() is missing on pages without HTTPS. */
 function newKey(): string {

@@ -1,13 +1,32 @@
-import type { Failure, FailureCode, FieldError } from './generated/core/types.gen.js';
+import type { BatchResult } from './batch.js';
+import type { ExistingPrealert, Failure, FailureCode, FieldError } from './generated/core/types.gen.js';
 
 /** Every error that the SDK throws, except those of a caller's own AbortSignal. */
 export class CrossdockError extends Error {
   override name = 'CrossdockError';
+  /** With `submitBatch`: the results of the requests before the one that failed. Their pre-alerts are stored. */
+  results: BatchResult[] = [];
 }
 
-/** The request did not reach the service, or its response was lost. */
+/** There was no response, after all retries: no connection, a time limit, or a response that was lost or cut. */
 export class ConnectionError extends CrossdockError {
   override name = 'ConnectionError';
+  /** Whether the service may have received the request, and may have executed it. */
+  wasSent = true;
+
+  static of(cause: unknown): ConnectionError {
+    const error = new ConnectionError('The service cannot be reached, or its response was lost.', { cause });
+    error.wasSent = !isNotSent(cause);
+    return error;
+  }
+}
+
+/** Node.js says why there is no connection. Browsers do not. */
+const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+function isNotSent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && NOT_SENT.has(String(error.code))) || isNotSent(error.cause);
 }
 
 /** The service did not respond within `timeoutMs`. */
@@ -74,6 +93,21 @@ export class ConflictError extends ApiError {
   override name = 'ConflictError';
 }
 
+/** 409 with a code `duplicate_...`: the record exists already. */
+export class DuplicateError extends ConflictError {
+  override name = 'DuplicateError';
+  /**
+   * The stored pre-alert, if the code is `duplicate_tracking_number`. If `differs` is true, it belongs to another customer, and
+   * yours was not stored.
+   */
+  readonly existing: ExistingPrealert | undefined;
+
+  constructor(response: Pick<Response, 'status' | 'headers'>, body: unknown) {
+    super(response, body);
+    this.existing = isFailure(body) ? body.existing : undefined;
+  }
+}
+
 /** 429: too many requests. `retryAfterMs` says how long to wait. */
 export class RateLimitError extends ApiError {
   override name = 'RateLimitError';
@@ -96,6 +130,7 @@ const BY_STATUS: Record<number, typeof ApiError> = {
 
 /** Returns the error of a failure response. */
 export function errorOf(response: Pick<Response, 'status' | 'headers'>, body: unknown): ApiError {
+  if (isFailure(body) && body.code.startsWith('duplicate_')) return new DuplicateError(response, body);
   const Kind = BY_STATUS[response.status] ?? (response.status >= 500 ? ServerError : ApiError);
   return new Kind(response, body);
 }

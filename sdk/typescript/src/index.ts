@@ -1,4 +1,4 @@
-export type { Batch, BatchOptions, BatchResult } from './batch.js';
+export type { Batch, BatchOptions, BatchResult, Prealerts } from './batch.js';
 export type { CallOptions } from './call.js';
 export {
   CrossdockClient,

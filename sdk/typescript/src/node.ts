@@ -11,9 +11,10 @@ export function fileAt(path: string, type = 'application/octet-stream'): FileSou
   return { name: basename(path), type, open: () => createReadStream(path) };
 }
 
-/** Writes a download to a file while it arrives. */
-export async function saveTo(download: Download, path: string): Promise<void> {
-  // Node's types have their own name for the same class.
-  const stream = Readable.fromWeb(download.stream() as NodeReadableStream<Uint8Array>);
-  await pipeline(stream, createWriteStream(path));
+/** Writes a download to a file while it arrives, and again from its start if the connection breaks. */
+export function saveTo(download: Download, path: string): Promise<void> {
+  return download.whole(async (stream) => {
+    // Node's types have their own name for the same class.
+    await pipeline(Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), createWriteStream(path));
+  });
 }

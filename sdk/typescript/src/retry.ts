@@ -1,39 +1,52 @@
 import { ApiError, ConnectionError } from './errors.js';
+import * as table from './generated/retries.js';
 
 export type RetrySettings = {
-  /** How often a request is repeated after the first attempt. Default 3. */
+  /** How often a request is repeated after the first attempt. Default 4. */
   maxRetries: number;
   /** A longer `Retry-After` is not waited for; the error is thrown. Default 60,000. */
   maxRetryAfterMs: number;
+  /** No attempt begins later than this after the first. Default 150,000. */
+  lastAttemptMs: number;
 };
 
-const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 20_000;
+/** What is known when an attempt has failed. */
+export type Failed = {
+  /** Counts from 0. */
+  attempt: number;
+  /** When the first attempt began, in milliseconds of performance.now(). */
+  startMs: number;
+  /** Whether the request may be executed twice. */
+  isRepeatable: boolean;
+};
 
-// 500 is not among them: the service asks not to send such a request again at once.
-const STATUSES = new Set([408, 429, 502, 503, 504]);
-
-/**
- * Returns how long to wait before the next attempt, or undefined if the error is final. `Retry-After` leads; otherwise the
- * delay doubles with each attempt, with jitter.
- * @param attempt counts from 0
- */
+/** Returns how long to wait before the next attempt, or undefined if the error is final. */
 export function delayBeforeRetry(
   error: unknown,
-  attempt: number,
-  { maxRetries, maxRetryAfterMs }: RetrySettings,
+  { attempt, startMs, isRepeatable }: Failed,
+  { maxRetries, maxRetryAfterMs, lastAttemptMs }: RetrySettings,
 ): number | undefined {
-  if (attempt >= maxRetries || !isTemporary(error)) return undefined;
-  const asked = error instanceof ApiError ? error.retryAfterMs : undefined;
-  if (asked !== undefined) return asked > maxRetryAfterMs ? undefined : asked;
-  const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
-  return longest / 2 + (Math.random() * longest) / 2;
+  if (attempt >= maxRetries || !isTemporary(error, isRepeatable)) return undefined;
+  const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+  if (askedMs > maxRetryAfterMs) return undefined;
+  const delayMs = Math.max(askedMs, pauseMs(attempt));
+  return performance.now() - startMs + delayMs > lastAttemptMs ? undefined : delayMs;
 }
 
-function isTemporary(error: unknown): boolean {
-  if (error instanceof ConnectionError) return true;
+function isTemporary(error: unknown, isRepeatable: boolean): boolean {
+  if (error instanceof ConnectionError) return isRepeatable || !error.wasSent;
   if (!(error instanceof ApiError)) return false;
-  return STATUSES.has(error.status) || error.code === 'idempotency_in_progress';
+  if (table.ALWAYS.includes(error.status) || table.CODES.includes(error.code)) return true;
+  return isRepeatable && table.REPEATABLE.includes(error.status);
+}
+
+/** Doubles with each attempt. A part of it is random, so that clients do not all return together. */
+function pauseMs(attempt: number): number {
+  const seconds = Math.min(
+    table.LONGEST_PAUSE_SECONDS,
+    table.FIRST_PAUSE_SECONDS * table.PAUSE_FACTOR ** attempt,
+  );
+  return seconds * 1000 * (1 - table.PAUSE_JITTER * Math.random());
 }
 
 /** Resolves after the delay. Rejects with the reason of the signal if it is aborted. */

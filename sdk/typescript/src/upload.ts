@@ -24,7 +24,8 @@ export type Upload<Fields> = {
 export type Form = {
   isRepeatable: boolean;
   headers: Record<string, string>;
-  open(): Promise<object>;
+  /** `onProgress` is called when a part is read, to be sent. */
+  open(onProgress: () => void): Promise<object>;
 };
 
 type Part = { name: string; value: string | Blob | FileSource };
@@ -39,7 +40,7 @@ export function formOf(fields: unknown): Form {
   );
   const parts = given.map(([name, value]): Part => ({ name, value: partOf(name, value) }));
   const isRepeatable = !given.some(([, value]) => isStream(value));
-  if (parts.every(({ value }) => typeof value === 'string' || value instanceof Blob))
+  if (parts.every(({ value }) => typeof value === 'string'))
     return { isRepeatable, headers: {}, open: () => Promise.resolve(nativeForm(parts)) };
   if (!canStream)
     return { isRepeatable, headers: {}, open: async () => nativeForm(await Promise.all(parts.map(toBlob))) };
@@ -47,9 +48,9 @@ export function formOf(fields: unknown): Form {
   return {
     isRepeatable,
     headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
-    open: () =>
+    open: (onProgress) =>
       Promise.resolve({
-        body: streamOf(encode(parts, boundary)),
+        body: streamOf(encode(parts, boundary), onProgress),
         bodySerializer: null,
         duplex: 'half' as const,
       }),
@@ -117,11 +118,13 @@ function filenameOf(field: string, value: Blob | FileSource): string {
 
 function streamOf(
   chunks: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+  onProgress: () => void = () => undefined,
 ): ReadableStream<Uint8Array> {
   if (chunks instanceof ReadableStream) return chunks;
   const iterator = chunks[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
+      onProgress();
       const next = await iterator.next();
       if (next.done) controller.close();
       else controller.enqueue(next.value);

@@ -1,4 +1,4 @@
-import { WebhookVerificationError } from './errors.js';
+import { CrossdockError, WebhookVerificationError } from './errors.js';
 import type { CourierEvent, WebhookTestEvent } from './generated/core/types.gen.js';
 
 /** What the service sends to your URLs. */
@@ -19,14 +19,15 @@ const VERSION = 'v1';
  *
  * @param payload the body exactly as received, not parsed and written again
  * @param secret `webhook_secret` of the courier's settings, or several while you change it
- * @throws WebhookVerificationError if the webhook is not authentic, or too old
+ * @throws WebhookVerificationError if the webhook is not authentic, or too old; CrossdockError if there is no secret
  */
 export async function verifyWebhook(
   payload: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
-  secret: string | readonly string[],
+  secret: string | undefined | readonly string[],
   { toleranceSeconds = 300, now = new Date() }: VerifyOptions = {},
 ): Promise<WebhookEvent> {
+  const secrets = secretsOf(secret);
   const id = required(headers, 'webhook-id');
   const sentAt = required(headers, 'webhook-timestamp');
   const signatures = required(headers, 'webhook-signature').split(' ');
@@ -38,11 +39,19 @@ export async function verifyWebhook(
     );
   const bytes = typeof payload === 'string' ? new TextEncoder().encode(payload) : new Uint8Array(payload);
   const signed = concat(new TextEncoder().encode(`${id}.${sentAt}.`), bytes);
-  for (const each of typeof secret === 'string' ? [secret] : secret) {
+  for (const each of secrets) {
     const key = await importKey(each);
     for (const signature of signatures) if (await isSignature(key, signature, signed)) return eventOf(bytes);
   }
   throw new WebhookVerificationError('No signature of the webhook matches the secret.');
+}
+
+/** Programs in JavaScript, and environment variables, can lack it. */
+function secretsOf(given: string | undefined | readonly string[] | null): readonly string[] {
+  const secrets = typeof given === 'object' && given !== null ? given : [given];
+  const known = secrets.filter((each): each is string => typeof each === 'string' && each !== '');
+  if (known.length > 0 && known.length === secrets.length) return known;
+  throw new CrossdockError('The secret of the webhook is missing. Copy it from the settings of the courier.');
 }
 
 function required(headers: WebhookHeaders, name: string): string {

@@ -1,13 +1,13 @@
 /// <reference types="postman-collection/types" resolution-mode="require" />
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Collection, Request, type Item } from 'postman-collection';
-import { buildPostmanCollection, type PostmanItem } from '../../../scripts/samples/postman.mjs';
+import { Collection, Request, VariableScope, type Item } from 'postman-collection';
+import { buildPostmanCollection, type PostmanItem } from '../../../scripts/samples/postman/collection.mjs';
 import { sampleRequests } from '../../../scripts/samples/sample-requests.mjs';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { documentedCaller, isExpectedStatus } from '../../support/samples/documented-calls.js';
 import { sampleFiles } from '../../support/samples/files.js';
-import { bundle, operationIds } from '../../support/service/contract.js';
+import { bundle, operationIds, operationOf } from '../../support/service/contract.js';
 import { startService, type Call, type Reply, type Service } from '../../support/service/service.js';
 
 // Methods that the library has and its types leave out.
@@ -21,17 +21,20 @@ declare module 'postman-collection' {
 }
 
 const built = buildPostmanCollection(bundle);
-const collection = new Collection(built);
+// The types of the library lack the variables of a collection.
+const collection = new Collection(built as object);
 
 /** Headers that are switched on, with the library's defaults otherwise. */
 const SENT_HEADERS = { enabled: true, ignoreCase: false, multiValue: false, sanitizeKeys: false };
 
 const items: Item[] = [];
 collection.forEachItem((item: Item) => items.push(item));
+/** The first folder has requests of its own. */
+const START = built.item[0]?.item?.length ?? 0;
 
 /** Each item with the sample that it was made from. */
 const requests = sampleRequests(bundle);
-const calls = items.map((item) => {
+const calls = items.slice(START).map((item) => {
   const { content } = item.request.toJSON().description;
   const found = requests.find(
     ({ operationId, title }) => title === item.name && content.endsWith(`Operation \`${operationId}\`.`),
@@ -60,7 +63,7 @@ const withoutAddresses = (part: object): object =>
   ) as object;
 
 test('the collection has a request for each sample, in a folder per tag', () => {
-  expect(items).toHaveLength(requests.length);
+  expect(items).toHaveLength(START + requests.length);
   expect(new Set(calls.map(({ id }) => id))).toEqual(new Set(operationIds));
   const names = built.item.flatMap((folder) =>
     (folder.item ?? []).map(({ name }) => `${folder.name}: ${name}`),
@@ -80,22 +83,53 @@ describe('every request of the collection works as Postman sends it', () => {
   });
 
   test('each has a status that its operation declares, and the login stores the token', async () => {
-    const variables = { baseUrl: service.url, apiKey: DEMO.apiKeys.IEX, token: '' };
+    const variables: Variables = { ...given, baseUrl: service.url, apiKey: DEMO.apiKeys.IEX };
     // The others change the demo data.
     const reads = calls.filter(({ item }) => item.request.method === 'GET');
     for (const { item, id, example } of [...reads, ...calls.filter((call) => !reads.includes(call))]) {
       const { as } = documentedCaller(id, example);
-      if (as !== undefined) variables.token = await service.tokenOf(as);
+      if (as !== undefined) variables['token'] = await service.tokenOf(as);
       const { status, body } = await send(item, variables);
       const answer = [item.name, status, body['message']];
-      expect([...answer, isExpectedStatus(id, example, status)]).toEqual([...answer, true]);
-      if (id === 'login' && status === 200) expect(variables.token).toBe(body['data'].access_token);
+      expect([...answer, isExpectedStatus(id, example, status, true)]).toEqual([...answer, true]);
+      if (id === 'login' && status === 200) expect(variables['token']).toBe(body['data'].access_token);
     }
   }, 120_000);
 
-  type Variables = { baseUrl: string; apiKey: string; token: string };
+  test('the first folder works in its order, and again, with the variables that a courier sets', async () => {
+    const variables: Variables = { ...given, baseUrl: service.url };
+    const numbers: string[] = [];
+    for (const _run of [1, 2]) {
+      for (const item of items.slice(0, START))
+        expect([item.name, (await send(item, variables)).status]).toEqual([item.name, expect.any(Number)]);
+      numbers.push(variables['trackingNumber'] ?? '');
+    }
+    expect(new Set(numbers).size).toBe(2);
+    const stored = numbers.map((search) => service.call('listPrealerts', { as: 'iex', query: { search } }));
+    const found = (await Promise.all(stored)).map(({ body }) => body['data'][0]?.tracking_number);
+    expect(found).toEqual(numbers);
+  });
+
+  test('every POST that takes an Idempotency-Key has a new one in each run', () => {
+    const keyOf = (item: Item) => {
+      collection.syncVariablesFrom({ ...given, trackingNumber: 'PM-1' });
+      const request = new Request(item.request.toObjectResolved(collection));
+      return (request.getHeaders(SENT_HEADERS) as Record<string, string>)['Idempotency-Key'];
+    };
+    const keyed = calls.filter(({ id }) => operationOf(id).takesIdempotencyKey);
+    expect(keyed.length).toBeGreaterThan(30);
+    expect(
+      keyed.filter(({ item }) => !keyOf(item) || keyOf(item) === keyOf(item)).map(({ id }) => id),
+    ).toEqual([]);
+  });
+
+  /** The values with which the collection is published. */
+  const given = Object.fromEntries(built.variable.map(({ key, value }) => [key, value]));
+
+  type Variables = Record<string, string>;
 
   async function send(item: Item, variables: Variables): Promise<Reply> {
+    runScripts(item, 'prerequest', undefined, variables);
     collection.syncVariablesFrom(variables);
     const request = new Request(item.request.toObjectResolved(collection));
     const { pathname, search } = new URL(request.url.toString());
@@ -103,12 +137,11 @@ describe('every request of the collection works as Postman sends it', () => {
       headers: { ...(request.getHeaders(SENT_HEADERS) as object), ...credentialOf(request, variables) },
       ...bodyOf(request),
     });
-    for (const event of item.events.all())
-      runScript((event.script.exec as string[]).join('\n'), reply, variables);
+    runScripts(item, 'test', reply, variables);
     return reply;
   }
 
-  function credentialOf(request: Request, { apiKey, token }: Variables): Record<string, string> {
+  function credentialOf(request: Request, { apiKey = '', token = '' }: Variables): Record<string, string> {
     const { type = 'inherited' } = (request.toJSON().auth ?? {}) as { type?: string };
     if (type === 'apikey') return { 'X-API-KEY': apiKey };
     return type === 'inherited' ? { Authorization: `Bearer ${token}` } : {};
@@ -133,13 +166,27 @@ describe('every request of the collection works as Postman sends it', () => {
     return file;
   }
 
-  /** Runs a script of the collection with the two objects of Postman's sandbox that it uses. */
-  function runScript(script: string, reply: Reply, variables: Variables): void {
-    const collectionVariables = {
-      set: (name: keyof Variables, value: string) => {
-        variables[name] = value;
+  /** Runs the scripts of the collection and of the item with those parts of Postman's sandbox that they use. */
+  function runScripts(item: Item, event: string, reply: Reply | undefined, variables: Variables): void {
+    const scope = new VariableScope({});
+    const pm = {
+      response: reply && {
+        code: reply.status,
+        json: () => reply.body,
+        text: () => reply.bytes.toString(),
+        headers: { has: (name: string) => reply.headers.has(name) },
       },
+      collectionVariables: {
+        get: (name: string) => variables[name],
+        set: (name: string, value: string) => (variables[name] = value),
+      },
+      variables: { replaceIn: (text: string) => scope.replaceIn(text) },
+      // A test that throws fails the test here too.
+      test: (_title: string, run: () => void) => run(),
     };
-    runInNewContext(script, { pm: { response: { json: () => reply.body }, collectionVariables } });
+    const scripts = [...collection.events.all(), ...item.events.all()].filter(
+      ({ listen }) => listen === event,
+    );
+    for (const { script } of scripts) runInNewContext((script.exec as string[]).join('\n'), { pm });
   }
 });

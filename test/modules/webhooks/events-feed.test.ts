@@ -71,7 +71,14 @@ describe('content of the feed', () => {
         },
       },
     ]);
-    expect(meta).toEqual({ limit: 100, next_after: 2, has_more: false, first_sequence: 1, last_sequence: 2 });
+    expect(meta).toEqual({
+      limit: 100,
+      next_after: 2,
+      has_more: false,
+      first_sequence: 1,
+      last_sequence: 2,
+      is_ahead: false,
+    });
   });
 
   test('contains the events of a courier without a webhook URL', async () => {
@@ -96,7 +103,7 @@ describe('paging the feed', () => {
     const first = await page('iex', { limit: 3 });
     expect([sequences(first.events), first.meta]).toEqual([
       [1, 2, 3],
-      { limit: 3, next_after: 3, has_more: true, first_sequence: 1, last_sequence: 7 },
+      { limit: 3, next_after: 3, has_more: true, first_sequence: 1, last_sequence: 7, is_ahead: false },
     ]);
     const second = await page('iex', { limit: 3, after: 3 });
     expect([sequences(second.events), second.meta['has_more']]).toEqual([[4, 5, 6], true]);
@@ -111,7 +118,15 @@ describe('paging the feed', () => {
       const none = await page('iex', { after });
       expect([none.events, none.meta]).toEqual([
         [],
-        { limit: 100, next_after: after, has_more: false, first_sequence: 1, last_sequence: 7 },
+        // A number that the feed does not have yet is from elsewhere.
+        {
+          limit: 100,
+          next_after: after,
+          has_more: false,
+          first_sequence: 1,
+          last_sequence: 7,
+          is_ahead: after > 7,
+        },
       ]);
     }
   });
@@ -119,8 +134,16 @@ describe('paging the feed', () => {
   test('is empty and begins at 0 without events', async () => {
     expect(await page('iex')).toEqual({
       events: [],
-      meta: { limit: 100, next_after: 0, has_more: false, first_sequence: null, last_sequence: 0 },
+      meta: {
+        limit: 100,
+        next_after: 0,
+        has_more: false,
+        first_sequence: null,
+        last_sequence: 0,
+        is_ahead: false,
+      },
     });
+    expect((await page('iex', { after: 1 })).meta['is_ahead']).toBe(true);
   });
 
   test('reports deleted old events in first_sequence and continues the numbers', async () => {

@@ -25,6 +25,17 @@ const FAILURES: Record<string, Failure> = {
     else if (attempt === 2) answer(response, 503, { code: 'unavailable', message: 'Wait.' }, '0');
     else answer(response, 201, { data: { prealert_id: THIRD } });
   },
+  // The first of two requests of a batch is stored. The second one is refused.
+  'second-batch': (attempt, response) => {
+    const results = Array.from({ length: 1000 }, (_, index) => ({
+      line: index + 1,
+      status: 'created',
+      message: 'Stored.',
+      prealert_id: THIRD,
+    }));
+    if (attempt === 1) answer(response, 200, { data: { total: 1000, created: 1000, results } });
+    else answer(response, 403, { code: 'key_invalid', message: 'The key was replaced.' });
+  },
   'one-hour': (_attempt, response) => {
     answer(response, 429, { code: 'too_many_attempts', message: 'Wait.' }, '3600');
   },

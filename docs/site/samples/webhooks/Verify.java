@@ -11,8 +11,8 @@ public final class Verify {
     public static boolean isFromCrossdock(
             String secret, String id, String timestamp, String signatures, byte[] body)
             throws GeneralSecurityException {
-        // A missing setting must not become an empty key, with which anyone can sign.
-        if (!secret.matches("whsec_.+")) {
+        // A setting that is missing or damaged must not become an empty key, with which anyone can sign.
+        if (!secret.matches("whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?") || secret.length() == 6) {
             return false;
         }
         if (!timestamp.matches("[0-9]{1,12}")

@@ -10,8 +10,11 @@ def is_from_crossdock(secret: str, headers, body: bytes) -> bool:
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > 300:
         return False
-    # A missing setting must not become an empty key, with which anyone can sign.
-    key = base64.b64decode(secret.removeprefix("whsec_"))
+    # A setting that is missing or damaged must not become an empty key, with which anyone can sign.
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except ValueError:
+        return False
     if not key:
         return False
     signed = f"{message_id}.{timestamp}.".encode() + body

@@ -1,4 +1,5 @@
-// Submits a pre-alert with the API key of a courier. A parcel that was already announced is no failure.
+// Submits a pre-alert with the API key of a courier: go run ./examples/submit-prealert 1Z999AA10123456784
+// A parcel that was already announced for the same customer is no failure.
 package main
 
 import (
@@ -19,11 +20,14 @@ func main() {
 	}
 	vendor := "Example Books"
 	result, err := client.SubmitPrealertWithResponse(context.Background(), nil, api.PrealertSubmission{
-		UserCode:       os.Getenv("CROSSDOCK_USER_CODE"),
+		UserCode:       "IEX-1001",
 		TrackingNumber: os.Args[1],
 		Vendor:         &vendor,
 	})
+	var failure *crossdock.Error
 	switch {
+	case errors.As(err, &failure) && failure.Existing != nil && failure.Existing.Differs:
+		log.Fatal("refused: the number is announced for another customer, ", failure.Existing.UserCode)
 	case errors.Is(err, crossdock.CodeDuplicateTrackingNumber):
 		fmt.Println("already announced")
 	case err != nil:

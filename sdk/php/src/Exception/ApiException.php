@@ -10,9 +10,9 @@ use Crossdock\Http\Response;
  * The service refused the request. The subclass follows from the HTTP status, the exact reason is code():
  *
  *     try {
- *         $crossdock->submit(userCode: 'IEX-1001', trackingNumber: '1Z999AA10123456784');
- *     } catch (Crossdock\Exception\DuplicateException) {
- *         // announced before: nothing to do
+ *         $crossdock->submit(['UserCode' => 'IEX-1001', 'TrackingNumber' => '1Z999AA10123456784']);
+ *     } catch (Crossdock\Exception\DuplicateException $duplicate) {
+ *         // announced before. If $duplicate->existing['differs'] is true, for another customer
  *     } catch (Crossdock\Exception\ApiException $failure) {
  *         if ($failure->is('unknown_user_code')) { ... }
  *     }
@@ -26,6 +26,9 @@ class ApiException extends CrossdockException
      * @param string|null $requestId Quote it when you contact us.
      * @param int|null $retryAfter Seconds to wait before you send the request again.
      * @param string|null $docUrl Page with the cause and the cure.
+     * @param array{prealert_id: string, user_code: string, status: string, differs: bool}|null $existing The stored pre-alert,
+     *     if the code is `duplicate_tracking_number`. If `differs` is true, it belongs to another customer, and yours was not
+     *     stored.
      */
     final public function __construct(
         string $message,
@@ -35,6 +38,7 @@ class ApiException extends CrossdockException
         public readonly ?string $requestId = null,
         public readonly ?int $retryAfter = null,
         public readonly ?string $docUrl = null,
+        public readonly ?array $existing = null,
     ) {
         parent::__construct($message, $status);
     }
@@ -72,6 +76,7 @@ class ApiException extends CrossdockException
             $response->headers['x-request-id'] ?? null,
             $response->retryAfter(),
             $json['doc_url'] ?? null,
+            is_array($json['existing'] ?? null) ? $json['existing'] : null,
         );
     }
 

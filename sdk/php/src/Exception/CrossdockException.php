@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Crossdock\Exception;
 
+use Crossdock\BatchResult;
 use RuntimeException;
 
 /**
@@ -11,4 +12,10 @@ use RuntimeException;
  */
 abstract class CrossdockException extends RuntimeException
 {
+    /**
+     * With `submitMany()`: the results of the requests before the one that failed. Their pre-alerts are stored.
+     *
+     * @var list<BatchResult>
+     */
+    public array $results = [];
 }

@@ -27,6 +27,14 @@ final class Request
     ) {
     }
 
+    /**
+     * The same request, of which the caller knows that it can be executed twice.
+     */
+    public function repeatable(): self
+    {
+        return new self($this->method, $this->url, $this->headers, $this->body, true, $this->sink);
+    }
+
     public function withHeader(string $name, string $value): self
     {
         return new self(

@@ -58,14 +58,12 @@ final class RequestFactory
         if ($mediaType !== null) {
             $headers['Content-Type'] = $mediaType;
         }
-        $isRepeatable = $known['takesIdempotencyKey'] || in_array($known['method'], ['GET', 'PUT'], true);
-
         return new Request(
             $known['method'],
             $this->transport->url($path, $query),
             $headers,
             $content,
-            $isRepeatable,
+            $known['isRepeatable'],
             $sink,
         );
     }

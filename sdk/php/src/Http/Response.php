@@ -11,6 +11,9 @@ namespace Crossdock\Http;
  */
 final class Response
 {
+    /** @var array<string, mixed>|null */
+    private ?array $decoded = null;
+
     /**
      * @param array<string, string> $headers Names in lower case.
      * @param string $body Empty if it went to the request's sink.
@@ -34,9 +37,12 @@ final class Response
      */
     public function json(): array
     {
-        $json = json_decode($this->body, true);
+        if ($this->decoded === null) {
+            $json = json_decode($this->body, true);
+            $this->decoded = is_array($json) ? $json : [];
+        }
 
-        return is_array($json) ? $json : [];
+        return $this->decoded;
     }
 
     /**

@@ -6,6 +6,7 @@ namespace Crossdock\Http;
 
 use Crossdock\Exception\ConnectionException;
 use Crossdock\Options;
+use Crossdock\Retries;
 use Crossdock\Version;
 use CurlHandle;
 use InvalidArgumentException;
@@ -16,14 +17,12 @@ use InvalidArgumentException;
  * A request is sent again
  *
  * - if the service did not execute it: no connection, 408, 429, 503, and 409 `idempotency_in_progress`;
- * - if nobody knows whether it was executed (connection lost, 502, 504) and a repetition does no harm.
+ * - if nobody knows whether it was executed (response lost or cut, 500, 502, 504) and a repetition does no harm.
  *
  * @internal
  */
 final class Transport
 {
-    private const FIRST_WAIT_SECONDS = 0.5;
-
     private readonly string $baseUrl;
     private ?CurlHandle $curl = null;
 
@@ -59,56 +58,58 @@ final class Transport
     /**
      * Returns the first response that needs no retry. It can be a failure.
      *
-     * @throws ConnectionException if there is no response after all retries
+     * @throws ConnectionException if there is no whole response after all retries
      */
     public function send(Request $request): Response
     {
-        $start = $request->sink === null ? 0 : (int) ftell($request->sink);
+        $sinkStart = $request->sink === null ? 0 : (int) ftell($request->sink);
+        $begin = hrtime(true);
         for ($retries = 0;; $retries++) {
+            $failure = null;
+            $response = null;
             try {
                 $response = $this->sendOnce($request);
-                $wait = $this->waitAfter($response, $request, $retries);
-                if ($wait === null) {
-                    return $response;
-                }
+                $canRetry = self::isTemporary($response, $request);
             } catch (ConnectionException $failure) {
-                $canRepeat = $request->isRepeatable || !$failure->wasSent;
-                if ($retries >= $this->options->maxRetries || !$canRepeat || !self::rewind($request->sink, $start)) {
-                    throw $failure;
-                }
-                $wait = self::backoff($retries);
+                $canRetry = $request->isRepeatable || !$failure->wasSent;
+            }
+            $wait = $canRetry ? $this->waitBefore($retries, $response?->retryAfter() ?? 0, $begin) : null;
+            if ($wait === null || !self::rewind($request->sink, $sinkStart)) {
+                return $response ?? throw $failure;
             }
             usleep((int) ($wait * 1_000_000));
         }
     }
 
-    /**
-     * Returns how many seconds to wait before the next attempt, or null if there is none.
-     */
-    private function waitAfter(Response $response, Request $request, int $retries): ?float
+    private static function isTemporary(Response $response, Request $request): bool
     {
-        $isRetryable = match ($response->status) {
-            408, 429, 503 => true,
-            409 => ($response->json()['code'] ?? '') === 'idempotency_in_progress',
-            502, 504 => $request->isRepeatable,
-            default => false,
-        };
-        if (!$isRetryable || $retries >= $this->options->maxRetries) {
-            return null;
-        }
-        $wait = $response->retryAfter() ?? self::backoff($retries);
-
-        return $wait <= $this->options->maxRetryWait ? (float) $wait : null;
+        return in_array($response->status, Retries::ALWAYS, true)
+            || ($request->isRepeatable && in_array($response->status, Retries::REPEATABLE, true))
+            || (!$response->isSuccess() && in_array($response->json()['code'] ?? '', Retries::CODES, true));
     }
 
     /**
-     * Doubles with each retry, up to 16 seconds. Half of it is random, so that clients do not all return together.
+     * Returns how many seconds to wait before the next attempt, or null if there is none.
      */
-    private static function backoff(int $retries): float
+    private function waitBefore(int $retries, int $retryAfter, int $begin): ?float
     {
-        $longest = self::FIRST_WAIT_SECONDS * 2 ** min($retries, 5);
+        if ($retries >= $this->options->maxRetries || $retryAfter > $this->options->maxRetryWait) {
+            return null;
+        }
+        $wait = max($retryAfter, self::pause($retries));
+        $elapsed = (hrtime(true) - $begin) / 1_000_000_000;
 
-        return $longest * (0.5 + mt_rand() / mt_getrandmax() / 2);
+        return $elapsed + $wait <= $this->options->lastAttempt ? $wait : null;
+    }
+
+    /**
+     * Doubles with each retry. A part of it is random, so that clients do not all return together.
+     */
+    private static function pause(int $retries): float
+    {
+        $longest = min(Retries::LONGEST_PAUSE_SECONDS, Retries::FIRST_PAUSE_SECONDS * Retries::PAUSE_FACTOR ** $retries);
+
+        return $longest * (1 - Retries::PAUSE_JITTER * mt_rand() / mt_getrandmax());
     }
 
     /**
@@ -155,10 +156,15 @@ final class Transport
         if (curl_exec($this->curl) === false) {
             $error = curl_errno($this->curl);
             $notSent = [CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT];
-            throw new ConnectionException(curl_error($this->curl), !in_array($error, $notSent, true));
+            $isTimeout = $error === CURLE_OPERATION_TIMEDOUT;
+            throw new ConnectionException(curl_error($this->curl), !in_array($error, $notSent, true), $isTimeout);
+        }
+        $response = new Response(curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE), $headers, $body);
+        if ($request->sink === null && $response->isSuccess() && $response->json() === []) {
+            throw new ConnectionException('the response is no complete JSON', true);
         }
 
-        return new Response(curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE), $headers, $body);
+        return $response;
     }
 
     /**

@@ -1,7 +1,7 @@
 """Client of the Crossdock API: pre-alerts, packages, customers, manifests, events and webhooks."""
 
 from ._async import AsyncClient, AsyncKeyClient
-from ._core.models import PrealertSubmission
+from ._core.models import ExistingPrealert, PrealertSubmission
 from ._sync import Client, KeyClient
 from .batch import BatchResult
 from .call import Call
@@ -35,6 +35,7 @@ __all__ = [
     "CrossdockError",
     "DuplicateError",
     "Event",
+    "ExistingPrealert",
     "ForbiddenError",
     "InvalidRequestError",
     "KeyClient",

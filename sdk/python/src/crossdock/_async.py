@@ -18,16 +18,16 @@ from ._core.models import (
     CustomerUpload,
     LoggedInUser,
     PrealertImport,
-    PrealertSubmission,
     PrealertUpload,
 )
 from ._core.types import UNSET, File
-from ._requests import ListResult
-from ._retry import wait_after_error, wait_after_response
+from ._requests import ListResult, Prealert
+from ._retry import HARMLESS, Attempts
 from .api import list_events, submit_prealert, upload_customers, upload_prealerts
 from .batch import BatchResult
 from .call import Call
-from .errors import NoResponseError, SecondFactorRequiredError, error_of
+from .credential import required
+from .errors import CrossdockError, NoResponseError, SecondFactorRequiredError, error_of
 from .options import Options
 from .webhook import Event
 
@@ -51,23 +51,36 @@ class _AsyncBaseClient:
 
     async def _send(self, request: httpx.Request, stream: bool = False) -> httpx.Response:
         """Returns the first response that needs no retry. It can be a failure. Only a success is streamed."""
-        retries = 0
+        attempts = Attempts(self._options)
         while True:
             wait: float | None
             try:
-                response = await self._http.send(request, stream=True)
-                if not (stream and response.is_success):
-                    await response.aread()
+                response = await self._attempt(request, stream)
             except httpx.TransportError as error:
-                wait = wait_after_error(error, request, retries, self._options)
+                wait = attempts.wait_after_error(error, request)
                 if wait is None:
                     raise NoResponseError(error) from error
             else:
-                wait = None if response.is_success else wait_after_response(response, retries, self._options)
+                wait = None if response.is_success else attempts.wait_after_response(response)
                 if wait is None:
                     return response
             await asyncio.sleep(wait)
-            retries += 1
+
+    async def _attempt(self, request: httpx.Request, stream: bool) -> httpx.Response:
+        """Sends a request once, and reads the whole response within the time limit."""
+        until = _requests.start_limit(request, self._options)
+        response = await self._http.send(request, stream=True)
+        if stream and response.is_success:
+            return response
+        _requests.limit_body(request, until)
+        content = bytearray()
+        try:
+            async for chunk in response.aiter_raw():
+                content += chunk
+                _requests.check_limit(request, until)
+        finally:
+            await response.aclose()
+        return _requests.read_response(response, bytes(content))
 
 
 class AsyncKeyClient(_AsyncBaseClient):
@@ -78,7 +91,7 @@ class AsyncKeyClient(_AsyncBaseClient):
 
     def __init__(self, base_url: str, api_key: str, options: Options = Options()) -> None:
         super().__init__(base_url, options)
-        self._http.headers["X-API-KEY"] = api_key
+        self._http.headers["X-API-KEY"] = required("API key", api_key)
 
     async def __aenter__(self) -> AsyncKeyClient:
         return self
@@ -88,27 +101,41 @@ class AsyncKeyClient(_AsyncBaseClient):
     ) -> None:
         await self.close()
 
-    async def submit(self, prealert: PrealertSubmission, *, idempotency_key: str | None = None) -> UUID:
-        """Submits a pre-alert and returns its `prealert_id`.
+    async def submit(self, prealert: Prealert, *, idempotency_key: str | None = None) -> UUID:
+        """Submits a pre-alert and returns its `prealert_id`. A dict has the names of the API or those of the class.
 
         `idempotency_key` is your own key, if you may submit the same pre-alert again after a crash. Raises
-        DuplicateError if the courier already has a pre-alert with this tracking number.
+        DuplicateError if the courier already has a pre-alert with this tracking number: see its `existing`.
         """
         return (await self._call(submit_prealert(body=prealert), idempotency_key)).data.prealert_id
 
-    async def submit_many(self, prealerts: Iterable[PrealertSubmission]) -> list[BatchResult]:
+    async def submit_many(self, prealerts: Iterable[Prealert]) -> list[BatchResult]:
         """Submits any number of pre-alerts, 1,000 per request, and returns one result per pre-alert, in the same order.
 
-        A pre-alert that the service refuses does not stop the others: check `status` of each result. If the call itself
-        fails, call it again: pre-alerts that were already submitted then have the status `duplicate`.
+        A pre-alert that the service refuses does not stop the others: check `status` of each result. If a request
+        fails, the error has the results before it in `results`. Call it again: pre-alerts that were already submitted
+        then have the status `duplicate`, and `existing` of their result has the `prealert_id`.
         """
         results: list[BatchResult] = []
-        for lines in _requests.batches(prealerts):
-            results += await self._call(_requests.batch_call(lines, before=len(results)))
+        try:
+            async for result in self.submit_each(prealerts):
+                results.append(result)
+        except CrossdockError as error:
+            error.results = results
+            raise
         return results
 
+    async def submit_each(self, prealerts: Iterable[Prealert]) -> AsyncIterator[BatchResult]:
+        """Does the same, but yields each result when its request is done."""
+        before = 0
+        for lines in _requests.batches(prealerts):
+            results = await self._call(_requests.batch_call(lines, before=before))
+            before += len(results)
+            for result in results:
+                yield result
+
     async def submit_all_or_none(
-        self, prealerts: Iterable[PrealertSubmission], *, idempotency_key: str | None = None
+        self, prealerts: Iterable[Prealert], *, idempotency_key: str | None = None
     ) -> list[BatchResult]:
         """Submits up to 1,000 pre-alerts. If one is refused, none is stored, and `errors` of the error names each."""
         lines = _requests.single_batch(prealerts)
@@ -139,8 +166,8 @@ class AsyncClient(_AsyncBaseClient):
         options: Options = Options(),
     ) -> None:
         super().__init__(base_url, options)
-        self._username = username
-        self._password = password
+        self._username = required("user name", username)
+        self._password = required("password", password)
         self._second_factor = second_factor
         self._token: str | None = None
         self._login_lock = asyncio.Lock()
@@ -171,9 +198,11 @@ class AsyncClient(_AsyncBaseClient):
     ) -> AsyncIterator[T]:
         """Returns all records of a list. It requests the next page when you have used the last one.
 
+        `limit` is the number of records per page. Without it, pages are large.
+
         async for prealert in crossdock.each(list_prealerts, status="pending"): ...
         """
-        call: Call[ListResult[T]] | None = operation(*args, **filters)
+        call: Call[ListResult[T]] | None = _requests.with_page_size(operation(*args, **filters))
         while call is not None:
             response = await self._authorized(call)
             for record in call.parse(response).data:
@@ -252,7 +281,7 @@ class AsyncClient(_AsyncBaseClient):
 
     async def _download(self, call: Call[File | str], target: BinaryIO) -> str | None:
         start = target.tell() if target.seekable() else None
-        retries = 0
+        attempts = Attempts(self._options)
         while True:
             response = await self._authorized(call, stream=True)
             try:
@@ -260,7 +289,7 @@ class AsyncClient(_AsyncBaseClient):
                     target.write(chunk)
                 return _requests.suggested_name(response)
             except httpx.TransportError as error:
-                wait = wait_after_error(error, response.request, retries, self._options)
+                wait = attempts.wait_after_error(error, response.request)
                 if start is None or wait is None:
                     raise NoResponseError(error) from error
             finally:
@@ -268,7 +297,6 @@ class AsyncClient(_AsyncBaseClient):
             target.seek(start)
             target.truncate()
             await asyncio.sleep(wait)
-            retries += 1
 
     async def _authorized(
         self, call: Call[Any], idempotency_key: str | None = None, *, stream: bool = False
@@ -306,7 +334,11 @@ class AsyncClient(_AsyncBaseClient):
         return LoggedInUser.from_dict(step["data"]["user"])
 
     async def _login_step(self, body: dict[str, str]) -> dict[str, Any]:
-        response = await self._send(self._http.build_request("POST", "/api/login.php", json=body))
+        request = self._http.build_request("POST", "/api/login.php", json=body)
+        if body["action"] == "login":
+            # Another login only creates another session. A code is valid once.
+            request.extensions[HARMLESS] = True
+        response = await self._send(request)
         if not response.is_success:
             raise error_of(response)
         step: dict[str, Any] = response.json()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
@@ -13,13 +14,17 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ._core.idempotent import TAKES_IDEMPOTENCY_KEY
 from ._core.models import PrealertSubmission
+from ._core.operations import FILE_PATHS, PAGE_SIZES, TAKES_IDEMPOTENCY_KEY
+from ._fields import fields_of
 from .batch import BatchResult
 from .call import Call
 from .options import Options
 
 T = TypeVar("T")
+
+Prealert = PrealertSubmission | Mapping[str, Any]
+"""A pre-alert, or a dict of its fields."""
 
 BATCH_LINES = 1_000
 BATCH_BYTES = 4 * 1024 * 1024
@@ -47,6 +52,58 @@ def settings(base_url: str, options: Options) -> dict[str, Any]:
     }
 
 
+def start_limit(request: httpx.Request, options: Options) -> float:
+    """Gives each part of an attempt the whole time limit, and returns when the attempt must be over."""
+    request.extensions["timeout"] = httpx.Timeout(options.timeout, connect=options.connect_timeout).as_dict()
+    return time.monotonic() + options.timeout
+
+
+def limit_body(request: httpx.Request, until: float) -> None:
+    """Gives the body of the response what is left of the time limit."""
+    request.extensions["timeout"]["read"] = max(0.001, until - time.monotonic())
+
+
+def check_limit(request: httpx.Request, until: float) -> None:
+    """Ends an attempt whose response arrives too slowly."""
+    if time.monotonic() > until:
+        raise httpx.ReadTimeout("The time limit passed before the whole response arrived.", request=request)
+
+
+def read_response(response: httpx.Response, content: bytes) -> httpx.Response:
+    """Returns a response with its body as received. Raises httpx.RemoteProtocolError if it is cut."""
+    whole = httpx.Response(
+        response.status_code,
+        headers=response.headers,
+        content=content,
+        request=response.request,
+        extensions=response.extensions,
+    )
+    # The base URL can have a path too.
+    if not whole.is_success or any(path in response.request.url.path for path in FILE_PATHS):
+        return whole
+    try:
+        is_complete = isinstance(whole.json(), dict)
+    except ValueError:
+        is_complete = False
+    if not is_complete:
+        raise httpx.RemoteProtocolError("The response is no complete JSON.", request=response.request)
+    return whole
+
+
+def with_page_size(call: Call[T]) -> Call[T]:
+    """Asks for large pages, unless the caller has chosen a size."""
+    size = PAGE_SIZES.get((call.request["method"], call.request["url"]))
+    place = _place(call)
+    fields = call.request.get(place, {})
+    if size is None or "limit" in fields:
+        return call
+    return Call({**call.request, place: {**fields, "limit": size}}, call.parse)
+
+
+def _place(call: Call[T]) -> str:
+    return "json" if call.request["method"] == "POST" else "params"
+
+
 def prepare(request: Mapping[str, Any], idempotency_key: str | None = None) -> dict[str, Any]:
     """Adds an Idempotency-Key where the operation takes one."""
     headers = dict(request.get("headers", {}))
@@ -69,7 +126,7 @@ def next_page(call: Call[T], response: httpx.Response) -> Call[T] | None:
     """Returns the call for the next page of a list, or None after the last page."""
     body = response.json()
     meta = body.get("meta", {})
-    place = "json" if call.request["method"] == "POST" else "params"
+    place = _place(call)
     fields = call.request.get(place, {})
     if "next_before" in meta:
         following = {"before": meta["next_before"]} if meta["next_before"] else None
@@ -84,12 +141,19 @@ def next_page(call: Call[T], response: httpx.Response) -> Call[T] | None:
     return Call({**call.request, place: {**fields, **following}}, call.parse)
 
 
-def batches(prealerts: Iterable[PrealertSubmission]) -> Iterator[bytes]:
+def prealert_fields(prealert: Prealert) -> dict[str, Any]:
+    """Returns the fields with the names of the API."""
+    if isinstance(prealert, Mapping):
+        return fields_of(prealert, "submit_prealert")
+    return prealert.to_dict()
+
+
+def batches(prealerts: Iterable[Prealert]) -> Iterator[bytes]:
     """Joins pre-alerts to bodies of one JSON object per line, as large as the service accepts them."""
     lines: list[bytes] = []
     size = 0
     for prealert in prealerts:
-        line = json.dumps(prealert.to_dict(), ensure_ascii=False).encode() + b"\n"
+        line = json.dumps(prealert_fields(prealert), ensure_ascii=False).encode() + b"\n"
         if len(lines) == BATCH_LINES or size + len(line) > BATCH_BYTES:
             yield b"".join(lines)
             lines, size = [], 0
@@ -116,7 +180,7 @@ def batch_call(lines: bytes, *, atomic: bool = False, before: int = 0) -> Call[l
     return Call(request, parse)
 
 
-def single_batch(prealerts: Iterable[PrealertSubmission]) -> bytes | None:
+def single_batch(prealerts: Iterable[Prealert]) -> bytes | None:
     """Returns the body for all pre-alerts, or None if there are none."""
     found = list(batches(prealerts))
     if len(found) > 1:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from ._core.models import ExistingPrealert
+
 
 @dataclass(frozen=True)
 class BatchResult:
@@ -30,9 +32,13 @@ class BatchResult:
     errors: list[dict[str, Any]] = field(default_factory=list)
     """The wrong fields, as of a single call."""
 
+    existing: ExistingPrealert | None = None
+    """The stored pre-alert of a duplicate. If its `differs` is true, it belongs to another customer."""
+
     @classmethod
     def from_dict(cls, body: Mapping[str, Any], before: int) -> BatchResult:
         """`before` is the number of pre-alerts in the requests before this one."""
         prealert_id = UUID(body["prealert_id"]) if "prealert_id" in body else None
         line, code, errors = before + body["line"], body.get("code"), body.get("errors", [])
-        return cls(line, body["status"], body["message"], prealert_id, code, errors)
+        existing = ExistingPrealert.from_dict(body["existing"]) if "existing" in body else None
+        return cls(line, body["status"], body["message"], prealert_id, code, errors, existing)

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from ._core.models import ExistingPrealert
 from ._retry import retry_after
+
+if TYPE_CHECKING:
+    from .batch import BatchResult
 
 
 class CrossdockError(Exception):
     """The base class of all errors of this library."""
 
+    results: Sequence[BatchResult] = ()
+    """With submit_many(): the results of the requests before the one that failed. Their pre-alerts are stored."""
+
 
 class NoResponseError(CrossdockError):
-    """There was no response after all retries: no connection, a timeout, or a lost connection."""
+    """There was no response after all retries: no connection, a timeout, or a response that was lost or cut."""
 
     def __init__(self, reason: Exception) -> None:
-        super().__init__(f"No response from the service: {reason or type(reason).__name__}")
+        super().__init__(f"No response from the service: {str(reason) or type(reason).__name__}")
+        self.is_timeout = isinstance(reason, httpx.TimeoutException)
+        """Whether the time limit of the last attempt passed."""
 
 
 class SecondFactorRequiredError(CrossdockError):
@@ -73,6 +83,15 @@ class ConflictError(ApiError):
 
 class DuplicateError(ConflictError):
     """409 `duplicate_...`: the record already exists. Do not send it again."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        super().__init__(response)
+        existing = _json(response).get("existing")
+        self.existing = ExistingPrealert.from_dict(existing) if isinstance(existing, dict) else None
+        """The stored pre-alert, if the code is `duplicate_tracking_number`, otherwise None.
+
+        If its `differs` is true, it belongs to another customer, and yours was not stored.
+        """
 
 
 class RateLimitError(ApiError):

@@ -5,25 +5,30 @@ from __future__ import annotations
 import ssl
 from dataclasses import dataclass
 
+from ._core import retries as table
+
 
 @dataclass(frozen=True)
 class Options:
     """Settings of a client. Every setting has a default."""
 
-    timeout: float = 30.0
-    """Seconds without any progress until an attempt is given up."""
+    timeout: float = table.ATTEMPT_SECONDS
+    """Seconds until an attempt is given up. For files: seconds without any progress."""
 
-    connect_timeout: float = 10.0
+    connect_timeout: float = table.CONNECT_SECONDS
     """Seconds until an attempt to connect is given up."""
 
-    max_retries: int = 4
+    max_retries: int = table.MAX_RETRIES
     """How often a failed request is sent again. 0 sends each request once."""
 
-    max_retry_wait: float = 60.0
-    """The longest wait before a retry, in seconds. If `Retry-After` is longer, the call fails at once."""
+    max_retry_wait: float = table.LONGEST_RETRY_AFTER_SECONDS
+    """The longest `Retry-After` that is waited for, in seconds. If it is longer, the call fails at once."""
 
     verify: bool | ssl.SSLContext = True
     """The trusted certificates, if the system's are not sufficient."""
 
     proxy: str | None = None
     """URL of an HTTP proxy."""
+
+    last_attempt: float = table.LAST_ATTEMPT_SECONDS
+    """No attempt begins later than these seconds after the first."""

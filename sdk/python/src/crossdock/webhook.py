@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .credential import required
 from .errors import WebhookError
 
 
@@ -50,6 +51,7 @@ def verify_webhook(body: bytes | str, headers: Mapping[str, str], secret: str, t
 
 def verify_payload(body: bytes | str, headers: Mapping[str, str], secret: str, tolerance: int = 300) -> dict[str, Any]:
     """Verifies a request and returns its decoded body. Use it for the package format `flat`."""
+    key = _key(secret)
     values = {name.lower(): value for name, value in headers.items()}
     webhook_id, timestamp = values.get("webhook-id", ""), values.get("webhook-timestamp", "")
     signatures = values.get("webhook-signature", "")
@@ -59,7 +61,7 @@ def verify_payload(body: bytes | str, headers: Mapping[str, str], secret: str, t
         raise WebhookError("The webhook is too old, or the clock of this server is wrong.")
     content = body.encode() if isinstance(body, str) else body
     signed = f"{webhook_id}.{timestamp}.".encode() + content
-    expected = b"v1," + base64.b64encode(hmac.new(_key(secret), signed, hashlib.sha256).digest())
+    expected = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
     # For a day after a rotation of the secret there are two signatures. One of them is of the secret that you have.
     matches = [hmac.compare_digest(expected, each.encode()) for each in signatures.split(" ")]
     if not any(matches):
@@ -71,6 +73,7 @@ def verify_payload(body: bytes | str, headers: Mapping[str, str], secret: str, t
 
 
 def _key(secret: str) -> bytes:
+    required("webhook secret", secret)
     try:
         key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
     except binascii.Error:

@@ -53,6 +53,7 @@ export function viewFeed({ rows, range, query, hasMore }: FeedPage): ReplyOf<'li
       has_more: hasMore,
       first_sequence: range.firstSequence === null ? null : Number(range.firstSequence),
       last_sequence: Number(range.lastSequence),
+      is_ahead: query.after > Number(range.lastSequence),
     },
   };
 }

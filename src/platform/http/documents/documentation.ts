@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { projectRoot } from '../../../config/project-root.js';
 import type { StaticDocument } from '../../contract/types.js';
 import { sendHttpResponse } from '../replies/responses.js';
+import { hostVariants } from './host-texts.js';
 import { DOCUMENT_METHODS, makeDocument, toDocumentResponse } from './static-documents.js';
 
 const SITE = join(projectRoot, 'generated', 'site');
@@ -50,17 +51,21 @@ export async function registerDocumentation(app: FastifyInstance): Promise<strin
   const documents = await readDocuments();
   for (const [url, document] of documents) {
     const policy = url === REFERENCE ? REFERENCE_POLICY : POLICY;
+    const variantOf = isForPrograms(url) ? hostVariants(document) : () => document;
     app.route({
       method: DOCUMENT_METHODS,
       url,
       handler: async (request, reply) => {
-        const response = await toDocumentResponse(document, request.headers);
+        const response = await toDocumentResponse(variantOf(request), request.headers);
         return sendHttpResponse(reply.header('content-security-policy', policy), response);
       },
     });
   }
   return [...documents.keys()];
 }
+
+/** Programs read these as they are. Pages in HTML have a script that replaces the host of the samples. */
+const isForPrograms = (url: string) => /\.(md|txt)$/.test(url) || url === '/docs/postman.json';
 
 async function readDocuments(): Promise<Map<string, StaticDocument>> {
   const [site, assets] = await Promise.all([listSite(), listAssets()]);
@@ -93,10 +98,13 @@ async function listAssets(): Promise<ServedFile[]> {
 
 /** Returns the paths of a file of the site. HTML pages have no extension. */
 function urlsOf(name: string): string[] {
-  if (name === 'llms.txt') return ['/llms.txt'];
+  if (name.endsWith('.txt')) return [`/${name}`];
   if (name === 'index.html') return ['/docs', '/docs/'];
   return [`/docs/${name.replace(/\.html$/, '')}`];
 }
+
+/** The build of a package for require(), which is what `resolve` finds. */
+const CJS = /cjs[/\\]index\.cjs$/;
 
 /** The files of packages that the pages load. */
 function libraryFiles(): ServedFile[] {
@@ -106,5 +114,6 @@ function libraryFiles(): ServedFile[] {
   return [
     { url: '/docs/static/scalar.js', file: join(scalar, 'js/standalone.js') },
     { url: '/docs/static/inter.woff2', file: inter },
+    { url: '/docs/static/minisearch.js', file: resolve('minisearch').replace(CJS, 'es/index.js') },
   ];
 }

@@ -25,17 +25,21 @@ public final class Crossdock {
   private final Tokens tokens;
   private final ApiClient client;
   private final Lists lists;
-  private final Files files;
+  private final CrossdockFiles files;
   private final PrealertBatches batches;
 
   private Crossdock(Builder builder) {
-    Sender plain = new Sender(builder, null);
-    tokens = builder.username == null ? null : new Tokens(connect(builder, plain), builder);
+    tokens = builder.username == null ? null : loginOf(builder);
     Sender sender = new Sender(builder, tokens);
     client = connect(builder, sender);
     lists = new Lists(this);
-    files = new Files(client, sender);
+    files = new CrossdockFiles(client, sender);
     batches = new PrealertBatches(client, sender);
+  }
+
+  private static Tokens loginOf(Builder builder) {
+    ApiClient passwords = connect(builder, Sender.forPasswords(builder));
+    return new Tokens(passwords, connect(builder, new Sender(builder, null)), builder);
   }
 
   private static ApiClient connect(Builder builder, HttpClient sender) {
@@ -93,7 +97,7 @@ public final class Crossdock {
   }
 
   /** Uploads and downloads, which are sent as they are read. */
-  public Files files() {
+  public CrossdockFiles files() {
     return files;
   }
 
@@ -129,28 +133,37 @@ public final class Crossdock {
         () -> {
           throw new IllegalStateException("The user has a second factor. Give the client a supplier of codes.");
         };
-    int maxRetries = 4;
-    Duration maxWait = Duration.ofMinutes(1);
+    int maxRetries = Defaults.MAX_RETRIES;
+    Duration maxWait = Duration.ofSeconds(Defaults.LONGEST_RETRY_AFTER_SECONDS);
+    Duration timeout = Duration.ofSeconds(Defaults.ATTEMPT_SECONDS);
+    Duration lastAttempt = Duration.ofSeconds(Defaults.LAST_ATTEMPT_SECONDS);
     HttpClient http;
 
     private Builder(String baseUrl) {
-      this.baseUrl = baseUrl.replaceAll("/+$", "");
+      this.baseUrl = required("base URL", baseUrl).replaceAll("/+$", "");
       // Without TLS, HTTP/2 would ask for an upgrade of the connection, which proxies may not understand.
       HttpClient.Version version =
           baseUrl.startsWith("http://") ? HttpClient.Version.HTTP_1_1 : HttpClient.Version.HTTP_2;
-      this.http = HttpClient.newBuilder().version(version).connectTimeout(Duration.ofSeconds(10)).build();
+      Duration connectTimeout = Duration.ofSeconds(Defaults.CONNECT_SECONDS);
+      this.http = HttpClient.newBuilder().version(version).connectTimeout(connectTimeout).build();
+    }
+
+    private static String required(String name, String value) {
+      if (value != null && !value.isEmpty()) return value;
+      throw new IllegalArgumentException(
+          "The " + name + " is null or empty. Check the environment variable or setting that it comes from.");
     }
 
     /** The API key of a courier, which can only submit pre-alerts. */
     public Builder apiKey(String apiKey) {
-      this.apiKey = apiKey;
+      this.apiKey = required("API key", apiKey);
       return this;
     }
 
     /** A user. The client logs in at the first call, and again when the token has expired. */
     public Builder login(String username, String password) {
-      this.username = username;
-      this.password = password;
+      this.username = required("user name", username);
+      this.password = required("password", password);
       return this;
     }
 
@@ -162,17 +175,27 @@ public final class Crossdock {
 
     /** An access token that you obtained yourself. The client cannot renew it. */
     public Builder token(String token) {
-      this.token = token;
+      this.token = required("token", token);
       return this;
     }
 
     /**
-     * How often a call is repeated after 429, 502, 503, 504 or a broken connection (default 4), and the longest wait before
-     * a repetition (default one minute). If Retry-After is longer than that, the call throws.
+     * How often a call is repeated after a temporary failure (default 4), and the longest Retry-After that the client waits
+     * for (default one minute). If it is longer, the call throws at once.
      */
     public Builder retries(int maxRetries, Duration maxWait) {
       this.maxRetries = maxRetries;
       this.maxWait = maxWait;
+      return this;
+    }
+
+    /**
+     * The time limit of one attempt (default 30 seconds; for a file: without any progress), and when the last attempt may
+     * begin, counted from the first (default 150 seconds).
+     */
+    public Builder timeouts(Duration attempt, Duration lastAttempt) {
+      this.timeout = attempt;
+      this.lastAttempt = lastAttempt;
       return this;
     }
 

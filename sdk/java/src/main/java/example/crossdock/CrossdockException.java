@@ -1,21 +1,34 @@
 package example.crossdock;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import example.crossdock.model.ExistingPrealert;
 import example.crossdock.model.Failure;
 import example.crossdock.model.FieldError;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
-/** A response that is no success. {@link FailureCode} lists the codes. */
-public final class CrossdockException extends RuntimeException {
+/** A response that is no success, or {@link ConnectionException}. {@link FailureCode} lists the codes. */
+public class CrossdockException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final int status;
   private final String code;
   private final String requestId;
   private final transient List<FieldError> fields;
+  private final transient ExistingPrealert existing;
   private final Duration retryAfter;
+
+  /** There was no response. */
+  CrossdockException(String message, Throwable cause) {
+    super(message, cause);
+    status = 0;
+    code = "";
+    requestId = null;
+    fields = List.of();
+    existing = null;
+    retryAfter = Duration.ZERO;
+  }
 
   private CrossdockException(int status, Failure failure, Duration retryAfter) {
     super(failure.getMessage());
@@ -23,6 +36,7 @@ public final class CrossdockException extends RuntimeException {
     this.code = failure.getCode();
     this.requestId = failure.getRequestId();
     this.fields = failure.getErrors() == null ? List.of() : List.copyOf(failure.getErrors());
+    this.existing = failure.getExisting();
     this.retryAfter = retryAfter;
   }
 
@@ -40,6 +54,7 @@ public final class CrossdockException extends RuntimeException {
     return new CrossdockException(status, failure, retryAfter);
   }
 
+  /** The HTTP status, or 0 if there was no response. */
   public int status() {
     return status;
   }
@@ -62,6 +77,14 @@ public final class CrossdockException extends RuntimeException {
   /** The fields that are not acceptable, if the service names them. */
   public List<FieldError> fields() {
     return fields;
+  }
+
+  /**
+   * The stored pre-alert, if the code is {@code DUPLICATE_TRACKING_NUMBER}, otherwise null. If its {@code differs} is true, it
+   * belongs to another customer, and yours was not stored.
+   */
+  public ExistingPrealert existing() {
+    return existing;
   }
 
   /** The wait that the service asks for, or zero. */

@@ -1,6 +1,7 @@
 package example.crossdock;
 
 import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.SequenceInputStream;
@@ -9,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
@@ -20,6 +22,7 @@ import java.util.concurrent.Flow.Subscriber;
 final class FileForm implements BodyPublisher {
   private final String boundary = "crossdock-" + UUID.randomUUID();
   private final BodyPublisher publisher;
+  private volatile long lastReadNanos = System.nanoTime();
 
   FileForm(Map<String, String> fields, String fileField, Path file) {
     StringBuilder head = new StringBuilder();
@@ -28,7 +31,22 @@ final class FileForm implements BodyPublisher {
     head.append(part("name=\"" + fileField + "\"; filename=\"" + fileName + "\""));
     String tail = "\r\n--" + boundary + "--\r\n";
     publisher =
-        HttpRequest.BodyPublishers.ofInputStream(() -> join(bytes(head.toString()), open(file), bytes(tail)));
+        HttpRequest.BodyPublishers.ofInputStream(() -> observed(join(bytes(head.toString()), open(file), bytes(tail))));
+  }
+
+  /** When the last part was read, to be sent. */
+  long lastReadNanos() {
+    return lastReadNanos;
+  }
+
+  private InputStream observed(InputStream stream) {
+    return new FilterInputStream(stream) {
+      @Override
+      public int read(byte[] into, int offset, int length) throws IOException {
+        lastReadNanos = System.nanoTime();
+        return super.read(into, offset, length);
+      }
+    };
   }
 
   String contentType() {
@@ -49,7 +67,7 @@ final class FileForm implements BodyPublisher {
 
   private static InputStream open(Path file) {
     try {
-      return java.nio.file.Files.newInputStream(file);
+      return Files.newInputStream(file);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

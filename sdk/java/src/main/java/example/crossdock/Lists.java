@@ -95,7 +95,7 @@ public final class Lists {
               number++;
               return result;
             } catch (ApiException failure) {
-              throw new IllegalStateException(failure);
+              throw new ConnectionException(failure, true);
             }
           }
         };

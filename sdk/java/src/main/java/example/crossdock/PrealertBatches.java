@@ -2,54 +2,61 @@ package example.crossdock;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import example.crossdock.invoker.ApiClient;
+import example.crossdock.model.ExistingPrealert;
 import example.crossdock.model.FieldError;
 import example.crossdock.model.PrealertSubmission;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 
 /** Submits many pre-alerts in one request, one per line. */
 public final class PrealertBatches {
   private final ApiClient client;
-  private final HttpClient sender;
+  private final Sender sender;
 
-  PrealertBatches(ApiClient client, HttpClient sender) {
+  PrealertBatches(ApiClient client, Sender sender) {
     this.client = client;
     this.sender = sender;
   }
 
   /** Submits up to 1,000 pre-alerts. Check the status of each line of the result. */
-  public Result submit(List<PrealertSubmission> prealerts) throws IOException, InterruptedException {
+  public Result submit(List<PrealertSubmission> prealerts) throws InterruptedException {
     return send(prealerts, "");
   }
 
   /** The same, but either all are stored or none: a line that fails makes the call fail. */
-  public Result submitAtomically(List<PrealertSubmission> prealerts) throws IOException, InterruptedException {
+  public Result submitAtomically(List<PrealertSubmission> prealerts) throws InterruptedException {
     return send(prealerts, "?atomic=true");
   }
 
-  private Result send(List<PrealertSubmission> prealerts, String query) throws IOException, InterruptedException {
+  private Result send(List<PrealertSubmission> prealerts, String query) throws InterruptedException {
     ObjectMapper json = client.getObjectMapper();
-    ByteArrayOutputStream lines = new ByteArrayOutputStream();
-    for (PrealertSubmission prealert : prealerts) {
-      lines.write(json.writeValueAsBytes(prealert));
-      lines.write('\n');
-    }
+    byte[] lines = linesOf(prealerts, json);
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(client.getBaseUri() + "/api/Prealert.php" + query))
             .header("Content-Type", "application/x-ndjson")
-            .POST(BodyPublishers.ofByteArray(lines.toByteArray()))
+            .POST(BodyPublishers.ofByteArray(lines))
             .build();
-    JsonNode response = json.readTree(sender.send(request, BodyHandlers.ofByteArray()).body());
-    return json.treeToValue(response.get("data"), Result.class);
+    return json.convertValue(sender.sendForData(request), Result.class);
+  }
+
+  private static byte[] linesOf(List<PrealertSubmission> prealerts, ObjectMapper json) {
+    ByteArrayOutputStream lines = new ByteArrayOutputStream();
+    try {
+      for (PrealertSubmission prealert : prealerts) {
+        lines.write(json.writeValueAsBytes(prealert));
+        lines.write('\n');
+      }
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    return lines.toByteArray();
   }
 
   /** The response to a batch. */
@@ -78,6 +85,9 @@ public final class PrealertBatches {
 
     @JsonProperty("prealert_id")
     public String prealertId;
+
+    /** The stored pre-alert of a duplicate. If its {@code differs} is true, it belongs to another customer. */
+    public ExistingPrealert existing;
 
     public String code;
     public List<FieldError> errors;

@@ -13,12 +13,15 @@ import example.crossdock.model.VerifyTwoFactorAction;
 
 /** Logs in once for all threads that need a token at the same time. */
 final class Tokens {
-  private final LoginApi api;
+  private final LoginApi passwords;
+  private final LoginApi codes;
   private final Crossdock.Builder login;
   private LoginGrant grant;
 
-  Tokens(ApiClient client, Crossdock.Builder login) {
-    this.api = new LoginApi(client);
+  /** A code is valid once, so that its request needs another client than that of a password. */
+  Tokens(ApiClient passwords, ApiClient codes, Crossdock.Builder login) {
+    this.passwords = new LoginApi(passwords);
+    this.codes = new LoginApi(codes);
     this.login = login;
   }
 
@@ -39,23 +42,23 @@ final class Tokens {
             .action(PasswordLoginAction.ActionEnum.LOGIN)
             .username(login.username)
             .password(login.password);
-    Object result = send(new LoginAction(action)).getActualInstance();
+    Object result = send(passwords, new LoginAction(action)).getActualInstance();
     if (result instanceof TwoFactorRequired) {
       VerifyTwoFactorAction code =
           new VerifyTwoFactorAction()
               .action(VerifyTwoFactorAction.ActionEnum.VERIFY_2FA)
               .preauthToken(((TwoFactorRequired) result).getData().getPreauthToken())
               .code(login.secondFactor.get());
-      result = send(new LoginAction(code)).getActualInstance();
+      result = send(codes, new LoginAction(code)).getActualInstance();
     }
     return ((LoginSuccess) result).getData();
   }
 
-  private LoginResult send(LoginAction action) {
+  private static LoginResult send(LoginApi api, LoginAction action) {
     try {
       return api.login(action);
     } catch (ApiException failure) {
-      throw new IllegalStateException("The login failed: " + failure.getMessage(), failure);
+      throw new ConnectionException(failure, true);
     }
   }
 }

@@ -25,27 +25,45 @@ public final class Webhooks {
    * @param body the bytes as received
    * @param header returns the value of a header by its lower-case name, or null
    * @param secrets each begins with {@code whsec_}
+   * @throws IllegalArgumentException if a secret is missing or not base64
    */
   public static boolean verify(byte[] body, Function<String, String> header, String... secrets) {
     return verify(body, header, Instant.now(), secrets);
   }
 
   static boolean verify(byte[] body, Function<String, String> header, Instant now, String... secrets) {
+    // verify(body, header, null) has no array at all.
+    byte[][] keys = Arrays.stream(secrets == null ? new String[] {null} : secrets).map(Webhooks::keyOf).toArray(byte[][]::new);
     String id = header.apply("webhook-id");
     String timestamp = header.apply("webhook-timestamp");
     String signatures = header.apply("webhook-signature");
     if (id == null || signatures == null || timestamp == null || !timestamp.matches("\\d{1,12}")) return false;
     Instant sentAt = Instant.ofEpochSecond(Long.parseLong(timestamp));
     if (Duration.between(sentAt, now).abs().compareTo(TOLERANCE) > 0) return false;
-    return Arrays.stream(secrets)
-        .map(secret -> sign(secret, id + "." + timestamp + ".", body))
+    return Arrays.stream(keys)
+        .map(key -> sign(key, id + "." + timestamp + ".", body))
         .anyMatch(expected -> hasSignature(signatures, expected));
   }
 
+  private static byte[] keyOf(String secret) {
+    try {
+      byte[] key = secret == null ? new byte[0] : Base64.getDecoder().decode(secret.replaceFirst("^whsec_", ""));
+      if (key.length > 0) return key;
+    } catch (IllegalArgumentException notBase64) {
+      // The message below says what to do.
+    }
+    throw new IllegalArgumentException(
+        "The webhook secret is missing, or is not whsec_ and base64. Copy it from the settings.");
+  }
+
   static byte[] sign(String secret, String head, byte[] body) {
+    return sign(keyOf(secret), head, body);
+  }
+
+  private static byte[] sign(byte[] key, String head, byte[] body) {
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "HmacSHA256"));
+      mac.init(new SecretKeySpec(key, "HmacSHA256"));
       mac.update(head.getBytes(StandardCharsets.UTF_8));
       return mac.doFinal(body);
     } catch (GeneralSecurityException failure) {

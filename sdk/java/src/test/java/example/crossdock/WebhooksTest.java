@@ -1,6 +1,8 @@
 package example.crossdock;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -49,6 +51,18 @@ class WebhooksTest {
     check(true, VALID, BODY, NOW.plusSeconds(300), SECRET);
     check(false, VALID, BODY, NOW.plusSeconds(301), SECRET);
     check(false, VALID, BODY, NOW.minusSeconds(301), SECRET);
+  }
+
+  @Test
+  void saysThatTheSecretIsMissingOrNotBase64() {
+    byte[] body = BODY.getBytes(StandardCharsets.UTF_8);
+    for (String secret : new String[] {null, "", "whsec_", "whsec_!!!!"}) {
+      IllegalArgumentException failure =
+          assertThrows(IllegalArgumentException.class, () -> Webhooks.verify(body, name -> null, NOW, secret));
+      assertTrue(failure.getMessage().contains("Copy it from the settings"), failure.getMessage());
+    }
+    String[] none = null;
+    assertThrows(IllegalArgumentException.class, () -> Webhooks.verify(body, name -> null, NOW, none));
   }
 
   @Test

@@ -1,0 +1,116 @@
+// The search in the guides. Its index is a file of this host, and is loaded when somebody searches.
+import MiniSearch from '/docs/static/minisearch.js';
+
+const MAX_RESULTS = 12;
+/** scripts/site/search.mjs has the same fields. */
+const OPTIONS = { fields: ['section', 'title', 'text'], storeFields: ['title', 'section', 'excerpt'] };
+const SEARCH = { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { section: 4, title: 2 } };
+
+const button = document.querySelector('.search-button');
+const dialog = document.createElement('dialog');
+dialog.className = 'search';
+dialog.setAttribute('aria-label', 'Search the documentation');
+const input = element('input', {
+  type: 'search',
+  placeholder: 'Search',
+  autocomplete: 'off',
+  spellcheck: 'false',
+});
+input.setAttribute('aria-label', 'Search the documentation');
+input.setAttribute('aria-describedby', 'search-status');
+const status = element('p', { id: 'search-status' });
+status.setAttribute('role', 'status');
+const list = element('ol', {});
+dialog.append(input, status, list);
+document.body.append(dialog);
+
+let index;
+/** Loads the index once. A failed attempt is repeated by the next search. */
+const loadIndex = async () => {
+  index ??= fetch('/docs/search.json').then(async (response) => {
+    if (!response.ok) throw new Error(`The index responded with ${response.status}.`);
+    return MiniSearch.loadJSON(await response.text(), OPTIONS);
+  });
+  return index.catch((error) => {
+    index = undefined;
+    throw error;
+  });
+};
+
+function open() {
+  if (dialog.open) return;
+  dialog.showModal();
+  input.select();
+  // The results of the last search stay.
+  if (list.children.length === 0) void show();
+}
+
+async function show() {
+  const text = input.value.trim();
+  if (text === '') return fill([], 'Type a word, a field or a code.');
+  try {
+    const found = (await loadIndex()).search(text, SEARCH);
+    // The text may have changed while the index was loaded.
+    if (text !== input.value.trim()) return;
+    const shown = found.slice(0, MAX_RESULTS);
+    fill(
+      shown,
+      found.length === 0 ? `Nothing found for “${text}”.` : `${shown.length} of ${found.length} results`,
+    );
+  } catch {
+    fill([], 'The search could not be loaded. Try again.');
+  }
+}
+
+function fill(results, message) {
+  const wasInList = list.contains(document.activeElement);
+  status.textContent = message;
+  list.replaceChildren(
+    ...results.map(({ id, title, section, excerpt }) => {
+      const link = element('a', { href: id });
+      link.append(element('strong', { textContent: section }));
+      if (section !== title) link.append(element('span', { textContent: title }));
+      link.append(element('small', { textContent: excerpt }));
+      const item = document.createElement('li');
+      item.append(link);
+      return item;
+    }),
+  );
+  // The element with the focus was replaced.
+  if (wasInList) (list.querySelector('a') ?? input).focus();
+}
+
+function element(name, properties) {
+  return Object.assign(document.createElement(name), properties);
+}
+
+/** Arrows move between the field and the results. Enter in the field opens the first result. */
+function move(event) {
+  const places = [input, ...list.querySelectorAll('a')];
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) {
+    event.preventDefault();
+    const next = places.indexOf(document.activeElement) + step;
+    places[Math.min(Math.max(next, 0), places.length - 1)].focus();
+  }
+  if (event.key === 'Escape') {
+    // The first Escape would only empty the field.
+    event.preventDefault();
+    dialog.close();
+  }
+  if (event.key === 'Enter' && document.activeElement === input) places[1]?.click();
+}
+
+input.addEventListener('input', () => void show());
+dialog.addEventListener('keydown', move);
+// A click beside the dialog, or on a result on this page, closes it.
+dialog.addEventListener('click', ({ target }) => {
+  if (target === dialog || target.closest('a')) dialog.close();
+});
+button.addEventListener('click', open);
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  open();
+});
+button.hidden = false;

@@ -1,0 +1,29 @@
+// Parts of pages that come from the operations of the contract.
+import { LANGUAGES } from '../samples/code-samples.mjs';
+import { listOperations } from './reference/operation.mjs';
+
+/** Returns the samples of a request of the contract, without that for curl. */
+export function otherLanguages(calls, operationId, name) {
+  const { samples } = calls[operationId].find(({ example }) => example === name || name === undefined);
+  return LANGUAGES.filter(({ id }) => id !== 'curl')
+    .map(({ id, label }) => `\`\`\`${id} tab=${label}\n${samples[id]}\n\`\`\``)
+    .join('\n\n');
+}
+
+/** Returns a table per tag with the operations and their pages. */
+export function operationTables(bundle) {
+  const operations = listOperations(bundle);
+  return bundle.tags
+    .map(({ name, description }) => {
+      const rows = operations
+        .filter(({ operation }) => operation.tags.includes(name))
+        .map(({ path, method, operation: { operationId, summary } }) => {
+          const request = path.startsWith('/')
+            ? `\`${method.toUpperCase()} ${path}\``
+            : 'a request that we send to you';
+          return `| [${summary}](/docs/reference/${operationId}) | ${request} |`;
+        });
+      return [`## ${name}`, '', description, '', '| Operation | Request |', '|---|---|', ...rows].join('\n');
+    })
+    .join('\n\n');
+}

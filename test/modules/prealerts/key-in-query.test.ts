@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../../src/development/demo/seed.js';
+import { startService, type Reply, type Service } from '../../support/service/service.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const NAMES = ['deprecation', 'sunset', 'link'];
+const announced = ({ headers }: Reply) => NAMES.filter((name) => headers.has(name));
+
+const KEY = DEMO.apiKeys.IEX;
+const send = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  service.request('POST', path, { body, headers });
+const prealert = (number: string) => ({ UserCode: 'IEX-1001', TrackingNumber: number });
+
+describe('a key in the query', () => {
+  test.each(['/api/Prealert.php', '/api/Prealert'])(
+    '%s announces its end with three headers',
+    async (path) => {
+      const reply = await send(`${path}?api_key=${KEY}`, prealert(`QUERY-${path}`));
+      expect([reply.status, announced(reply)]).toEqual([201, NAMES]);
+      // RFC 9745: a Date of Structured Fields, in the past.
+      const [, since = ''] = /^@(\d+)$/.exec(reply.headers.get('deprecation') ?? '') ?? [];
+      expect(Number(since)).toBeGreaterThan(0);
+      expect(Number(since) * 1000).toBeLessThan(Date.now());
+      // RFC 8594: an HTTP date, after the deprecation.
+      const until = reply.headers.get('sunset') ?? '';
+      expect(new Date(until).toUTCString()).toBe(until);
+      expect(Date.parse(until)).toBeGreaterThan(Number(since) * 1000);
+    },
+  );
+
+  test('the link leads to a section, which names both dates', async () => {
+    const reply = await send(`/api/Prealert.php?api_key=${KEY}`, prealert('QUERY-LINK'));
+    const [, target = ''] = /^<([^>]+)>; rel="deprecation"/.exec(reply.headers.get('link') ?? '') ?? [];
+    const { pathname, hash } = new URL(target, service.url);
+    const page = (await service.request('GET', pathname)).bytes.toString();
+    const dates = [
+      Number(reply.headers.get('deprecation')?.slice(1)) * 1000,
+      reply.headers.get('sunset') ?? '',
+    ];
+    expect(page).toContain(` id="${hash.slice(1)}"`);
+    expect(dates.filter((date) => !page.includes(new Date(date).toISOString().slice(0, 10)))).toEqual([]);
+  });
+
+  test('a repeated response, a failure and lines announce it too', async () => {
+    const path = `/api/Prealert.php?api_key=${KEY}`;
+    const keyed = { 'idempotency-key': 'query-key-1' };
+    await send(path, prealert('QUERY-TWICE'), keyed);
+    const replies = [
+      await send(path, prealert('QUERY-TWICE'), keyed),
+      await send(path, prealert('QUERY-TWICE')),
+      await send(path, {}),
+      await send('/api/Prealert.php?api_key=unknown', prealert('QUERY-UNKNOWN')),
+      await send(path, `${JSON.stringify(prealert('QUERY-LINE'))}\n`, {
+        'content-type': 'application/x-ndjson',
+      }),
+      await send(path, prealert('QUERY-BOTH'), { 'x-api-key': KEY }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([201, 409, 400, 403, 200, 201]);
+    expect(replies.map(announced)).toEqual(replies.map(() => NAMES));
+  });
+
+  test('no other request announces it', async () => {
+    const replies = [
+      await send('/api/Prealert.php', prealert('HEADER-1'), { 'x-api-key': KEY }),
+      await send('/api/Prealert.php', prealert('HEADER-2')),
+      await service.request('GET', `/api/ManagePrealerts.php?api_key=${KEY}`),
+      await service.request('GET', `/docs/authentication?api_key=${KEY}`),
+    ];
+    expect(replies.map(announced)).toEqual([[], [], [], []]);
+  });
+});

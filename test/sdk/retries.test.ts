@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { readContract } from '../../scripts/sdk/contract.js';
+import { longestPauseMs } from '../../scripts/sdk/faults/check.js';
+import { operationsOf } from '../../scripts/sdk/operations.js';
+import { READS, repeatOf } from '../../scripts/sdk/repeatable.js';
+import { RETRIES, retriedCodes, statusesOf } from '../../scripts/sdk/retries.js';
+import { failureCodes } from '../../scripts/sdk/failure-codes.js';
+import { projectRoot } from '../../src/config/project-root.js';
+
+const LANGUAGES = ['go', 'java', 'php', 'python', 'typescript'];
+
+describe('sdk/retries.yaml', () => {
+  test('names statuses and codes of the contract, each once, with a rule', async () => {
+    const statuses = RETRIES.statuses.map(({ status, code = '' }) => `${status} ${code}`);
+    expect(new Set(statuses).size).toBe(statuses.length);
+    const codes = await failureCodes();
+    expect(retriedCodes().filter((code) => !codes.includes(code))).toEqual([]);
+    expect([...statusesOf('always'), ...statusesOf('repeatable')].sort()).toEqual([
+      408, 429, 500, 502, 503, 504,
+    ]);
+  });
+
+  test('lets all attempts begin although each takes the whole time limit', () => {
+    const pauses = Array.from(
+      { length: RETRIES.attempts - 1 },
+      (_, index) => longestPauseMs(index + 1) / 1000,
+    );
+    const begin = (RETRIES.attempts - 1) * RETRIES.attempt_seconds + pauses.reduce((sum, each) => sum + each);
+    expect(begin).toBeLessThanOrEqual(RETRIES.last_attempt_seconds);
+  });
+});
+
+test.each(LANGUAGES)('the README of the SDK for %s states the rules of sdk/retries.yaml', (language) => {
+  const readme = readFileSync(join(projectRoot, 'sdk', language, 'README.md'), 'utf8').replaceAll(
+    /\s+/g,
+    ' ',
+  );
+  const numbers = RETRIES.statuses.filter(({ code }) => !code).map(({ status }) => status);
+  const words = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
+  expect(readme).toContain(`${numbers.join(', ')},`);
+  expect(readme).toMatch(new RegExp(`(at most|up to) ${words[RETRIES.attempts - 1]} times`));
+  const pauses = Array.from({ length: RETRIES.attempts - 1 }, (_, index) => longestPauseMs(index + 1) / 1000);
+  expect(readme).toContain(`${pauses.slice(0, -1).join(', ')} and ${pauses.at(-1)} seconds`);
+  expect(readme).toContain(`One attempt may take ${RETRIES.attempt_seconds} seconds`);
+  expect(readme).toContain(`none begins later than ${RETRIES.last_attempt_seconds} seconds after the first`);
+  const always = statusesOf('always').join(', ');
+  expect(readme).toContain(`(${always}`);
+});
+
+describe('what may be repeated', () => {
+  test('an operation without an Idempotency-Key, only if it reads or replaces', async () => {
+    const operations = operationsOf(await readContract());
+    const never = operations.filter((operation) => repeatOf(operation) === 'never').map(({ id }) => id);
+    expect(never.sort()).toEqual([
+      'changePassword',
+      'deleteCustomer',
+      'deletePrealert',
+      'login',
+      'manageSessions',
+      'manageTwoFactor',
+      'resetPassword',
+    ]);
+  });
+
+  test('the operations that read with POST exist, and the contract says that they change nothing', async () => {
+    const { paths } = await readContract();
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    for (const id of READS) {
+      const found = operations.find((operation) => operation?.operationId === id);
+      // The generator of the contract keeps this extension.
+      const exempt = (found as Record<string, unknown> | undefined)?.['x-idempotency-exempt'];
+      expect(exempt).toMatch(/^It (changes|stores) nothing/);
+    }
+  });
+});
