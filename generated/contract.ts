@@ -2350,7 +2350,8 @@ export interface paths {
          *
          *     Store `meta.next_after` and send it as `after` in the next call. While `meta.has_more` is `true`, call again
          *     immediately. You do not need webhooks for this. Events are stored for 90 days. If `meta.first_sequence` is
-         *     more than one above the last event that you have read, the events between them are deleted.
+         *     more than one above the last event that you have read, the events between them are deleted. If
+         *     `meta.is_ahead` is `true`, start again with 0.
          *
          *     ```php
          *     do {
@@ -2969,7 +2970,7 @@ export interface components {
          *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
          *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
-         *     | 500 | `internal_error` | The service has failed. Do not send the request again at once. |
+         *     | 500 | `internal_error` | The service has failed. Wait before you send the request again. |
          *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
@@ -6867,6 +6868,8 @@ export interface components {
             first_sequence: number | null;
             /** @description Sequence of the newest event; 0 if there never was one. */
             last_sequence: number;
+            /** @description Whether `after` is above `last_sequence`. Then it is not a number of this feed, for example one of another instance, or from before a restored backup. Start again with 0, and ignore events that you know by `event_id`. */
+            is_ahead: boolean;
         };
         /** @description The packages to queue, by their ids or by filters. Filters are combined with AND. */
         PackageSelection: {
@@ -7480,6 +7483,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -8237,7 +8243,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description The service has failed. Do not send the request again at once. */
+        /** @description The service has failed. Wait before you send the request again. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -8255,6 +8261,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -8270,6 +8279,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9745,6 +9757,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9763,6 +9778,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9783,6 +9801,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9801,6 +9822,9 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -9910,6 +9934,9 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -10128,6 +10155,106 @@ export interface components {
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The path does not support the method. The header `Allow` lists those that it supports. */
+        "MethodNotAllowed.POST.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The request did not arrive completely in time. */
+        "RequestTimeout.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         */
+        "TooManyAttemptsOrBytes.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The headers of the request are too large. */
+        "HeadersTooLarge.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /** @description The service has failed. Wait before you send the request again. */
+        "InternalError.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `unavailable`: The service is temporarily unavailable. `Retry-After` says how long to wait.
+         *     - `overloaded`: The service is overloaded. `Retry-After` says how long to wait.
+         */
+        "Unavailable.WithKey": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -10358,7 +10485,7 @@ export interface components {
         DeliveryLimit: number;
         /**
          * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-         * @example 1841
+         * @example 1901
          */
         EventsAfter: number;
         /**
@@ -10457,6 +10584,21 @@ export interface components {
          * @example "requests";r=542;t=31
          */
         RateLimit: string;
+        /**
+         * @description Only if the request has the query parameter `api_key`. Since when it is deprecated (RFC 9745). Send the header `X-API-KEY` instead.
+         * @example @1795392000
+         */
+        Deprecation: string;
+        /**
+         * @description Only with `Deprecation`. Until when the query parameter works at least (RFC 8594).
+         * @example Fri, 31 Dec 2027 23:59:59 GMT
+         */
+        Sunset: string;
+        /**
+         * @description Only with `Deprecation`. The page that says what to do instead.
+         * @example </docs/versioning#deprecation>; rel="deprecation"; type="text/html"
+         */
+        Link: string;
     };
     pathItems: never;
 }
@@ -10495,6 +10637,9 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10568,13 +10713,16 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert submitted.",
+                     *       "message": "Pre-alert created.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -10587,15 +10735,15 @@ export interface operations {
             400: components["responses"]["SubmitPrealert.400.Replayable"];
             401: components["responses"]["KeyMissing"];
             403: components["responses"]["KeyRejected"];
-            405: components["responses"]["MethodNotAllowed.POST"];
-            408: components["responses"]["RequestTimeout"];
+            405: components["responses"]["MethodNotAllowed.POST.WithKey"];
+            408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealert.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
+            431: components["responses"]["HeadersTooLarge.WithKey"];
+            500: components["responses"]["InternalError.WithKey"];
+            503: components["responses"]["Unavailable.WithKey"];
         };
     };
     submitPrealertWithoutSuffix: {
@@ -10631,6 +10779,9 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10704,13 +10855,16 @@ export interface operations {
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "status": "success",
-                     *       "message": "Pre-alert submitted.",
+                     *       "message": "Pre-alert created.",
                      *       "data": {
                      *         "prealert_id": "01930a3e-7c1d-7e11-9c5a-2f4b8d6e0a01"
                      *       },
@@ -10723,15 +10877,15 @@ export interface operations {
             400: components["responses"]["SubmitPrealertWithoutSuffix.400.Replayable"];
             401: components["responses"]["KeyMissing"];
             403: components["responses"]["KeyRejected"];
-            405: components["responses"]["MethodNotAllowed.POST"];
-            408: components["responses"]["RequestTimeout"];
+            405: components["responses"]["MethodNotAllowed.POST.WithKey"];
+            408: components["responses"]["RequestTimeout.WithKey"];
             409: components["responses"]["SubmitPrealertWithoutSuffix.409.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB.BodyTooLarge.lines.4.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json.or.application.x.ndjson"];
-            429: components["responses"]["TooManyAttemptsOrBytes"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
+            429: components["responses"]["TooManyAttemptsOrBytes.WithKey"];
+            431: components["responses"]["HeadersTooLarge.WithKey"];
+            500: components["responses"]["InternalError.WithKey"];
+            503: components["responses"]["Unavailable.WithKey"];
         };
     };
     listPrealerts: {
@@ -15289,7 +15443,7 @@ export interface operations {
                 courier_id?: components["parameters"]["CourierOfEvents"];
                 /**
                  * @description Only events with a higher `sequence`. 0 starts with the oldest stored event.
-                 * @example 1841
+                 * @example 1901
                  */
                 after?: components["parameters"]["EventsAfter"];
                 /**
@@ -15339,7 +15493,8 @@ export interface operations {
                      *         "next_after": 1902,
                      *         "has_more": false,
                      *         "first_sequence": 1,
-                     *         "last_sequence": 1902
+                     *         "last_sequence": 1902,
+                     *         "is_ahead": false
                      *       },
                      *       "timestamp": 1795249800
                      *     }

@@ -605,7 +605,7 @@ export const errorCatalogue = {
   "internal_error": {
     "status": 500,
     "messages": {
-      "default": "The service has failed. Do not send the request again at once. Report the request_id to us."
+      "default": "The service has failed. Wait before you send the request again. If it fails again, report the request_id to us."
     }
   },
   "unavailable": {
