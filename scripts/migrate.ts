@@ -9,7 +9,7 @@ import {
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { runScript } from './script.js';
-import { awaitServer } from '../src/platform/db/connections/await-server.js';
+import { awaitServer } from '../src/platform/db/migrations/await-server.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
 // --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { meaningOfError, sqlStateOf } from '../violations.js';
-import { readVersion } from './roles.js';
+import { readVersion } from '../connections/roles.js';
 
 const PAUSE_MS = 500;
 
