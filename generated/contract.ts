@@ -149,6 +149,9 @@ export interface paths {
          *     omitted `description` is cleared. The courier and the reference of the submission do not change. The response
          *     contains the current record.
          *
+         *     A `received` pre-alert whose new number is that of another parcel gets the status of a new pre-alert: `pending`
+         *     until that parcel is received. A `flagged` one stays `flagged`.
+         *
          *     Sending the same request twice has the same result. If two callers replace one pre-alert at the same time, the
          *     later call wins. A tracking number that another pre-alert of the courier has is rejected with 409, and
          *     `existing` names that one.
@@ -567,14 +570,18 @@ export interface paths {
          *     The owner comes from `courier_id` and `user_code` if you send them, otherwise from a pre-alert with this
          *     tracking number. The pre-alert becomes `received`. Its vendor and description are used for fields that you
          *     omit. If two couriers have announced the number, or your owner is not the owner of the pre-alert, the package
-         *     is received without a customer. The pre-alerts then become `flagged` for review by staff. `matched_by` shows
-         *     how the owner was found.
+         *     is received without a customer. The pre-alerts then become `flagged` for review by staff. So it is if a
+         *     pre-alert of the number is `flagged` already: only a review clears a flag. `matched_by` shows how the owner was
+         *     found.
          *
          *     Scanning a number again does not change the package. The response is then 200 instead of 201, with the first
          *     package and `duplicate` true. So you can retry a call whose response was lost. If two scanners send the same
          *     number at the same time, one gets 201. If a pending pre-alert of the number has another owner than the
          *     package, the scan flags the pre-alert: `flagged` is true, and staff must review it. The courier's system is
          *     notified of a new package.
+         *
+         *     The number of a manifest and the user code of a customer are refused with 400, because they are never the number of
+         *     a new parcel. A pre-alert of the number, or a carrier's format with a right check digit, overrides a user code.
          */
         post: operations["receivePackage"];
         delete?: never;
@@ -681,7 +688,8 @@ export interface paths {
          *     **Order.** The state of a parcel follows from its scans in the order of `scanned_at`, then `scan_id`, not in the
          *     order in which they arrive. A scan that arrives late does not override a newer scan or a newer event of staff or
          *     of a manifest. The parcel is received as soon as one of its `receive` scans has arrived. Scans that arrived
-         *     earlier wait for it as a conflict `not_received`, and are executed then. Of several `receive` scans the earliest
+         *     earlier wait for it as a conflict `not_received`, and are executed then, or when `UpdatePackage.php` gives a
+         *     package their number. Of several `receive` scans the earliest
          *     by `scanned_at` sets the measures, the carrier, the warehouse and the contents, unless staff have changed them.
          *     The others are conflicts. To change a weight, use `UpdatePackage.php`. The receipt, the measures, the status, the
          *     place and the load do not depend on the order of arrival. These do: `entry_date_time`, the order of the entries of
@@ -702,7 +710,8 @@ export interface paths {
          *
          *     A scan with an id that is stored with another content is refused with `id_reused`. A scan more than 24 hours
          *     ahead of the server's time is refused with `clock_ahead`: set the clock of the station. A scan older than 90 days
-         *     is refused with `too_old`. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
+         *     is refused with `too_old`. The number of a manifest and the user code of a customer are refused with
+         *     `not_a_parcel`, as `ReceivePackage.php` refuses them. Text that is not well-formed UTF-8, or contains a NUL character, makes the whole
          *     request unreadable: it is rejected with 400 `invalid_encoding`, which names the scan.
          *
          *     ```php
@@ -875,6 +884,8 @@ export interface paths {
          *     - A new `tracking_number` also updates pre-alerts. A pre-alert that matched the old number becomes `pending`
          *       again. A pre-alert of the new number becomes `received`, or `flagged` if its owner is not the package's
          *       owner. The package keeps its owner. If it has no customer, the `received` pre-alert sets the customer.
+         *       Scans of stations that have waited for the new number are executed: a `hold` puts the package on hold. Loads
+         *       and places of the old and the new number count as those of one parcel.
          *     - If the customer of a package is unknown, a courier sees a masked tracking number. Sending the masked number
          *       back unchanged changes nothing. Any other number is 403, even the correct one.
          *     - A courier that sets the customer of such a package claims it, and then sees the whole number. It can set
@@ -4141,10 +4152,10 @@ export interface components {
          */
         ScanResultKind: "done" | "repeated" | "conflict" | "refused";
         /**
-         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
+         * @description The reason of a conflict or of a refusal; null for an outcome `done`. The description of `ScanBatch.php` lists the reasons of conflicts. A refusal has `invalid` (`errors` names the fields), `not_a_parcel`, `id_reused`, `clock_ahead`, `too_old` or `too_many_scans`.
          * @enum {string|null}
          */
-        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
+        ScanReason: "not_received" | "already_received" | "invalid_transition" | "not_loaded" | "manifest_not_ready" | "other_manifest" | "on_hold" | "other_courier" | "not_assigned" | "invalid" | "not_a_parcel" | "id_reused" | "clock_ahead" | "too_old" | "too_many_scans" | null;
         /**
          * @description A status of the package; null if there is none.
          * @enum {string|null}

@@ -1098,6 +1098,14 @@ export const fieldCatalogue = {
     "code": "ambiguous",
     "message": "{field} contains several numbers: {numbers}. Send one of them."
   },
+  "number_of_manifest": {
+    "code": "pattern",
+    "message": "{field} is {text}, the number of a manifest. Scan the barcode of the parcel, or type its number."
+  },
+  "code_of_customer": {
+    "code": "pattern",
+    "message": "{field} is {text}, the code of a customer. Scan the barcode of the parcel. If the parcel has this number, submit a pre-alert of it first."
+  },
   "quotes": {
     "code": "quotes",
     "message": "The quotes do not match. Put the cell in quotes, and double the quotes inside it."
@@ -1483,6 +1491,8 @@ export type FieldProblem =
   | [problem: 'date_cell', args: { text: string }]
   | [problem: 'no_parcel_number', args: { text: string }]
   | [problem: 'several_numbers', args: { numbers: string }]
+  | [problem: 'number_of_manifest', args: { text: string }]
+  | [problem: 'code_of_customer', args: { text: string }]
   | [problem: 'too_many_rows', args: { limit: number }]
   | [problem: 'missing_column', args: { column: string; names: string; header: string }]
   | [problem: 'no_header', args: { columns: string; header: string }]

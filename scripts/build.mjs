@@ -25,6 +25,7 @@ export const PROGRAMS = [
   'scripts/reset-admin.ts',
   'scripts/restore-report.ts',
   'scripts/rewrap.ts',
+  'scripts/take-over.ts',
   'scripts/tenant-create.ts',
   'scripts/tenant-move.ts',
 ];

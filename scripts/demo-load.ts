@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
+import { identityOfProcess } from '../src/config/command-settings.js';
 import { readConfig, type Config } from '../src/config/config.js';
 import { DEMO } from '../src/development/demo/demo.js';
 import { startEmbeddedPostgres } from '../src/development/embedded-postgres/embedded-server.js';
@@ -17,7 +18,7 @@ import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { describeDeployment, recordDeployment } from '../src/startup/deployment.js';
-import { findObstacleToDevelopment } from '../src/startup/real-data.js';
+import { findRefusal } from '../src/startup/database-owner.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -75,7 +76,7 @@ async function loadInto(url: string, config: Config, { load, password, hostSuffi
       const pending = await listPending(client, MIGRATIONS);
       if (pending.length > 0)
         throw new Error(`The database lacks ${pending.join(', ')}. Run ${commandLine('migrate')}.`);
-      if (config.appEnv === 'development') await claimForDevelopment(client, config);
+      await claim(client, config);
       const added = await loadTraffic(client, load, tools);
       await analyzeNonEmptyTables(client);
       return added;
@@ -88,11 +89,19 @@ async function loadInto(url: string, config: Config, { load, password, hostSuffi
   }
 }
 
-/** Records that the database is for development, so that `npm start` serves it. @throws Error if it may contain real data */
-async function claimForDevelopment(client: pg.ClientBase, config: Config): Promise<void> {
-  const obstacle = await findObstacleToDevelopment(client, config.embeddedPostgres);
-  if (obstacle) throw new Error(obstacle);
-  await recordDeployment(client, describeDeployment(config));
+/**
+ * Records that the database is for development, so that `npm start` serves it.
+ *
+ * @throws Error if another deployment uses it, or if it may contain real data
+ */
+async function claim(client: pg.ClientBase, config: Config): Promise<void> {
+  const { embeddedPostgres: isOwn } = config;
+  const refusal = await findRefusal(client, identityOfProcess(config), {
+    refusesUnknownTenants: true,
+    isOwn,
+  });
+  if (refusal) throw new Error(refusal);
+  if (config.appEnv === 'development') await recordDeployment(client, describeDeployment(config));
 }
 
 /** The database of the settings, or the embedded one. */

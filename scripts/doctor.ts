@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { surveyConfig } from '../src/config/config.js';
 import { UPGRADE_CODES } from '../src/platform/db/migrations/upgrade.js';
@@ -82,10 +83,12 @@ function addressOf(text: string): { host: string; port: number } {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) };
 }
 
-/** Returns the deployment of another one's `--json` report. */
+/** Returns the deployment of another one's `--json` report, or of the standard input with -. */
 async function readDeployment(path: string): Promise<Deployment> {
   // The report was written by this program.
-  const { deployment } = JSON.parse(await readFile(path, 'utf8')) as { deployment?: Deployment };
+  const { deployment } = JSON.parse(
+    path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'),
+  ) as { deployment?: Deployment };
   if (!deployment?.fingerprints)
     throw new Error(`${path} is not a report of ${commandLine('doctor --json')}.`);
   return deployment;

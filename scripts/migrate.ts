@@ -1,20 +1,25 @@
 import { parseArgs } from 'node:util';
+import { readIdentity } from '../src/config/command-settings.js';
 import { commandLine } from '../src/config/commands.js';
-import { readMigrationSettings, readOwnerUrl } from '../src/config/config.js';
+import { readMigrationSettings, readOwner, readOwnerUrl } from '../src/config/config.js';
 import { withClient } from '../src/platform/db/connections/roles.js';
 import {
   readBackgroundMigrations,
   setBackgroundStatus,
 } from '../src/platform/db/migrations/background-rows.js';
+import { IGNORE_RUNNING } from '../src/platform/db/migrations/running-processes.js';
+import { assertOwner } from '../src/platform/db/owner-check/check-owner.js';
 import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
+import { assertOwnDatabase, claimDatabase } from '../src/startup/database-owner.js';
 import { runScript } from './script.js';
-import { awaitServer } from '../src/platform/db/migrations/await-server.js';
+import { awaitServer } from '../src/startup/await-server.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
 // --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.
-// Waits up to MIGRATION_WAIT_SECONDS for another migration.
-const USAGE = `${commandLine('migrate [--await-server SECONDS]')}
+// Waits up to MIGRATION_WAIT_SECONDS for another migration. Migrations that need a stop are refused while processes run, unless
+// --despite-running-processes is given.
+const USAGE = `${commandLine(`migrate [--await-server SECONDS] [--${IGNORE_RUNNING}]`)}
 ${commandLine('migrate --status | --pause NAME | --resume NAME')}`;
 
 await runScript(async (print) => {
@@ -24,12 +29,16 @@ await runScript(async (print) => {
       pause: { type: 'string' },
       resume: { type: 'string' },
       'await-server': { type: 'string' },
+      [IGNORE_RUNNING]: { type: 'boolean', default: false },
     },
   });
   const { status, pause, resume, 'await-server': seconds } = values;
   if (seconds !== undefined) await awaitServer(readOwnerUrl(), secondsOf(seconds) * 1_000);
-  if (!status && !pause && !resume) return applyMissing(print);
-  await withClient(readOwnerUrl(), async (client) => {
+  await assertOwnDatabase(readOwnerUrl(), readIdentity(), { refusesUnknownTenants: true });
+  if (!status && !pause && !resume) return applyMissing(values[IGNORE_RUNNING], print);
+  const { url, setting } = readOwner();
+  await withClient(url, async (client) => {
+    await assertOwner(client, setting);
     if (pause) await setBackgroundStatus(client, pause, 'paused');
     if (resume) await setBackgroundStatus(client, resume, 'running');
     const rows = await readBackgroundMigrations(client);
@@ -46,8 +55,9 @@ function secondsOf(text: string): number {
   return Number(text);
 }
 
-async function applyMissing(print: (line: string) => void): Promise<void> {
+async function applyMissing(ignoresRunning: boolean, print: (line: string) => void): Promise<void> {
   const { url, waitSeconds } = readMigrationSettings();
-  const applied = await migrate(url, MIGRATIONS, { waitSeconds, log: print });
+  const applied = await migrate(url, MIGRATIONS, { waitSeconds, ignoresRunning, log: print });
+  await withClient(url, (client) => claimDatabase(client, readIdentity()));
   print(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to apply.');
 }

@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
+import { readIdentity } from '../src/config/command-settings.js';
 import { commandLine } from '../src/config/commands.js';
 import { readOwnerUrl } from '../src/config/config.js';
 import { cancelPending, DROPPABLE, dropPending, listPending } from '../src/jobs/outbound/pending.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { pauseOutbound, readPause, resumeOutbound } from '../src/platform/queue/outbound-pause.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { runScript } from './script.js';
 
 type Print = (line: string) => void;
@@ -40,7 +42,7 @@ await runScript(async (print) => {
   if (values.tenant ?? values.courier ?? values.before) throw new Error(DROP_USAGE);
   if ((pause && resume) || (before !== undefined && !resume))
     throw new Error('Use --pause REASON, or --resume with or without --cancel-before TIME.');
-  const url = readOwnerUrl();
+  const url = await openOwn();
   if (before !== undefined) await cancel(url, timeOf(before), print);
   await withClient(url, async (client) => {
     if (pause) await pauseOutbound(client, pause);
@@ -55,13 +57,22 @@ await runScript(async (print) => {
   await printPending(url, print);
 }, USAGE);
 
+/** Returns the URL of this deployment's database. @throws ConfigError when another deployment uses it */
+async function openOwn(): Promise<string> {
+  const url = readOwnerUrl();
+  await assertOwnDatabase(url, readIdentity());
+  return url;
+}
+
 type DropOptions = { drop: string; tenant?: string; courier?: string; before?: string };
 
 async function dropOfCourier({ drop, tenant, courier, before }: DropOptions, print: Print): Promise<void> {
   const kind = DROPPABLE.find((each) => each === drop);
   if (!kind || !tenant || !courier) throw new Error(DROP_USAGE);
   const time = before === undefined ? new Date() : timeOf(before);
-  const dropped = await withService(readOwnerUrl(), (db) => dropPending(db, { tenant, courier }, kind, time));
+  const dropped = await withService(await openOwn(), (db) =>
+    dropPending(db, { tenant, courier }, kind, time),
+  );
   if (dropped === undefined) throw new Error(`The tenant ${tenant} has no courier ${courier}.`);
   print(`Dropped ${dropped} ${kind} of ${tenant} ${courier}, created before ${time.toISOString()}.`);
 }

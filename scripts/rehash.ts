@@ -1,97 +1,141 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { readKeyedSettings } from '../src/config/command-settings.js';
 import { commandLine } from '../src/config/commands.js';
-import { readConfig, readOwnerUrl } from '../src/config/config.js';
-import { closeChain } from '../src/modules/audit-log/close-chain.js';
-import { rehashLookups } from '../src/modules/tenants/rehash.js';
-import { openChainKeys, type ChainKeys } from '../src/platform/access/chain-keys.js';
-import { openSecrets } from '../src/platform/access/secrets.js';
+import { readOwner } from '../src/config/config.js';
+import { closeChain, findFlaw } from '../src/modules/audit-log/close-chain.js';
+import { countUnopened, dropBackupCodes, rehashLookups } from '../src/modules/tenants/rehash.js';
+import { openChainKeys } from '../src/platform/access/chain-keys.js';
+import { openSecrets, type Secrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { makeContext } from '../src/platform/context/request-context.js';
 import type { Db } from '../src/platform/db/database.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { newId } from '../src/platform/values/ids.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
+import { recordLookupKey } from '../src/startup/deployment.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
 // npm run rehash: makes the hashes of all API keys again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
 // the backup codes of all users, which no longer match. With --replaced-key FILE it closes the audit chains that the old LOOKUP_KEY in that
-// file, or of the standard input with -, has chained, unless they were altered; --accept-altered closes those too. docs/leaked-secrets.md has the steps.
-const USAGE = commandLine('rehash [--drop-backup-codes] [--replaced-key FILE [--accept-altered]]');
+// file, or of the standard input with -, has chained, unless they were altered; --accept-altered closes those too. It checks everything
+// before it changes anything. docs/leaked-secrets.md has the steps.
+const USAGE = `${commandLine('rehash [--drop-backup-codes] [--replaced-key FILE [--accept-altered] | --replaced-key-lost]')}
+  [--skip-undecryptable]`;
+
+type Options = ReturnType<typeof readOptions>;
+type Print = (line: string) => void;
+type Opened = { db: Db; tenantIds: string[]; secrets: Secrets; replaced: Buffer | undefined };
 
 await runScript(async (print) => {
+  const options = readOptions();
+  const { identity, secrets } = readKeyedSettings();
+  const replaced = await readReplaced(options, secrets.lookupKey);
+  const owner = readOwner();
+  const { url } = owner;
+  await assertDirect('The URL of the owner', url);
+  await assertOwnDatabase(url, identity, {
+    ...(replaced ? { replacedLookupKey: replaced } : {}),
+    acceptsAnyLookupKey: options['replaced-key-lost'],
+  });
+  // Only the owner can list all tenants. The rest runs with the service's role.
+  const tenantIds = await withOwner(async (client) => {
+    const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
+    return rows.map(({ id }) => id);
+  }, owner);
+  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
+  try {
+    const opened = { db, tenantIds, secrets: openSecrets(secrets), replaced };
+    const faults = await findFaults(opened, options, print);
+    if (faults.length > 0) throw new Error([...faults, 'Nothing was changed.'].join('\n'));
+    await change(opened, options, print);
+  } finally {
+    await db.close();
+  }
+  await withClient(url, (client) => recordLookupKey(client, identity.appEnv, secrets.lookupKey));
+}, USAGE);
+
+function readOptions() {
   const { values } = parseArgs({
     options: {
       'drop-backup-codes': { type: 'boolean', default: false },
       'replaced-key': { type: 'string' },
+      'replaced-key-lost': { type: 'boolean', default: false },
       'accept-altered': { type: 'boolean', default: false },
+      'skip-undecryptable': { type: 'boolean', default: false },
     },
   });
-  const config = readConfig();
-  const secrets = openSecrets(config.secrets);
-  const path = values['replaced-key'];
-  const replaced = path === undefined ? undefined : await readReplaced(path, secrets.auditChain);
-  const url = readOwnerUrl();
-  await assertDirect('The URL of the owner', url);
-  // Only the owner can list all tenants. The rest runs with the service's role.
-  const tenantIds = await withClient(url, async (client) => {
-    const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
-    return rows.map(({ id }) => id);
-  });
-  const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
-  try {
-    const { rehashed, unopened, backupCodes } = await rehashLookups(db, secrets, tenantIds, {
-      dropsBackupCodes: values['drop-backup-codes'],
-      print,
-    });
-    print(`API keys that now have the hash of this LOOKUP_KEY: ${rehashed}.`);
-    if (values['drop-backup-codes']) print(`Deleted backup codes: ${backupCodes}.`);
-    const faults = replaced
-      ? await closeChains(
-          { db, tenantIds, present: secrets.auditChain, replaced },
-          values['accept-altered'],
-          print,
-        )
-      : [];
-    if (unopened > 0) faults.push(`API keys that cannot be decrypted: ${unopened}.`);
-    if (faults.length > 0) throw new Error(faults.join('\n'));
-  } finally {
-    await db.close();
-  }
-}, USAGE);
+  if (values['replaced-key-lost'] && values['replaced-key'] !== undefined)
+    throw new Error(`Give --replaced-key or --replaced-key-lost, not both.\n${USAGE}`);
+  return values;
+}
 
-async function readReplaced(path: string, present: ChainKeys): Promise<ChainKeys> {
+/** Returns undefined if LOOKUP_KEY was not replaced. With a lost key no link verifies, and the entry that closes the chain says so. */
+async function readReplaced(options: Options, present: Buffer): Promise<Buffer | undefined> {
+  if (options['replaced-key-lost']) return randomBytes(32);
+  const path = options['replaced-key'];
+  if (path === undefined) return undefined;
   const hex = (path === '-' ? await text(process.stdin) : await readFile(path, 'utf8')).trim();
   if (!/^[0-9a-f]{64}$/i.test(hex))
     throw new Error(`${path} must contain the LOOKUP_KEY that was replaced: 64 hex digits.`);
-  const replaced = openChainKeys(Buffer.from(hex, 'hex'));
-  if (replaced.key === present.key)
+  const replaced = Buffer.from(hex, 'hex');
+  if (replaced.equals(present))
     throw new Error(`${path} contains the present LOOKUP_KEY. Give the file of the key that was replaced.`);
   return replaced;
 }
 
-type Chains = { db: Db; tenantIds: string[]; present: ChainKeys; replaced: ChainKeys };
-
-/** Returns one line per chain that was not closed. */
-async function closeChains(
-  { db, tenantIds, present, replaced }: Chains,
-  acceptsAltered: boolean,
-  print: (line: string) => void,
-): Promise<string[]> {
+/** Returns one line per fault that prevents any change. */
+async function findFaults(opened: Opened, options: Options, print: Print): Promise<string[]> {
+  const { db, tenantIds, secrets, replaced } = opened;
   const faults: string[] = [];
-  for (const tenantId of tenantIds) {
-    const ctx = makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
-    const result = await closeChain(ctx, present, replaced, acceptsAltered);
-    if (result.state === 'closed')
-      print(
-        `Closed the audit chain of tenant ${tenantId} after link ${result.links}, with the hash ${result.hash}.`,
-      );
-    if (result.state === 'altered')
-      faults.push(
-        `The audit chain of tenant ${tenantId} verifies with neither key at link ${result.flaw.sequence}: ${result.flaw.problem}. It is not closed. ` +
-          'Check that the file has the key that chained it. If it has, follow "The audit chain" in docs/operations.md; then close it with --accept-altered.',
-      );
-  }
+  if (replaced && !acceptsAltered(options))
+    for (const tenantId of tenantIds) {
+      const flaw = await findFlaw(contextOf(db, tenantId), secrets.auditChain, openChainKeys(replaced));
+      if (flaw)
+        faults.push(
+          `The audit chain of tenant ${tenantId} verifies with neither key at link ${flaw.sequence}: ${flaw.problem}. It is not closed. ` +
+            'Check that the file has the key that chained it. If it has, follow "The audit chain" in docs/operations.md; then close it with --accept-altered.',
+        );
+    }
+  const unopened = await countUnopened(db, secrets, tenantIds, print);
+  if (unopened > 0 && !options['skip-undecryptable'])
+    faults.push(
+      `API keys that cannot be decrypted: ${unopened}. Correct ENCRYPTION_KEYS, create new API keys for these couriers, or leave them ` +
+        'invalid with --skip-undecryptable.',
+    );
   return faults;
+}
+
+/** What cannot be taken back comes last. An interrupted run is repeated from the beginning. */
+async function change({ db, tenantIds, secrets, replaced }: Opened, options: Options, print: Print) {
+  if (replaced)
+    for (const tenantId of tenantIds) {
+      const ctx = contextOf(db, tenantId);
+      const result = await closeChain(
+        ctx,
+        secrets.auditChain,
+        openChainKeys(replaced),
+        acceptsAltered(options),
+      );
+      if (result.state === 'altered') throw new Error('An audit chain was altered meanwhile. Repeat.');
+      if (result.state === 'closed')
+        print(
+          `Closed the audit chain of tenant ${tenantId} after link ${result.links}, with the hash ${result.hash}.`,
+        );
+    }
+  const rehashed = await rehashLookups(db, secrets, tenantIds);
+  print(`API keys that now have the hash of this LOOKUP_KEY: ${rehashed}.`);
+  if (options['drop-backup-codes']) print(`Deleted backup codes: ${await dropBackupCodes(db, tenantIds)}.`);
+}
+
+function acceptsAltered(options: Options): boolean {
+  return options['accept-altered'] || options['replaced-key-lost'];
+}
+
+function contextOf(db: Db, tenantId: string) {
+  return makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
 }

@@ -1,24 +1,29 @@
 import { parseArgs } from 'node:util';
-import { readConfig, readOwnerUrl } from '../src/config/config.js';
+import { readKeyedSettings } from '../src/config/command-settings.js';
+import { readOwner } from '../src/config/config.js';
 import { PUBLISHED } from '../src/config/published.js';
 import { replacePublished } from '../src/modules/tenants/published/replace.js';
 import { openSecrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
 import { openDb } from '../src/platform/db/open-database.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { findPublished, publishedKeyHashes, readPublished } from '../src/startup/published-credentials.js';
 import { commandLine } from '../src/config/commands.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
 // npm run published:remove: replaces the published passwords, authenticator secrets and API keys of a database by random ones,
 // disables the demo users, and removes the host names of the demo tenants (docs/operations.md).
 await runScript(async (print) => {
   parseArgs({ options: {} });
-  const config = readConfig();
+  const config = readKeyedSettings();
   const secrets = openSecrets(config.secrets);
-  const url = readOwnerUrl();
+  const owner = readOwner();
+  const { url } = owner;
   await assertDirect('The URL of the owner', url);
-  const { tenants, found, hosts } = await withClient(url, async (client) => {
+  await assertOwnDatabase(url, config.identity);
+  const { tenants, found, hosts } = await withOwner(async (client) => {
     const rows = await client.query<{ id: string; slug: string }>(
       'select id, slug from tenants order by slug',
     );
@@ -31,7 +36,7 @@ await runScript(async (print) => {
       found: await readPublished(client, secrets),
       hosts: removed.rows.map(({ host }) => host),
     };
-  });
+  }, owner);
   if (hosts.length > 0) print(`Removed the host names of the demo tenants: ${hosts.join(', ')}`);
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => undefined });
   try {

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readIdentity } from '../src/config/command-settings.js';
 import { readOwnerUrl } from '../src/config/config.js';
 import { makeContext, type SystemContext } from '../src/platform/context/request-context.js';
 import { APP_ROLE } from '../src/platform/db/connections/roles.js';
@@ -23,6 +24,7 @@ import {
   summarise,
   type ReportLine,
 } from './restore-report/report.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -61,6 +63,7 @@ async function collect(
   logs: string[],
   since: Date,
 ): Promise<ReportLine[]> {
+  for (const each of [url, ...(lostUrl ? [lostUrl] : [])]) await assertOwnDatabase(each, readIdentity());
   const restored = await inEachTenant(url, async (ctx) => (await ctx.read([couriersOf(ctx)]))[0]);
   const couriers = restored.flatMap(([, rows]) => rows);
   const lost = lostUrl ? await readLost(lostUrl, url, since) : { couriers: [], lines: [] };

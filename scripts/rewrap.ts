@@ -1,25 +1,35 @@
+import { parseArgs } from 'node:util';
 import { openSecrets } from '../src/platform/access/secrets.js';
-import { readConfig, readOwnerUrl } from '../src/config/config.js';
+import { readKeyedSettings } from '../src/config/command-settings.js';
+import { readOwner } from '../src/config/config.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
-import { rewrapSecrets } from '../src/modules/tenants/rewrap.js';
+import { APP_ROLE } from '../src/platform/db/connections/roles.js';
+import { countUndecryptable, rewrapSecrets } from '../src/modules/tenants/rewrap.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
 import { commandLine } from '../src/config/commands.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 
-// npm run rewrap: encrypts secrets that use an older key with the newest key.
+// npm run rewrap: encrypts secrets that use an older key with the newest key. If one cannot be decrypted, it changes nothing;
+// with --skip-undecryptable it encrypts the others.
 await runScript(async (print) => {
-  const config = readConfig();
-  const url = readOwnerUrl();
+  const { values } = parseArgs({ options: { 'skip-undecryptable': { type: 'boolean', default: false } } });
+  const config = readKeyedSettings();
+  const owner = readOwner();
+  const { url } = owner;
   await assertDirect('The URL of the owner', url);
+  await assertOwnDatabase(url, config.identity);
   // Only the owner can list all tenants. The rest runs with the service's role.
-  const tenantIds = await withClient(url, async (client) => {
+  const tenantIds = await withOwner(async (client) => {
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
-  });
+  }, owner);
   const db = openDb({ url, size: 1, assumeRole: APP_ROLE, onError: () => {} });
   try {
-    const { unopened, stale } = await rewrapSecrets(db, openSecrets(config.secrets), tenantIds, print);
+    const secrets = openSecrets(config.secrets);
+    if (!values['skip-undecryptable']) await assertDecryptable(db, secrets, tenantIds, print);
+    const { unopened, stale } = await rewrapSecrets(db, secrets, tenantIds, print);
     if (unopened > 0) throw new Error(`Secrets that cannot be decrypted: ${unopened}. Keep the old keys.`);
     if (stale > 0)
       throw new Error(
@@ -29,4 +39,13 @@ await runScript(async (print) => {
   } finally {
     await db.close();
   }
-}, commandLine('rewrap'));
+}, commandLine('rewrap [--skip-undecryptable]'));
+
+async function assertDecryptable(...[db, secrets, tenantIds, print]: Parameters<typeof countUndecryptable>) {
+  const unopened = await countUndecryptable(db, secrets, tenantIds, print);
+  if (unopened > 0)
+    throw new Error(
+      `Secrets that cannot be decrypted: ${unopened}. Keep the old keys. Nothing was changed. Add the keys that encrypted them to ` +
+        'ENCRYPTION_KEYS. If they are lost, replace these secrets, or encrypt the others with --skip-undecryptable.',
+    );
+}

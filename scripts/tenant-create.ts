@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import askPassword from '@inquirer/password';
+import { readIdentity } from '../src/config/command-settings.js';
 import { readOtherOwnerCells, readOwnerUrl, readPasswordHashCost } from '../src/config/config.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
 import { assertUnusedIn, checkPassword, createTenant } from '../src/modules/tenants/tenant.js';
+import { assertOwnDatabase, claimDatabase } from '../src/startup/database-owner.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -13,13 +15,19 @@ const USAGE = `${commandLine('tenant-create --slug miami --name')} "Miami Gatewa
 
 await runScript(async (print) => {
   const options = readOptions();
+  const identity = readIdentity();
+  const ownerUrl = readOwnerUrl();
+  await assertOwnDatabase(ownerUrl, identity);
   for (const { name, url } of readOtherOwnerCells()) {
-    await assertDirect(`DATABASE_OWNER_CELLS (${name})`, url);
-    await withClient(url, (client) => assertUnusedIn({ name, client }, options));
+    const setting = `DATABASE_OWNER_CELLS (${name})`;
+    await assertDirect(setting, url);
+    await assertOwnDatabase(url, { ...identity, name: undefined });
+    await withOwner((client) => assertUnusedIn({ name, client }, options), { url, setting });
   }
   const { password, isGenerated } = await choosePassword(options);
-  const { tenantId } = await withClient(readOwnerUrl(), (client) =>
-    createTenant(
+  const { tenantId } = await withOwner(async (client) => {
+    await claimDatabase(client, identity);
+    return createTenant(
       client,
       {
         slug: options.slug,
@@ -29,8 +37,8 @@ await runScript(async (print) => {
         admin: { username: options.admin, fullName: 'Administrator', password },
       },
       { passwordHashCost: readPasswordHashCost() },
-    ),
-  );
+    );
+  });
   print(`Created tenant ${options.slug} (${tenantId}) with administrator ${options.admin}.`);
   if (isGenerated) print(`Password, shown this once: ${password}`);
   print('It must be changed at the first login: in the console at /console, or with ChangePassword.php.');

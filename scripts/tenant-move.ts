@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
+import { readIdentity } from '../src/config/command-settings.js';
 import { readOwnerCells } from '../src/config/config.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
-import { withClient } from '../src/platform/db/connections/roles.js';
 import type { OwnedCell } from '../src/platform/db/tenant-move/cell-state.js';
 import { describeTenant, findMove, planMove } from '../src/platform/db/tenant-move/find-move.js';
 import { confirmMove, moveTenant, undoMove, type Moved } from '../src/platform/db/tenant-move/move.js';
+import { assertOwnDatabase } from '../src/startup/database-owner.js';
+import { withOwner } from './owner.js';
 import { runScript } from './script.js';
 import { commandLine } from '../src/config/commands.js';
 
@@ -53,7 +55,10 @@ async function withCells(
   if (!next) return work(cells);
   const [name, url] = next;
   await assertDirect(`The owner's connection of the cell ${name}`, url);
-  await withClient(url, (client) => withCells(rest, [...cells, { name, url, client }], work));
+  // The first cell is that of DATABASE_OWNER_URL. Each may have a deployment of its own.
+  const setting = cells.length === 0 ? 'DATABASE_OWNER_URL' : `DATABASE_OWNER_CELLS (${name})`;
+  await assertOwnDatabase(url, { ...readIdentity(), name: undefined });
+  await withOwner((client) => withCells(rest, [...cells, { name, url, client }], work), { url, setting });
 }
 
 function readOptions() {

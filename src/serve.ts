@@ -10,6 +10,7 @@ import { openCells } from './startup/cells.js';
 import type { PreparedDatabase } from './startup/prepare-database.js';
 import type { serveMetrics, ServedMetrics } from './platform/metrics/serve.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
+import { watchProtections } from './startup/watch-protections.js';
 import { connectionOf, DRAIN_MS, print, queueConnectionOf, type Stop } from './startup/process.js';
 
 /** How long statements of aborted requests may delay closing the pool, and a collector the end of the process. */
@@ -57,8 +58,11 @@ export async function serveFrom(
           tracer,
         })
       : undefined;
+    const { log: serverLog } = server;
+    const unwatch = background && watchProtections({ config, url: connection.url, log: serverLog, metrics });
     if (welcome && config.appEnv === 'development') print(welcome(baseOf(server, config)));
     await stop.received;
+    unwatch?.();
     await Promise.all([drain(server, stop), background?.stop(DRAIN_MS)]);
   } finally {
     await Promise.race([

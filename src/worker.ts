@@ -4,6 +4,7 @@ import { startBackground } from './jobs/background.js';
 import { serveMetrics } from './platform/metrics/serve.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import { connectionOf, DRAIN_MS, print, queueConnectionOf, runProcess } from './startup/process.js';
+import { watchProtections } from './startup/watch-protections.js';
 
 const CLOSE_MS = 500;
 
@@ -23,9 +24,11 @@ await runProcess(
       metrics,
       tracer: tracing?.tracer,
     });
+    const unwatch = watchProtections({ config, url: connection.url, log, metrics });
     if (config.appEnv === 'development') print('The Crossdock worker is running. Press Ctrl-C to stop.');
     await stop.received;
     log.info({ signal: stop.signal() }, 'closing');
+    unwatch();
     await background.stop(DRAIN_MS);
     // A collector must not delay the end of the process.
     await Promise.race([tracing?.stop(), sleep(CLOSE_MS)]);

@@ -7,7 +7,7 @@ import { ParcelsPage } from './courier/parcels.js';
 import { WebhooksPage } from './courier/webhooks.js';
 import { settings } from './device/settings.js';
 import { PAGES, pagesOf, type PageId, type PageInfo } from './pages.js';
-import { QueueIndicator, QueuePanel } from './queue/panel.js';
+import { AttentionPanel, QueueIndicator, QueueNotices } from './queue/panel.js';
 import { startSender } from './queue/sender.js';
 import { listenForKeys } from './scanner/listen.js';
 import { PasswordPage, SecondFactorPage } from './session/first-login.js';
@@ -18,7 +18,8 @@ import { LeaveDialog } from './station/leave.js';
 import { ForgottenLabels } from './station/label-list.js';
 import { saveInterrupted } from './station/receiving.js';
 import { hasParcelInWork, work } from './station/work.js';
-import { FindPage, scanToFind } from './staff/find.js';
+import { FindPage } from './find/find.js';
+import { scanToFind } from './find/query.js';
 import { FlaggedPage } from './staff/flagged.js';
 import { LoadPage } from './staff/load.js';
 import { ManifestsPage } from './staff/manifests.js';
@@ -118,14 +119,15 @@ function Workplace({ session: current }: { session: Session }) {
           <AccountMenu user={current.user} onHelp={() => (isHelpOpen.value = true)} />
         </div>
       </header>
-      {isStaff && <QueuePanel />}
       <div class="notices">
+        {isStaff && <QueueNotices />}
         {isStaff && <ForgottenLabels />}
         {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
       </div>
       <main id="content" tabIndex={-1}>
         <Page id={page?.id} />
       </main>
+      {isStaff && <AttentionPanel />}
       {isCorrecting.value && <CorrectDialog onClose={() => (isCorrecting.value = false)} />}
       {isHelpOpen.value && <HelpDialog pages={pages} onClose={() => (isHelpOpen.value = false)} />}
     </div>
@@ -175,7 +177,7 @@ function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string
   const stop = listenForKeys(
     {
       onReading: (reading) => {
-        if (!giveReading(reading) && isStaff && reading.kind === 'scan') scanToFind(reading.scan);
+        if (!giveReading(reading) && isStaff && reading.kind === 'scan') scanToFind(reading.scan.text);
       },
       fieldForKeys,
     },

@@ -9,8 +9,9 @@ export const type = (page: Page, text: string) => pressKeys(page, [...text], PER
 /** Sends the keys of a scanner, wherever the focus is. */
 export const scan = (page: Page, code: string) => pressKeys(page, [...code, 'Enter'], SCANNER_MS);
 
-/** The time of the last key of all. */
-let lastMs = 0;
+/** The time of the last key of each page. */
+const lastKeys = new WeakMap<Page, number>();
+const lastMsOf = (page: Page) => lastKeys.get(page) ?? 0;
 
 /** Presses keys with their own times, because a busy machine would make a scanner as slow as a person. */
 const pressKeys = (page: Page, keys: string[], gapMs: number): Promise<void> =>
@@ -22,7 +23,7 @@ const pressKeys = (page: Page, keys: string[], gapMs: number): Promise<void> =>
 /** Presses keys, each so long after the one before. */
 export async function pressTimed(page: Page, keys: { key: string; gapMs: number }[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  let timeMs = Math.max(Date.now(), lastMs + PERSON_MS);
+  let timeMs = Math.max(Date.now(), lastMsOf(page) + PERSON_MS);
   const sent = keys.flatMap(({ key, gapMs }) => {
     timeMs += gapMs;
     const text = TEXTS[key] ?? key;
@@ -34,14 +35,14 @@ export async function pressTimed(page: Page, keys: { key: string; gapMs: number 
       session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...event }),
     ];
   });
-  lastMs = timeMs;
+  lastKeys.set(page, timeMs);
   await Promise.all(sent);
   await session.detach();
 }
 
 /** Waits until the clock has reached the time of the last key, before keys with the time of the clock are pressed. */
 export const untilLastKey = (page: Page): Promise<void> =>
-  page.waitForTimeout(Math.max(0, lastMs + 2 * PERSON_MS - Date.now()));
+  page.waitForTimeout(Math.max(0, lastMsOf(page) + 2 * PERSON_MS - Date.now()));
 
 const TEXTS: Record<string, string> = { Enter: '\r', Tab: '' };
 const CODES: Record<string, number> = { Enter: 13, Tab: 9 };

@@ -164,7 +164,7 @@ export function surveyConfig(env: NodeJS.ProcessEnv = process.env): { config: Co
 }
 
 /** Returns the given settings with the secrets in files. @throws ConfigError when a file, or APP_ENV, is missing or faulty */
-function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { given, faults } = withSecretFiles(env);
   const all = [...environmentFaults(env), ...faults];
   if (all.length > 0) throw new ConfigError(all);
@@ -176,14 +176,17 @@ function readGiven(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
  *
  * @throws ConfigError when APP_ENV is missing, when DATABASE_OWNER_URL and DATABASE_URL are missing, or the one in use is not a URL
  */
-export function readOwnerUrl(env: NodeJS.ProcessEnv = process.env): string {
+export const readOwnerUrl = (env: NodeJS.ProcessEnv = process.env): string => readOwner(env).url;
+
+/** Returns the URL of the schema owner's connection as `readOwnerUrl`, and the setting that has it. */
+export function readOwner(env: NodeJS.ProcessEnv = process.env): { url: string; setting: string } {
   const given = readGiven(env);
   const name = given['DATABASE_OWNER_URL'] ? 'DATABASE_OWNER_URL' : 'DATABASE_URL';
   const url = given[name];
   if (!url)
     throw new ConfigError(['Set DATABASE_OWNER_URL to a connection of the role that owns the tables']);
   if (!isDatabaseUrl(url)) throw new ConfigError([`${name} ${DATABASE_URL_EXPECTED}`]);
-  return url;
+  return { url, setting: name };
 }
 
 /**
@@ -332,7 +335,8 @@ function toConfig(settings: Settings): Config {
   };
 }
 
-function toSecrets({
+/** Returns the keys of the settings. A missing one is the public key of development. */
+export function toSecrets({
   ENCRYPTION_KEYS,
   LOOKUP_KEY,
 }: Partial<Pick<Settings, 'ENCRYPTION_KEYS' | 'LOOKUP_KEY'>>): SecretConfig {

@@ -4,7 +4,6 @@ import { createSecureContext } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { isBadPort } from './blocked-ports.js';
 import { cellFaults, toCells } from './cells.js';
-import { isGuessable } from './guessable.js';
 import {
   DATABASE_URL_EXPECTED,
   DEVELOPMENT_SECRETS,
@@ -14,14 +13,15 @@ import {
   type Settings,
 } from './settings.js';
 
+/** The settings that contain keys. */
+type KeySetting = keyof typeof DEVELOPMENT_SECRETS;
+
+const KEY_SETTINGS: KeySetting[] = ['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY'];
+
 /** Returns a fault for each setting that is required in staging and production and missing. */
 export function missingForDeployment(settings: Settings): string[] {
-  // An invalid APP_ENV is already reported.
-  if (settings.APP_ENV !== 'staging' && settings.APP_ENV !== 'production') return [];
-  const required = ['TOKEN_KEYS', 'ENCRYPTION_KEYS', 'LOOKUP_KEY'] as const;
-  const faults = required
-    .filter((name) => !settings[name])
-    .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
+  if (!isDeployed(settings)) return [];
+  const faults = missingKeys(settings, KEY_SETTINGS);
   if (!settings.DATABASE_URL && !settings.EMBEDDED_POSTGRES) {
     faults.push(
       `DATABASE_URL is required in ${settings.APP_ENV} (or EMBEDDED_POSTGRES=true for a single machine)`,
@@ -32,18 +32,46 @@ export function missingForDeployment(settings: Settings): string[] {
       `TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY, are required in ${settings.APP_ENV}: only HTTPS is served`,
     );
   }
-  if (settings.PASSWORD_HASH_COST < PASSWORD_HASH_COST)
-    faults.push(`PASSWORD_HASH_COST must be at least ${PASSWORD_HASH_COST} in ${settings.APP_ENV}`);
-  for (const name of required) {
-    if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
-      faults.push(`${name} holds the public development value; generate a new value, as the README shows`);
-    else if (list(settings[name]).some((item) => isGuessable(secretOf(item))))
-      faults.push(
-        `${name} holds a secret of very few different characters; replace it by a value of openssl rand -hex 32, as "Changing secrets" in docs/operations.md describes`,
-      );
-  }
-  return faults;
+  return [...faults, ...costFaults(settings), ...weakKeys(settings, KEY_SETTINGS)];
 }
+
+/** The same for a command that serves nothing and encrypts. */
+export function missingForCommand(settings: Settings): string[] {
+  if (!isDeployed(settings)) return [];
+  const names: KeySetting[] = ['ENCRYPTION_KEYS', 'LOOKUP_KEY'];
+  return [...missingKeys(settings, names), ...costFaults(settings), ...weakKeys(settings, names)];
+}
+
+/** An invalid APP_ENV is already reported. */
+const isDeployed = ({ APP_ENV }: Settings): boolean => APP_ENV === 'staging' || APP_ENV === 'production';
+
+const missingKeys = (settings: Settings, names: KeySetting[]): string[] =>
+  names
+    .filter((name) => !settings[name])
+    .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
+
+const costFaults = ({ APP_ENV, PASSWORD_HASH_COST: cost }: Settings): string[] =>
+  cost < PASSWORD_HASH_COST
+    ? [`PASSWORD_HASH_COST must be at least ${PASSWORD_HASH_COST} in ${APP_ENV}`]
+    : [];
+
+function weakKeys(settings: Settings, names: KeySetting[]): string[] {
+  return names.flatMap((name) => {
+    if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
+      return [`${name} holds the public development value; generate a new value, as the README shows`];
+    if (list(settings[name]).some((item) => isGuessable(secretOf(item))))
+      return [
+        `${name} holds a secret of very few different characters; replace it by a value of openssl rand -hex 32, as "Changing secrets" in docs/operations.md describes`,
+      ];
+    return [];
+  });
+}
+
+/** A random key of 32 hex digits or more has 8 different characters, except one in ten million. */
+const FEWEST_CHARACTERS = 8;
+
+/** Whether a secret has so few different characters that it can be guessed, for example 64 zeros. */
+const isGuessable = (secret: string): boolean => new Set(secret.toLowerCase()).size < FEWEST_CHARACTERS;
 
 /** Returns the secret of `id:secret`, or of an item without an id. */
 const secretOf = (item: string) => item.slice(item.indexOf(':') + 1).toLowerCase();
@@ -125,7 +153,7 @@ export function contradictions(settings: Settings): string[] {
 }
 
 /** With two keys of one version, the first would encrypt and the second decrypt, so that nothing could be read again. */
-function repeatedIds(name: string, value: string | undefined): string[] {
+export function repeatedIds(name: string, value: string | undefined): string[] {
   // A malformed value is already reported, and could be a secret.
   const ids = list(value).flatMap((item) => /^([\w-]{1,32}):/.exec(item)?.[1] ?? []);
   const repeated = ids.filter((id, index) => ids.indexOf(id) !== index);

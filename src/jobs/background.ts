@@ -4,6 +4,7 @@ import { openSecrets } from '../platform/access/secrets.js';
 import type { Config } from '../config/config.js';
 import { openDb } from '../platform/db/open-database.js';
 import { createPool, type Connection } from '../platform/db/connections/pool.js';
+import { inspectSes } from '../platform/mail/ses.js';
 import { makeMailer } from '../platform/mail/transport.js';
 import type { Metrics } from '../platform/metrics/metrics.js';
 import { makeOutboundClient } from '../platform/outbound/client.js';
@@ -46,6 +47,18 @@ const restrictionsOf = ({ mail, outbound }: Config) => ({
   hosts: outbound.hosts,
 });
 
+/** Without a key, the AWS SDK looks for a role. If it finds none, mail waits until somebody reads the log. */
+async function warnWithoutCredentials({ mail }: Config, log: FastifyBaseLogger): Promise<void> {
+  if (!mail.ses || mail.ses.credentials) return;
+  const reason = await inspectSes(mail.ses).then(
+    ({ missing }) => missing,
+    (error: unknown) => String(error),
+  );
+  if (reason === undefined) return;
+  const advice = 'Provide AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role of the machine or the pod.';
+  log.warn({ reason }, `There are no credentials for Amazon SES, so mail waits. ${advice}`);
+}
+
 /** Starts the worker, which runs queued jobs. It has its own connection pool, so that jobs never delay requests. */
 export function startBackground(options: BackgroundOptions): Background {
   const { config, connection, queueConnection, log, metrics, tracer } = options;
@@ -67,6 +80,7 @@ export function startBackground(options: BackgroundOptions): Background {
     tracer,
   });
   if (config.appEnv === 'staging') log.info(restrictionsOf(config), 'staging mails and calls only these');
+  void warnWithoutCredentials(config, log);
   const queue = runQueue({
     pg: queuePool,
     tasks,

@@ -28,13 +28,45 @@ export function describeDeployment({ appEnv, tokens, secrets }: Config): Deploym
 export const fingerprint = (secret: string | Buffer): string =>
   createHmac('sha256', 'crossdock fingerprint of a secret').update(secret).digest('hex').slice(0, 16);
 
+/** Returns the deployments that have used the database, the first one first. Empty before the migrations. */
+export async function readDeployments(client: pg.ClientBase): Promise<RecordedDeployment[]> {
+  const { rows: tables } = await client.query<{ exists: boolean }>(
+    "select to_regclass('installation.deployments') is not null as exists",
+  );
+  if (!tables[0]?.exists) return [];
+  const { rows } = await client.query<RecordedDeployment>(
+    `select name, app_env as "appEnv", fingerprints, version, seen_at as "seenAt" from installation.deployments
+     order by first_seen_at, name`,
+  );
+  return rows;
+}
+
 /** Records that a deployment uses the database. */
 export async function recordDeployment(client: pg.ClientBase, deployment: Deployment): Promise<void> {
   const { name, appEnv, fingerprints } = deployment;
+  // A command that ran without DEPLOYMENT before the first start has recorded the name of the environment.
+  await client.query(
+    `update installation.deployments set name = $1 where (name, app_env) = ($2, $2) and fingerprints = '{}'
+       and not exists (select from installation.deployments where (name, app_env) = ($1, $2))`,
+    [name, appEnv],
+  );
   await client.query(
     `insert into installation.deployments as deployment (name, app_env, fingerprints, version) values ($1, $2, $3, $4)
      on conflict (name, app_env) do update
      set fingerprints = excluded.fingerprints, version = excluded.version, seen_at = now()`,
     [name, appEnv, JSON.stringify(fingerprints), packageVersion()],
+  );
+}
+
+/** Records that `rehash` has replaced the LOOKUP_KEY. From then on a start with the old one is refused. */
+export async function recordLookupKey(
+  client: pg.ClientBase,
+  appEnv: string,
+  lookupKey: Buffer,
+): Promise<void> {
+  await client.query(
+    `update installation.deployments set fingerprints = jsonb_set(fingerprints, '{LOOKUP_KEY}', jsonb_build_array($2::text))
+     where app_env = $1 and fingerprints ? 'LOOKUP_KEY'`,
+    [appEnv, fingerprint(lookupKey)],
   );
 }

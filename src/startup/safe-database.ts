@@ -4,16 +4,15 @@ import { describeFailure as describeReason } from '../platform/db/read-only.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
-import { findObstacleToDevelopment } from './real-data.js';
-import { findForeignKeys } from './foreign-keys.js';
+import { findUnreadable } from './stored-ciphers.js';
 import { findPublished } from './published-credentials.js';
 
 /** The most differences of a schema that a start prints. */
 const MAX_LINES = 20;
 
 /**
- * Outside of development, refuses a database with published credentials, whose protections are not those of the migrations, or whose
- * login has other rights than the service needs (docs/decisions/0067 and 0068).
+ * Outside of development, refuses a database with published credentials, whose protections are not those of the migrations, whose
+ * login has other rights than the service needs, or whose secrets need another key (docs/decisions/0067, 0068 and 0087).
  *
  * @throws ConfigError with one line per fault
  */
@@ -23,6 +22,7 @@ export async function assertSafe(config: Config, setting: string, url: string): 
     describeLogin(url),
     describePublished(config, url),
     describeDifferences(url),
+    findUnreadable(config, url),
   ]);
   // With wrong settings of the login, the others cannot read the database.
   const isWrong = login.status === 'fulfilled' && login.value.length > 0;
@@ -37,25 +37,10 @@ function describeFailure(setting: string, error: unknown): string {
   return `${setting}: ${describeReason(error).replace(/\.$/, '')}. Run ${commandLine('doctor')}.`;
 }
 
-/**
- * In development, refuses a database that may contain real data.
- *
- * @throws ConfigError with one line
- */
-export async function assertForDevelopment(config: Config, setting: string, url: string): Promise<void> {
-  if (config.appEnv !== 'development') return;
-  const obstacle = await withClient(url, (client) =>
-    findObstacleToDevelopment(client, config.embeddedPostgres),
-  ).catch((error: unknown) => `${setting}: ${error instanceof Error ? error.message : String(error)}.`);
-  if (obstacle) throw new ConfigError([obstacle]);
-}
-
 const describePublished = (config: Config, url: string): Promise<string[]> =>
   withClient(url, async (client) => {
     const published = await findPublished(client, config);
-    if (published.length > 0) return published.map(({ message, remedy }) => `${message} ${remedy}`);
-    const foreign = await findForeignKeys(client, config);
-    return foreign ? [foreign] : [];
+    return published.map(({ message, remedy }) => `${message} ${remedy}`);
   });
 
 /**
@@ -70,6 +55,12 @@ export async function assertSafeLogin(config: Config, setting: string, url: stri
   });
   if (faults.length > 0) throw new ConfigError(faults);
 }
+
+/** Returns one line per protection that the database or its login has lost, with the remedy. */
+export const findLostProtections = async (url: string): Promise<string[]> => [
+  ...(await describeLogin(url)),
+  ...(await describeDifferences(url)),
+];
 
 const describeLogin = async (url: string): Promise<string[]> => linesOf(await withClient(url, checkLogin));
 

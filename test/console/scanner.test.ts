@@ -26,7 +26,9 @@ function press(
 }
 
 const scansIn = (decision: Decision | undefined): Scan[] =>
-  decision?.reading?.kind === 'scan' ? [decision.reading.scan] : [];
+  [decision?.before?.reading, decision?.reading].flatMap((reading) =>
+    reading?.kind === 'scan' ? [reading.scan] : [],
+  );
 
 const textsOf = ({ scans }: Typed) => scans.map(({ text }) => text);
 const actionsOf = ({ decisions }: Typed) => decisions.map(({ action }) => action);
@@ -266,6 +268,8 @@ describe('every key of a scan counts', () => {
     const decisions = [...'1Z999', 'Enter'].map((key, index) =>
       scanner.key({ key, timeMs: 1_420 + index * 4, place: 'measure', fieldText: '12' }),
     );
-    expect(decisions.flatMap(({ reading }) => reading ?? [])).toEqual([{ kind: 'unclear' }]);
+    expect(decisions.flatMap(({ reading }) => reading ?? [])).toEqual([
+      { kind: 'unclear', beside: 'weight' },
+    ]);
   });
 });

@@ -109,6 +109,37 @@ describe('the session', () => {
   );
 
   runs(
+    titleWith('that is logged out while a scan waits for the login sends it after the next login', missing),
+    async () => {
+      const { page, context } = await openConsole(browser, service.url, WINDOW);
+      await logIn(page, 'warehouse', DEMO.password);
+      await receivePage(page).waitFor();
+      await scan(page, 'LOGOUT000001');
+      await outcomeOf(page).filter({ hasText: 'UNKNOWN' }).waitFor();
+      await type(page, '4.5');
+      await service.owner.query(
+        "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
+        [DEMO.users.warehouse],
+      );
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Log in again' }).waitFor();
+      await page.getByTestId('queue').getByText('1 waiting').waitFor();
+      await page.getByRole('button', { name: 'I am somebody else' }).click();
+      await logIn(page, 'warehouse', DEMO.password);
+      await page
+        .getByTestId('queue')
+        .filter({ hasText: /^Sent$/ })
+        .waitFor();
+      const { rowCount } = await service.owner.query(
+        "select from packages where tracking_number = 'LOGOUT000001'",
+      );
+      expect(rowCount).toBe(1);
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
     titleWith('of another user does not send the scans of the first, and says that they wait', missing),
     async () => {
       const { page, context } = await openConsole(browser, service.url, WINDOW);

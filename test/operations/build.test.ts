@@ -29,6 +29,7 @@ const FILES = {
   'scripts/remove-published.ts': 'export {};\n',
   'scripts/reset-admin.ts': 'export {};\n',
   'scripts/rewrap.ts': 'export {};\n',
+  'scripts/take-over.ts': 'export {};\n',
   'scripts/anonymise.ts': 'export {};\n',
   'scripts/demo-load.ts': 'export {};\n',
   'scripts/tenant-create.ts': 'export {};\n',

@@ -60,9 +60,9 @@ async function startReplica(keys: string): Promise<{ app: App; url: string; stop
   return { app, url: address, stop };
 }
 
-async function rewrap(keys = BOTH): Promise<{ code: number | null; output: string }> {
+async function rewrap(keys = BOTH, args: string[] = []): Promise<{ code: number | null; output: string }> {
   const settings = { DATABASE_URL: url, DATABASE_OWNER_URL: url, ENCRYPTION_KEYS: keys };
-  const program = run('scripts/rewrap.js', settings);
+  const program = run('scripts/rewrap.js', settings, args);
   const { code } = await program.ended;
   return { code, output: program.output() };
 }
@@ -288,7 +288,7 @@ test('a secret that changed after it was read is not overwritten', async () => {
   expect(rows).toEqual([{ api_key_cipher: renewed }]);
 });
 
-test('secrets that cannot be decrypted are reported by table and row, the others are rewrapped, and the exit code is 1', async () => {
+test('secrets that cannot be decrypted are reported by table and row, nothing is changed unless the operator says so, and the exit code is 1', async () => {
   const { HRB, IEX } = DEMO.couriers;
   const ids = [HRB, newId(), newId(), newId(), newId()];
   const contextOf = (rowId: string, field: EncryptionContext['field'] = 'api_key') =>
@@ -312,8 +312,14 @@ test('secrets that cannot be decrypted are reported by table and row, the others
       secretsOf(OLD).lookupHash(id, 'api_key'),
       id,
     ]);
-  const { code, output } = await rewrap();
+  const before = await versions();
+  const refused = await rewrap();
+  expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('Nothing was changed.')]);
+  expect(await versions()).toEqual(before);
+  const { code, output } = await rewrap(BOTH, ['--skip-undecryptable']);
   expect(code).toBe(1);
+  for (const { id } of bad)
+    expect(refused.output).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
   for (const { id } of bad) expect(output).toContain(`couriers ${id}: api_key_cipher cannot be decrypted`);
   expect(output).toContain(`Secrets that cannot be decrypted: ${bad.length}. Keep the old keys.`);
   const cipherOf = async (id: string) => {

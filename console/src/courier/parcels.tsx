@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { PackageRecord } from '../../../sdk/typescript/src/index.js';
 import { api } from '../session/session.js';
-import { PackageHistory } from '../staff/find.js';
+import { PackageHistory } from '../find/find.js';
 import { dateTime, number, pounds, t } from '../texts/texts.js';
 import { useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Table } from '../ui/parts.js';

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ManifestDetail } from '../../../sdk/typescript/src/index.js';
 import { api, session } from '../session/session.js';
@@ -8,51 +9,60 @@ import { goTo } from '../ui/router.js';
 import { useArmed } from './step-dialog.js';
 
 type Info = ManifestDetail['info'];
-type Props = { info: Info; onClose: () => void; onDone: () => void };
+type EditProps = { info: Info; onClose: () => void; onDone: () => void };
+
+/** What a person enters about a flight. */
+type Flight = { awb_number: string; flight_number: string; flight_date: string; notes: string };
+
+const NO_FLIGHT: Flight = { awb_number: '', flight_number: '', flight_date: '', notes: '' };
+
+/** Creates a manifest and opens it. Only what was entered is sent. */
+export function CreateDialog({ onClose }: { onClose: () => void }) {
+  const create = async (flight: Flight) => {
+    const entered = Object.entries(flight).filter(([, text]) => text !== '');
+    const { data } = await api().manifests.manage({
+      action: 'create_manifest',
+      ...Object.fromEntries(entered),
+    });
+    onClose();
+    goTo('manifests', data.manifest_id);
+  };
+  return (
+    <Dialog title={t('manifests.create')} onClose={onClose}>
+      <FlightForm of={NO_FLIGHT} button={t('manifests.create')} onSubmit={create} />
+    </Dialog>
+  );
+}
 
 /** Changes the flight of a manifest, and for managers whether its load is checked. An empty field clears what was there. */
-export function EditDialog({ info, onClose, onDone }: Props) {
-  const [awb, setAwb] = useState(info.awb_number ?? '');
-  const [flight, setFlight] = useState(info.flight_number ?? '');
-  const [flightDate, setFlightDate] = useState(info.flight_date ?? '');
-  const [notes, setNotes] = useState(info.notes ?? '');
+export function EditDialog({ info, onClose, onDone }: EditProps) {
   const [gate, setGate] = useState<string>(info.loading_gate);
-  const isManager = session.value?.user.role !== 'warehouse';
-  const change = useAction(async () => {
+  const { awb_number, flight_number, flight_date, notes } = info;
+  const change = async ({ flight_date: flightDate, ...flight }: Flight) => {
     await api().manifests.manage({
       action: 'update_meta',
       manifest_id: info.manifest_id,
-      awb_number: awb.trim(),
-      flight_number: flight.trim(),
-      notes: notes.trim(),
+      ...flight,
       ...(flightDate ? { flight_date: flightDate } : {}),
       // The options are these values.
       ...(gate === info.loading_gate ? {} : { loading_gate: gate as 'warehouse' | 'on' | 'off' }),
     });
     onDone();
-  });
+  };
   return (
     <Dialog title={`${t('manifests.edit')} · ${info.manifest_number}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.run();
+      <FlightForm
+        of={{
+          awb_number: awb_number ?? '',
+          flight_number: flight_number ?? '',
+          flight_date: flight_date ?? '',
+          notes: notes ?? '',
         }}
+        hasFlightNumber
+        button={t('manifests.saveEdit')}
+        onSubmit={change}
       >
-        <Field
-          label={t('manifests.awb')}
-          hint={t('manifests.awbHint')}
-          value={awb}
-          maxLength={20}
-          onValue={setAwb}
-        />
-        <div class="pair">
-          <Field label={t('manifests.flightNumber')} value={flight} maxLength={20} onValue={setFlight} />
-          <Field label={t('manifests.flightDate')} type="date" value={flightDate} onValue={setFlightDate} />
-        </div>
-        <Field label={t('manifests.notes')} value={notes} maxLength={2000} onValue={setNotes} />
-        {isManager && (
+        {session.value?.user.role !== 'warehouse' && (
           <Choice
             label={t('manifests.gate')}
             value={gate}
@@ -64,16 +74,65 @@ export function EditDialog({ info, onClose, onDone }: Props) {
             ]}
           />
         )}
-        <Problem text={change.error} />
-        <div class="actions">
-          <button type="submit" class="primary" disabled={change.isBusy}>
-            {t('manifests.saveEdit')}
-          </button>
-        </div>
-      </form>
+      </FlightForm>
     </Dialog>
   );
 }
+
+type FormProps = {
+  of: Flight;
+  /** A new manifest has none (the contract of `create_manifest`). */
+  hasFlightNumber?: boolean;
+  button: string;
+  onSubmit: (flight: Flight) => Promise<void>;
+  children?: ComponentChildren;
+};
+
+function FlightForm({ of, hasFlightNumber = false, button, onSubmit, children }: FormProps) {
+  const [flight, setFlight] = useState(of);
+  const submit = useAction(() => onSubmit(trimmed(flight)));
+  const bind = (name: keyof Flight) => ({
+    value: flight[name],
+    onValue: (value: string) => setFlight({ ...flight, [name]: value }),
+  });
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit.run();
+      }}
+    >
+      <Field
+        label={t('manifests.awb')}
+        hint={t('manifests.awbHint')}
+        maxLength={20}
+        {...bind('awb_number')}
+      />
+      <div class="pair">
+        {hasFlightNumber && (
+          <Field label={t('manifests.flightNumber')} maxLength={20} {...bind('flight_number')} />
+        )}
+        <Field label={t('manifests.flightDate')} type="date" {...bind('flight_date')} />
+      </div>
+      <Field label={t('manifests.notes')} maxLength={2000} {...bind('notes')} />
+      {children}
+      <Problem text={submit.error} />
+      <div class="actions">
+        <button type="submit" class="primary" disabled={submit.isBusy}>
+          {button}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const trimmed = (flight: Flight): Flight => ({
+  ...flight,
+  awb_number: flight.awb_number.trim(),
+  flight_number: flight.flight_number.trim(),
+  notes: flight.notes.trim(),
+});
 
 /** Deletes a manifest without packages. The service refuses any other. */
 export function DeleteDialog({ detail, onClose }: { detail: ManifestDetail; onClose: () => void }) {

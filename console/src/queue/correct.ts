@@ -34,11 +34,15 @@ const packageOf = (scanId: string) =>
   recent.value.find(({ scan }) => scan.scan_id === scanId)?.result.parcel?.package_id ?? null;
 
 /** Sends a correction. UpdatePackage changes nothing if the package has these measures already, so it can be repeated. */
-export async function sendCorrection({ client }: Session, correction: Correction): Promise<void> {
+export async function sendCorrection(
+  { client }: Session,
+  correction: Correction,
+  stopped: AbortSignal,
+): Promise<void> {
   const { package_id: packageId, measures } = correction;
   if (packageId === null) return;
   try {
-    await client.packages.update({ package_id: packageId, ...measures }, { maxRetries: 0 });
+    await client.packages.update({ package_id: packageId, ...measures }, { signal: stopped, maxRetries: 0 });
   } catch (error) {
     if (!isRefusal(error)) throw error;
     await putCorrection({ ...correction, failure: messageOf(error) });

@@ -65,16 +65,15 @@ function QueueList() {
   );
 }
 
-/** What a person must see: scans that the service did not execute, and why scans are not sent. */
-export function QueuePanel() {
-  const attention = ownScans().filter(({ state }) => state === 'attention');
+/** Why scans are not sent, and corrections that the service refused. */
+export function QueueNotices() {
   const { waiting, ofOthers, others } = countQueue(queue.value, session.value?.user.id ?? '');
   const error = sendError.value;
   const failed = corrections.value.filter(
     ({ owner, failure }) => owner === session.value?.user.id && failure !== undefined,
   );
   return (
-    <div class="notices">
+    <>
       {storageError.value && (
         <p class="problem" role="alert">
           {t('queue.storage', { reason: storageError.value })}
@@ -102,24 +101,32 @@ export function QueuePanel() {
           </button>
         </p>
       ))}
-      {attention.length > 0 && (
-        <section class="attention" aria-label={t('queue.attention')} data-testid="attention">
-          <div class="heading">
-            <h2>{t('queue.attentionCount', { count: attention.length })}</h2>
-            {attention.length > 1 && (
-              <button type="button" class="quiet" onClick={() => void dismiss(attention)}>
-                {t('queue.dismissAll')}
-              </button>
-            )}
-          </div>
-          <ul>
-            {attention.map((scan) => (
-              <Attention key={scan.scan_id} scan={scan} />
-            ))}
-          </ul>
-        </section>
-      )}
-    </div>
+    </>
+  );
+}
+
+/** Scans that the service did not execute, the latest first. Below the page, so that it does not move while somebody scans. */
+export function AttentionPanel() {
+  const attention = ownScans()
+    .filter(({ state }) => state === 'attention')
+    .sort((a, b) => (a.request.scanned_at < b.request.scanned_at ? 1 : -1));
+  if (attention.length === 0) return null;
+  return (
+    <section class="attention" aria-label={t('queue.attention')} data-testid="attention">
+      <div class="heading">
+        <h2>{t('queue.attentionCount', { count: attention.length })}</h2>
+        {attention.length > 1 && (
+          <button type="button" class="quiet" onClick={() => void dismiss(attention)}>
+            {t('queue.dismissAll')}
+          </button>
+        )}
+      </div>
+      <ul>
+        {attention.map((scan) => (
+          <Attention key={scan.scan_id} scan={scan} />
+        ))}
+      </ul>
+    </section>
   );
 }
 

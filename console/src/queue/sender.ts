@@ -41,7 +41,7 @@ async function sendUntil(session: Session, stopped: AbortSignal): Promise<void> 
       const batch = isExpired.value ? undefined : batches.next(queue.value, session.user.id);
       const [correction] = isExpired.value || batch ? [] : dueCorrections(session.user.id);
       if (batch) await send(session, batches, batch, stopped);
-      else if (correction) await sendCorrection(session, correction);
+      else if (correction) await sendCorrection(session, correction, stopped);
       else {
         await nextChange(stopped);
         continue;

@@ -21,7 +21,8 @@ export type Word =
   | 'delivered'
   | 'notPossible'
   | 'refused'
-  | 'clockWrong';
+  | 'clockWrong'
+  | 'noParcel';
 
 export type Verdict = { tone: Tone; word: Word };
 
@@ -43,6 +44,7 @@ const CONFLICTS: Record<string, Verdict> = {
   manifest_not_ready: { tone: 'bad', word: 'flightClosed' },
   not_loaded: { tone: 'warn', word: 'notLoaded' },
   clock_ahead: { tone: 'bad', word: 'clockWrong' },
+  not_a_parcel: { tone: 'bad', word: 'noParcel' },
 };
 
 export function verdictOf(

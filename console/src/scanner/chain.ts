@@ -77,6 +77,26 @@ export function isUnclear(keys: Keys, from: number, hasHesitated: boolean): bool
   return (quietMs < CLOSE_MS && !isComplete) || (hasSlowHead(keys) && isMidWeight(quietMs));
 }
 
+/**
+ * Returns where the keys of a device go on after a pause, or undefined. Then it may be a part of the scan that came late, the next scan of a
+ * scanner without an end key, or the weight of a person.
+ */
+export function lastBreak({ timesMs }: Keys, from: number, pauseMs: number): number | undefined {
+  const isBreak = (timeMs: number, index: number) =>
+    index > from && timeMs - (timesMs[index - 1] ?? timeMs) > pauseMs;
+  const start = timesMs.findLastIndex(isBreak);
+  return start < 0 ? undefined : start;
+}
+
+/** Returns whether the keys from an index on are a weight that a person typed: each of them is slow. */
+export function isTypedWeight({ characters, timesMs }: Keys, start: number): boolean {
+  const rest = timesMs.slice(start);
+  const isSlow = rest.every(
+    (timeMs, index) => index === 0 || timeMs - (rest[index - 1] ?? timeMs) > STEADY_MS,
+  );
+  return isSlow && readWeight(characters.slice(start).join('')) !== undefined;
+}
+
 /** Digits that a person may have typed right before the fast keys, to end the weight that stands in the field. */
 const hasSlowHead = ({ characters: [first = ''], timesMs }: Keys): boolean =>
   /[\d.,]/.test(first) &&

@@ -41,6 +41,7 @@ export function listenForKeys(listener: Listener, settingsOf: () => ScannerSetti
   }
 
   function apply(decision: Decision, event: KeyboardEvent, field: TextField | undefined): void {
+    if (decision.before) finish(decision.before);
     if (decision.begins) snapshots = [];
     if (decision.action === 'pass') {
       if (isTyped(event) || isSeparator(event))
@@ -60,10 +61,20 @@ export function listenForKeys(listener: Listener, settingsOf: () => ScannerSetti
     if (reading) listener.onReading(reading);
   }
 
-  window.addEventListener('keydown', onKeyDown, { capture: true });
+  /** A scan without an end key that is complete is not lost, and not given to the page that a click opens. */
+  const onInterruption = ({ timeStamp }: Event) => {
+    const decision = scanner.interrupt(timeStamp);
+    if (decision) finish(decision);
+  };
+
+  const listening = new AbortController();
+  const options = { capture: true, signal: listening.signal };
+  window.addEventListener('keydown', onKeyDown, options);
+  window.addEventListener('pointerdown', onInterruption, options);
+  window.addEventListener('pagehide', onInterruption, options);
   return () => {
     clearTimeout(pauseTimer);
-    window.removeEventListener('keydown', onKeyDown, { capture: true });
+    listening.abort();
   };
 }
 

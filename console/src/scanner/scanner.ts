@@ -1,6 +1,6 @@
 // Tells a scanner and a scale from a person by the time between keys, without the DOM, so that recorded timings can test it.
 // docs/decisions/0079 has the rules.
-import { isHesitant, isUnclear, readKeys, type Place } from './chain.js';
+import { isHesitant, isTypedWeight, isUnclear, lastBreak, readKeys, type Place } from './chain.js';
 import { isScaleText, readWeight } from './scale.js';
 
 /** A scan without an end key is complete after this pause. Longer until the page knows whether the scanner sends an end key. */
@@ -39,8 +39,8 @@ export type Reading =
   | { kind: 'scan'; scan: Scan }
   /** From a scale. `isSubmitted`: it ended with Enter. */
   | { kind: 'weight'; text: string; isSubmitted: boolean }
-  /** Nobody can tell the keys of the person from those of the scanner. Nothing is taken. */
-  | { kind: 'unclear' };
+  /** Nobody can tell the weight of a person, or the next scan, from the keys of the scan. Nothing is taken. */
+  | { kind: 'unclear'; beside: 'weight' | 'scan' };
 
 export type Decision = {
   /** `undo`: the keys since the one with the index `from` came from a device; remove them from the fields that took them. */
@@ -49,6 +49,8 @@ export type Decision = {
   begins?: boolean;
   from?: number;
   reading?: Reading;
+  /** What had ended before this key. Apply it first. */
+  before?: Decision;
 };
 
 export type ScannerSettings = { prefix: string; suffix: string };
@@ -59,6 +61,8 @@ export type Scanner = {
   pauseMs(): number;
   /** Returns what a pause has ended. Call it when `pauseMs()` has passed since the last key. */
   pause(timeMs: number): Decision | undefined;
+  /** Returns the scan that was complete before a person clicked, or before the page was closed. */
+  interrupt(timeMs: number): Decision | undefined;
 };
 
 type Chain = {
@@ -100,19 +104,39 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
 
   return {
     key(key) {
-      const character = characterOf(key);
-      if (character === undefined) {
-        if (EDITING.has(key.key)) reset();
-        return { action: 'pass' };
-      }
-      const ended = key.timeMs - lastKeyMs > pauseMs() ? pauseAt() : undefined;
-      const decision = isEnd(character) ? endByKey(key) : add(character, key);
-      lastKeyMs = key.timeMs;
-      return ended?.reading && !decision.reading ? { ...decision, reading: ended.reading } : decision;
+      const before = endBefore(key);
+      const decision = decide(key);
+      return before ? { ...decision, before } : decision;
     },
     pauseMs,
     pause: (timeMs) => (timeMs - lastKeyMs >= pauseMs() ? pauseAt() : undefined),
+    interrupt: (timeMs) => (isQuiet(timeMs) ? pauseAt() : undefined),
   };
+
+  /** Returns what had ended before the key: after a pause, or because the key is a person's. */
+  function endBefore(key: Key): Decision | undefined {
+    const quietMs = key.timeMs - lastKeyMs;
+    if (characterOf(key) === undefined) return isPersons(key) && isQuiet(key.timeMs) ? pauseAt() : undefined;
+    // A text, for example a password, is typed by a person sooner than a scanner continues after such a pause.
+    const limitMs = key.place === 'text' ? Math.min(pauseMs(), PAUSE_UNKNOWN_MS) : pauseMs();
+    return quietMs > limitMs ? pauseAt() : undefined;
+  }
+
+  /** Whether a device has sent keys, and none for so long that a person may have acted in between. */
+  function isQuiet(timeMs: number): boolean {
+    return chain.from !== undefined && timeMs - lastKeyMs > PAUSE_MS;
+  }
+
+  function decide(key: Key): Decision {
+    const character = characterOf(key);
+    if (character === undefined) {
+      if (EDITING.has(key.key)) reset();
+      return { action: 'pass' };
+    }
+    const decision = isEnd(character) ? endByKey(key) : add(character, key);
+    lastKeyMs = key.timeMs;
+    return decision;
+  }
 
   function reset(): void {
     chain = startOf('code', '', Infinity);
@@ -188,7 +212,14 @@ export function createScanner(settingsOf: () => ScannerSettings): Scanner {
   ): Reading {
     if (ended.place === 'measure' && isScaleText(text))
       return { kind: 'weight', text, isSubmitted: by === 'Enter' };
-    if (isUnclear(ended, from, hasHesitated ?? true)) return { kind: 'unclear' };
+    if (isUnclear(ended, from, hasHesitated ?? true)) return { kind: 'unclear', beside: 'weight' };
+    const rest = lastBreak(ended, from, PAUSE_MS);
+    if (rest !== undefined && isTypedWeight(ended, rest)) return { kind: 'unclear', beside: 'weight' };
+    const hasEndKey = by !== 'pause' && timeMs - lastKeyMs <= PAUSE_MS;
+    if (rest !== undefined && !hasEndKey) {
+      endsWithKey = false;
+      return { kind: 'unclear', beside: 'scan' };
+    }
     if (from === 0) hasHesitated = (hasHesitated ?? false) || isHesitant(ended);
     const isAgain = text === last.text && timeMs - last.endMs <= AGAIN_MS;
     last = { text, endMs: timeMs, isByPause: false };
@@ -208,6 +239,13 @@ const EDITING = new Set([
   'Home',
   'End',
 ]);
+
+/** Scanners send these with a character. */
+const MODIFIERS = new Set(['Shift', 'Control', 'Alt', 'AltGraph', 'Meta', 'CapsLock', 'NumLock', 'Dead']);
+
+/** Whether a person pressed the key: a shortcut, a function key or one that moves in a field. */
+const isPersons = ({ key, hasControl = false }: Key): boolean =>
+  !MODIFIERS.has(key) && (hasControl || [...key].length > 1);
 
 const isEnd = (character: string) => character === '\n';
 

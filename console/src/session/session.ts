@@ -12,6 +12,7 @@ import { t } from '../texts/texts.js';
 export type Session = { user: LoggedInUser; client: CrossdockClient };
 
 type Stored = { token: string; user: LoggedInUser };
+type Waiting = { resolve: (token: string) => void; reject: (reason: Error) => void };
 type Grant = { access_token: string; user: LoggedInUser };
 
 // Of this tab only: a browser deletes it when the tab is closed.
@@ -22,7 +23,8 @@ export const session = signal<Session | null>(null);
 export const isExpired = signal(false);
 
 let token = '';
-let waiting: ((token: string) => void)[] = [];
+/** Calls that wait until the user has logged in again. */
+let waiting: Waiting[] = [];
 
 /** Continues the session of this tab after a reload. */
 export function restoreSession(): void {
@@ -45,9 +47,16 @@ export function logOut(): void {
   const client = isExpired.value ? undefined : session.value?.client;
   if (client) void client.users.manageSessions({ action: 'logout' }, { maxRetries: 0 }).catch(ignoreOffline);
   sessionStorage.removeItem(NAME);
-  waiting = [];
+  endWaiting();
   isExpired.value = false;
   session.value = null;
+}
+
+/** Ends calls of a session that nobody continues. Otherwise the sender would wait for ever, and no other one could send. */
+function endWaiting(): void {
+  const ended = waiting;
+  waiting = [];
+  for (const { reject } of ended) reject(new Error(t('login.ended')));
 }
 
 // The token is forgotten here. The service ends it after 8 hours.
@@ -80,14 +89,15 @@ function start(newToken: string, user: LoggedInUser): void {
     baseUrl: location.origin,
     // Called at the first call, and again when the service has refused what it returned.
     token: () => {
+      // A late answer to a call of a session that was logged out.
+      if (session.value?.client !== client) return Promise.reject(new Error(t('login.ended')));
       if (token === issued) return nextToken().then((next) => (issued = next));
       issued = token;
       return token;
     },
   });
   store(newToken, user);
-  // Calls of another user's expired session never end. Its pages are gone.
-  waiting = [];
+  endWaiting();
   isExpired.value = false;
   session.value = { user, client };
 }
@@ -99,12 +109,12 @@ function renew(newToken: string, user: LoggedInUser): void {
   isExpired.value = false;
   const resumed = waiting;
   waiting = [];
-  for (const resume of resumed) resume(newToken);
+  for (const { resolve } of resumed) resolve(newToken);
 }
 
 function nextToken(): Promise<string> {
   isExpired.value = true;
-  return new Promise((resolve) => waiting.push(resolve));
+  return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
 }
 
 function store(storedToken: string, user: LoggedInUser): void {

@@ -12,6 +12,7 @@ import { Content, Empty, Heading, Problem, Table } from '../ui/parts.js';
 import { linkTo } from '../ui/router.js';
 import { ManifestTag } from '../ui/status.js';
 import { NumberField } from './number-field.js';
+import { PackageLink } from '../find/record-links.js';
 import { Code } from '../ui/code.js';
 import { Owner } from '../ui/owner.js';
 
@@ -171,7 +172,7 @@ function Packages({ packages, manifestId, isOpen, onDone }: PackagesProps) {
         columns={[
           {
             title: t('common.house'),
-            cell: ({ house_number }) => <span class="mono strong">{house_number}</span>,
+            cell: ({ house_number }) => <PackageLink number={house_number} />,
           },
           {
             title: t('common.number'),

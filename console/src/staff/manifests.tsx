@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ManifestSummary } from '../../../sdk/typescript/src/index.js';
+import { CreateDialog } from '../flights/edit.js';
 import { api } from '../session/session.js';
 import { date, dateTime, number, pounds, t } from '../texts/texts.js';
-import { useAction, useLoad } from '../ui/load.js';
-import { Choice, Content, Dialog, Empty, Field, Heading, Problem, Table } from '../ui/parts.js';
-import { goTo, isId, linkTo, route } from '../ui/router.js';
+import { useLoad } from '../ui/load.js';
+import { Choice, Content, Empty, Heading, Table } from '../ui/parts.js';
+import { isId, linkTo, route } from '../ui/router.js';
 import { ManifestTag } from '../ui/status.js';
 import { ManifestDetail } from './manifest-detail.js';
 
@@ -119,48 +120,5 @@ function ManifestTable({ rows }: { rows: ManifestSummary[] }) {
         { title: t('manifests.created'), isExtra: true, cell: ({ created_at }) => dateTime(created_at) },
       ]}
     />
-  );
-}
-
-function CreateDialog({ onClose }: { onClose: () => void }) {
-  const [awb, setAwb] = useState('');
-  const [flightDate, setFlightDate] = useState('');
-  const [notes, setNotes] = useState('');
-  const create = useAction(async () => {
-    const { data } = await api().manifests.manage({
-      action: 'create_manifest',
-      ...(awb.trim() ? { awb_number: awb.trim() } : {}),
-      ...(flightDate ? { flight_date: flightDate } : {}),
-      ...(notes.trim() ? { notes: notes.trim() } : {}),
-    });
-    onClose();
-    goTo('manifests', data.manifest_id);
-  });
-  return (
-    <Dialog title={t('manifests.create')} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.run();
-        }}
-      >
-        <Field
-          label={t('manifests.awb')}
-          hint={t('manifests.awbHint')}
-          value={awb}
-          maxLength={20}
-          onValue={setAwb}
-        />
-        <Field label={t('manifests.flightDate')} type="date" value={flightDate} onValue={setFlightDate} />
-        <Field label={t('manifests.notes')} value={notes} maxLength={2000} onValue={setNotes} />
-        <Problem text={create.error} />
-        <div class="actions">
-          <button type="submit" class="primary" disabled={create.isBusy}>
-            {t('manifests.create')}
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

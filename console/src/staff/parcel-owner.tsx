@@ -1,5 +1,5 @@
 import type { ScanResolution } from '../../../sdk/typescript/src/index.js';
-import { isOneParcel, type Parcel } from '../station/work.js';
+import { isManifestNumber, isOneParcel, type Parcel } from '../station/work.js';
 import type { TextKey } from '../texts/en.js';
 import { t, textOf } from '../texts/texts.js';
 import { show } from '../ui/outcome.js';
@@ -21,7 +21,10 @@ const nameOf = ({ user_code, first_name, last_name, courier_name }: Names): stri
 export function ParcelOwner({ parcel }: { parcel: Parcel }) {
   const { scan, resolution } = parcel;
   const [candidate] = resolution?.candidates ?? [];
-  if (resolution && !isOneParcel(resolution)) return <NoParcel scan={scan} resolution={resolution} />;
+  if (resolution && !isOneParcel(resolution))
+    return <NoParcel number={resolution.text || scan} meaning={meaningOf(resolution)} />;
+  if (!resolution && isManifestNumber(scan))
+    return <NoParcel number={scan} meaning={t('receive.isManifest', { manifest: scan })} />;
   const claims = resolution?.matches.prealerts ?? [];
   const [claim, other] = claims;
   const isAgreed = !other && claim?.user_code === resolution?.owner?.user_code;
@@ -78,16 +81,16 @@ export const ClaimFact = ({ of }: { of: Claim }) => (
   </div>
 );
 
-function NoParcel({ scan, resolution }: { scan: string; resolution: ScanResolution }) {
+function NoParcel({ number, meaning }: { number: string; meaning: string | undefined }) {
   return (
     <dl class="facts">
       <div class="fact-wide">
         <dt>{t('common.number')}</dt>
-        <dd class="mono strong">{resolution.text || scan}</dd>
+        <dd class="mono strong">{number}</dd>
       </div>
       <div class="fact-wide">
         <dt>{t('find.meaning')}</dt>
-        <dd class="strong">{meaningOf(resolution)}</dd>
+        <dd class="strong">{meaning}</dd>
       </div>
     </dl>
   );

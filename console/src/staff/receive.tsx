@@ -8,7 +8,7 @@ import { loadWeightQuestion } from '../station/weight-question.js';
 import { confirm, doubtText, resolve, save, setShown, takeScan, takeWeight } from '../station/receiving.js';
 import { canBeReceived, changeWork, clearParcel, work, type Parcel, type Work } from '../station/work.js';
 import { pounds, t } from '../texts/texts.js';
-import { useReadings } from '../ui/keys.js';
+import { showUnclear, useReadings } from '../ui/keys.js';
 import { clearOutcome, OutcomeBanner, show } from '../ui/outcome.js';
 import { Field, Heading } from '../ui/parts.js';
 import { CustomerSearch } from './customer-search.js';
@@ -167,8 +167,8 @@ function takeReading(reading: Reading, field: MeasureName): void {
   if (reading.kind === 'scan') void takeScan(reading.scan, showMeaning);
   else if (reading.kind === 'weight') takeWeight(reading.text, field, reading.isSubmitted);
   else {
-    changeWork({ measures: { ...work.value.measures, weight: '' } });
-    show('bad', t('word.scanAgain'), t('receive.scanAgain'));
+    if (reading.beside === 'weight') changeWork({ measures: { ...work.value.measures, weight: '' } });
+    showUnclear(reading);
   }
 }
 

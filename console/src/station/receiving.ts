@@ -16,6 +16,7 @@ import {
   changeWork,
   clearParcel,
   hasParcelInWork,
+  isManifestNumber,
   work,
   type Parcel,
   type Work,
@@ -88,7 +89,9 @@ function openParcel(scan: string, showOwner: ShowOwner): void {
 /** Asks the service whose parcel it is. The person may have gone on before it answers. */
 export async function resolve(scan: string, showOwner: ShowOwner): Promise<void> {
   const isOpen = () => work.value.parcel?.scan === scan;
-  show('wait', t('word.reading'), scan, scan);
+  const isManifest = isManifestNumber(scan);
+  if (isManifest) showManifest(scan);
+  else show('wait', t('word.reading'), scan, scan);
   try {
     const { data } = await api().packages.resolveScan({ scan }, { timeoutMs: RESOLVE_MS, maxRetries: 0 });
     if (!isOpen()) return;
@@ -96,10 +99,14 @@ export async function resolve(scan: string, showOwner: ShowOwner): Promise<void>
     if (isShown()) showOwner(scan, data);
   } catch (error) {
     if (!isOpen() || !isShown()) return;
-    if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
+    if (isOffline(error) && isManifest) showManifest(scan);
+    else if (isOffline(error)) show('wait', t('word.weigh'), t('receive.offline'), scan);
     else show('bad', t('word.refused'), messageOf(error));
   }
 }
+
+const showManifest = (scan: string) =>
+  show('bad', t('word.noParcel'), t('receive.isManifest', { manifest: scan }), scan);
 
 /** Whether the page of the parcel is on the screen. Another page has words of its own. */
 let isShown = () => false;

@@ -46,9 +46,13 @@ export const hasParcelInWork = computed(() => {
 export const isOneParcel = ({ kind }: ScanResolution): boolean =>
   kind !== 'manifest' && kind !== 'customer' && kind !== 'several_numbers';
 
+/** Whether the text is the number of a manifest, as far as that can be seen without the service. */
+export const isManifestNumber = (scan: string): boolean =>
+  /^MAN-\d{8}-[A-Z0-9]{4}$/i.test(scan.replace(/^\][A-Za-z]\d|\*/g, '').trim());
+
 /** Whether the parcel can be received: no package has it yet, and it is a parcel as far as that is known. */
-export const canBeReceived = ({ resolution }: Parcel): boolean =>
-  !resolution || (resolution.matches.packages.length === 0 && isOneParcel(resolution));
+export const canBeReceived = ({ scan, resolution }: Parcel): boolean =>
+  resolution ? resolution.matches.packages.length === 0 && isOneParcel(resolution) : !isManifestNumber(scan);
 
 export function changeWork(changes: Partial<Work>): void {
   stored.value = { ...work.value, ...changes };

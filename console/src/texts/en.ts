@@ -46,6 +46,7 @@ export const en = {
   'login.confirm': 'Confirm',
   'login.expired': 'Log in again',
   'login.expiredHint': 'Your session has ended. Everything on the screen and all waiting scans are kept.',
+  'login.ended': 'The session was ended by logging out. Log in and try again.',
   'login.somebodyElse': 'I am somebody else',
   'forgotten.title': 'Forgot the password?',
   'forgotten.request':
@@ -79,6 +80,18 @@ export const en = {
   'factor.qr': 'QR code for the authenticator app',
   'factor.next': 'Continue',
   'factor.stored': 'I have stored the codes',
+  'factor.off': 'Switch the second factor off',
+  'factor.offHint':
+    'After this, your password alone is enough to log in. Confirm it, and enter a code of the authenticator app.',
+  'sessions.title': 'Where you are logged in',
+  'sessions.hint': 'Log out every device that you do not know or no longer use, and change your password.',
+  'sessions.device': 'Device',
+  'sessions.address': 'Address',
+  'sessions.lastSeen': 'Last used',
+  'sessions.change': 'Action',
+  'sessions.current': 'This device',
+  'sessions.unknown': 'Unknown device',
+  'sessions.endOthers': 'Log out everywhere else',
   'settings.language': 'Language',
   'settings.station': 'Station',
   'settings.stationHint': 'The name of this place, for example Dock 2. It is stored with each scan.',
@@ -195,6 +208,8 @@ export const en = {
     'The scan is older than 90 days, or the clock of this device is behind. Check the date of the device, then scan again.',
   'reason.invalid_transition': 'The status of the parcel does not allow this. Find shows its history.',
   'reason.id_reused': 'The device used the number of this scan before. Scan the parcel again.',
+  'reason.not_a_parcel':
+    'This is the number of a manifest or the code of a customer. Scan the barcode of the parcel.',
   'reason.invalid': 'The service cannot take this scan: {fields}.',
   'extra.unknown': 'Not received',
   'extra.on_hold': 'On hold',
@@ -243,6 +258,7 @@ export const en = {
   'receive.waiting': '{scan} waits for its weight.',
   'receive.back': 'Back to the parcel',
   'receive.scanFirst': 'The scale says {weight}, but no parcel waits for a weight.',
+  'receive.scansJoined': 'Several scans may have arrived as one. Scan again, one parcel after another.',
   'receive.scanAgain':
     'The weight and the scan arrived at the same moment. Enter the weight, then scan again.',
   'doubt.barcode': 'Does the parcel weigh {weight}? A weight so long may be a barcode.',

@@ -48,6 +48,7 @@ export const es: Texts = {
   'login.expired': 'Inicie sesión de nuevo',
   'login.expiredHint':
     'Su sesión ha terminado. Se conserva todo lo que está en pantalla y los escaneos en espera.',
+  'login.ended': 'La sesión se cerró. Inicie sesión e intente de nuevo.',
   'login.somebodyElse': 'Soy otra persona',
   'forgotten.title': '¿Olvidó la contraseña?',
   'forgotten.request':
@@ -83,6 +84,18 @@ export const es: Texts = {
   'factor.qr': 'Código QR para la aplicación de autenticación',
   'factor.next': 'Continuar',
   'factor.stored': 'He guardado los códigos',
+  'factor.off': 'Desactivar el segundo factor',
+  'factor.offHint':
+    'Después, basta la contraseña para entrar. Confírmela y escriba un código de la aplicación de autenticación.',
+  'sessions.title': 'Dónde tiene la sesión abierta',
+  'sessions.hint': 'Cierre la sesión de todo dispositivo que no conozca o ya no use, y cambie la contraseña.',
+  'sessions.device': 'Dispositivo',
+  'sessions.address': 'Dirección',
+  'sessions.lastSeen': 'Último uso',
+  'sessions.change': 'Acción',
+  'sessions.current': 'Este dispositivo',
+  'sessions.unknown': 'Dispositivo desconocido',
+  'sessions.endOthers': 'Cerrar sesión en los demás',
   'settings.language': 'Idioma',
   'settings.station': 'Estación',
   'settings.stationHint': 'El nombre de este lugar, por ejemplo Muelle 2. Se guarda con cada escaneo.',
@@ -201,6 +214,8 @@ export const es: Texts = {
     'El escaneo tiene más de 90 días, o el reloj de este dispositivo está atrasado. Revise la fecha del dispositivo y escanee de nuevo.',
   'reason.invalid_transition': 'El estado del paquete no lo permite. Buscar muestra su historial.',
   'reason.id_reused': 'El dispositivo ya usó el número de este escaneo. Escanee el paquete otra vez.',
+  'reason.not_a_parcel':
+    'Es el número de un manifiesto o el código de un cliente. Escanee el código de barras del paquete.',
   'reason.invalid': 'El servicio no puede aceptar este escaneo: {fields}.',
   'extra.unknown': 'No recibido',
   'extra.on_hold': 'Retenido',
@@ -249,6 +264,8 @@ export const es: Texts = {
   'receive.waiting': '{scan} espera su peso.',
   'receive.back': 'Volver al paquete',
   'receive.scanFirst': 'La balanza indica {weight}, pero ningún paquete espera su peso.',
+  'receive.scansJoined':
+    'Varios escaneos pueden haber llegado como uno. Escanee de nuevo, un paquete tras otro.',
   'receive.scanAgain': 'El peso y el escaneo llegaron a la vez. Escriba el peso y escanee de nuevo.',
   'doubt.barcode': '¿El paquete pesa {weight}? Un peso tan largo puede ser un código de barras.',
   'doubt.heavy': '¿El paquete pesa {weight}? Es más de {limit} lb.',

@@ -6,20 +6,24 @@ import { queue } from '../queue/store.js';
 import { LanguageChoice } from '../session/login.js';
 import { leave } from '../station/leave.js';
 import { t } from '../texts/texts.js';
+import { FactorOffForm } from '../session/factor-off.js';
 import { PasswordForm, SecondFactorForm } from '../session/first-login.js';
+import { SessionList } from '../session/sessions.js';
 import { Choice, Dialog, Field } from './parts.js';
 
 type Props = { user: LoggedInUser; onHelp: () => void };
 
+type Part = 'password' | 'factor' | 'factorOff' | 'sessions';
+
 /** The user, the settings of this device, help and logging out. */
 export function AccountMenu({ user, onHelp }: Props) {
   const [isOpen, setIsOpen] = useState(false);
-  const [form, setForm] = useState<'password' | 'factor'>();
-  const open = (wanted: 'password' | 'factor') => {
+  const [part, setPart] = useState<Part>();
+  /** Leaves the menu for something else. */
+  const goTo = (open: () => void) => () => {
     setIsOpen(false);
-    setForm(wanted);
+    open();
   };
-  const close = () => setForm(undefined);
   const { waiting } = countQueue(queue.value, user.id);
   return (
     <>
@@ -37,51 +41,49 @@ export function AccountMenu({ user, onHelp }: Props) {
             {user.role !== 'courier' && <StationSettings />}
             {waiting > 0 && <p class="notice">{t('queue.logoutHint', { count: waiting })}</p>}
             <div class="actions">
-              <button type="button" onClick={() => open('password')}>
-                {t('menu.password')}
-              </button>
-              {!user.two_factor_enabled && (
-                <button type="button" onClick={() => open('factor')}>
-                  {t('factor.title')}
+              {partsOf(user).map((each) => (
+                <button key={each} type="button" onClick={goTo(() => setPart(each))}>
+                  {TITLES[each]()}
                 </button>
-              )}
+              ))}
             </div>
             <div class="actions">
-              <button
-                type="button"
-                onClick={() => {
-                  setIsOpen(false);
-                  onHelp();
-                }}
-              >
+              <button type="button" onClick={goTo(onHelp)}>
                 {t('help.title')} <kbd>F1</kbd>
               </button>
-              <button
-                type="button"
-                onClick={() => {
-                  setIsOpen(false);
-                  leave();
-                }}
-              >
+              <button type="button" onClick={goTo(leave)}>
                 {t('menu.logout')}
               </button>
             </div>
           </div>
         </Dialog>
       )}
-      {form === 'password' && (
-        <Dialog title={t('menu.password')} onClose={close}>
-          <PasswordForm onDone={close} />
-        </Dialog>
-      )}
-      {form === 'factor' && (
-        <Dialog title={t('factor.title')} onClose={close}>
-          <SecondFactorForm onDone={close} />
-        </Dialog>
-      )}
+      {part && <AccountDialog part={part} onClose={() => setPart(undefined)} />}
     </>
   );
 }
+
+const partsOf = ({ two_factor_enabled: hasFactor }: LoggedInUser): Part[] => [
+  'password',
+  hasFactor ? 'factorOff' : 'factor',
+  'sessions',
+];
+
+const TITLES: Record<Part, () => string> = {
+  password: () => t('menu.password'),
+  factor: () => t('factor.title'),
+  factorOff: () => t('factor.off'),
+  sessions: () => t('sessions.title'),
+};
+
+const AccountDialog = ({ part, onClose }: { part: Part; onClose: () => void }) => (
+  <Dialog title={TITLES[part]()} onClose={onClose}>
+    {part === 'password' && <PasswordForm onDone={onClose} />}
+    {part === 'factor' && <SecondFactorForm onDone={onClose} />}
+    {part === 'factorOff' && <FactorOffForm onDone={onClose} />}
+    {part === 'sessions' && <SessionList />}
+  </Dialog>
+);
 
 function StationSettings() {
   const { station, hasSound, labels, prefix, suffix } = settings.value;

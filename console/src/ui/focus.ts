@@ -16,7 +16,7 @@ export function keepFocus(): () => void {
     // After the browser has moved the focus, and the page has rendered.
     queueMicrotask(() => {
       isQueued = false;
-      if (isLost()) (fieldForKeys() ?? lastUsed())?.focus();
+      if (isLost()) (inOpenDialog() ?? fieldForKeys() ?? lastUsed())?.focus();
     });
   };
   const observer = new MutationObserver(look);
@@ -27,7 +27,10 @@ export function keepFocus(): () => void {
       fieldForKeys()?.focus();
   };
   const onFocus = ({ target }: FocusEvent) => {
-    if (target instanceof HTMLElement && !target.closest('dialog') && target !== document.body) used = target;
+    if (!(target instanceof HTMLElement) || target === document.body) return;
+    const dialog = target.closest('dialog');
+    if (dialog) usedIn.set(dialog, target);
+    else used = target;
   };
   document.addEventListener('click', onClick);
   document.addEventListener('focusin', onFocus);
@@ -45,6 +48,13 @@ let used: HTMLElement | undefined;
 
 const lastUsed = () => (used?.isConnected ? used : undefined);
 
-const isLost = () =>
-  (document.activeElement === null || document.activeElement === document.body) &&
-  document.querySelector('dialog[open]') === null;
+/** What had the focus in a dialog before another one opened in front of it, for example the login. */
+const usedIn = new WeakMap<HTMLDialogElement, HTMLElement>();
+
+function inOpenDialog(): HTMLElement | undefined {
+  const dialog = [...document.querySelectorAll<HTMLDialogElement>('dialog[open]')].at(-1);
+  const element = dialog && usedIn.get(dialog);
+  return element?.isConnected ? element : undefined;
+}
+
+const isLost = () => document.activeElement === null || document.activeElement === document.body;

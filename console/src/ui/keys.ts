@@ -37,6 +37,10 @@ export function useReadings(onReading: Handler): void {
 export function useScans(onScan: (scan: Scan) => void): void {
   useReadings((reading) => {
     if (reading.kind === 'scan') onScan(reading.scan);
-    else if (reading.kind === 'unclear') show('bad', t('word.scanAgain'), t('receive.scanAgain'));
+    else if (reading.kind === 'unclear') showUnclear(reading);
   });
 }
+
+/** Nothing was taken: says what to repeat. */
+export const showUnclear = ({ beside }: Extract<Reading, { kind: 'unclear' }>): void =>
+  show('bad', t('word.scanAgain'), t(beside === 'scan' ? 'receive.scansJoined' : 'receive.scanAgain'));

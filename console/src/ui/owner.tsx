@@ -5,7 +5,7 @@ export const Owner = ({ of: { user_code, courier_name } }: Props) => (
   <>
     {user_code && <span class="nowrap">{user_code}</span>}
     {courier_name && (
-      <span class={user_code ? 'extra' : undefined}>
+      <span class={user_code ? 'extra nowrap' : 'nowrap'}>
         {user_code && ' · '}
         {courier_name}
       </span>
@@ -16,6 +16,6 @@ export const Owner = ({ of: { user_code, courier_name } }: Props) => (
 /** A courier's own customer. Narrow screens show the code alone. */
 export const Customer = ({ code, names }: { code: string; names: (string | null | undefined)[] }) => (
   <>
-    <span class="nowrap">{code}</span> <span class="extra">{names.filter(Boolean).join(' ')}</span>
+    <span class="nowrap">{code}</span> <span class="extra nowrap">{names.filter(Boolean).join(' ')}</span>
   </>
 );

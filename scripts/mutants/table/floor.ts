@@ -4,6 +4,7 @@ const JOBS = 'test/modules/packages/label-jobs.test.ts';
 const BRIDGE = 'test/operations/print-bridge/print-bridge.test.ts';
 const QUEUE = 'test/console/queue.test.ts';
 const SCANNER = 'test/console/scanner.test.ts';
+const WITHOUT_END = 'test/console/scan-without-end.test.ts';
 
 const CLAIM = 'src/modules/packages/label-jobs/claim-queries.ts';
 const CREATE = 'src/modules/packages/label-jobs/create.ts';
@@ -64,14 +65,14 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'labels: a station has a limit',
     file: CREATE,
-    find: 'tx.later(lockLabelStation(ctx.tenantId, station));',
+    find: 'tx.later(lockLabelStation(tx.tenantId, station));',
     replace: '',
     tests: [{ file: JOBS, titles: ['a station has at most 1,000 waiting labels'] }],
   },
   {
     name: 'labels: an open job is not printed again',
     file: CREATE,
-    find: 'if (earlier.length === 0) await assertEnded(ctx, tx, job);',
+    find: 'if (earlier.length === 0) await assertEnded(tx, job);',
     replace: '',
     tests: [{ file: JOBS, titles: ['a job that has not ended is rejected with 409'] }],
   },
@@ -123,5 +124,19 @@ export const FLOOR: readonly SourceMutant[] = [
     find: 'text === last.text && timeMs - last.endMs <= AGAIN_MS',
     replace: 'false',
     tests: [{ file: SCANNER }],
+  },
+  {
+    name: 'console: two scans without an end key are never joined',
+    file: 'console/src/scanner/scanner.ts',
+    find: 'rest !== undefined && !hasEndKey',
+    replace: 'false',
+    tests: [{ file: WITHOUT_END }],
+  },
+  {
+    name: "console: after a scan, the keys in a field for a text are a person's",
+    file: 'console/src/scanner/scanner.ts',
+    find: "key.place === 'text' ? Math.min(pauseMs(), PAUSE_UNKNOWN_MS) : pauseMs()",
+    replace: 'pauseMs()',
+    tests: [{ file: WITHOUT_END }],
   },
 ];

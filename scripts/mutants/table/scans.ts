@@ -11,8 +11,32 @@ const NUMBER = 'test/modules/tracking-numbers/scanned-number.test.ts';
 const KEYS = 'test/database/migrations/parcel-keys.test.ts';
 const READER = 'test/modules/tracking-numbers/reader.test.ts';
 
+const CORRECTED = 'test/modules/scans/corrections/corrected-numbers.test.ts';
+const DISPUTE = 'test/modules/scans/corrections/one-dispute.test.ts';
+
 /** Guards of scans. */
 export const SCANS: readonly SourceMutant[] = [
+  {
+    name: 'corrected numbers: scans that wait for the new number are executed',
+    file: 'src/modules/packages/update/update.ts',
+    find: 'if (changes.tracking_key !== undefined && isScanned)',
+    replace: 'if (false)',
+    tests: [{ file: CORRECTED, titles: ['keep a held parcel from being shipped'] }],
+  },
+  {
+    name: 'corrected numbers: the load of the old number counts',
+    file: 'src/modules/scans/batch/save.ts',
+    find: "((b.loadedAt ?? '') > (a.loadedAt ?? '') ? b : a)",
+    replace: 'a',
+    tests: [{ file: CORRECTED, titles: ['stays when its scans are no longer stored'] }],
+  },
+  {
+    name: 'disputes: intake does not clear a flag',
+    file: 'src/modules/packages/intake/ownership.ts',
+    find: 'if (isUnderReview(prealerts)) return contested(null);',
+    replace: '',
+    tests: [{ file: DISPUTE, titles: ['is not cleared by'] }],
+  },
   {
     name: 'loading gate: a package on a manifest keeps its warehouse',
     file: 'src/modules/packages/update/queries.ts',
@@ -34,6 +58,30 @@ export const SCANS: readonly SourceMutant[] = [
     replace: 'false',
     tests: [
       { file: RECEIPTS, titles: ['does not take a package away from the gate before it is on a manifest'] },
+    ],
+  },
+  {
+    name: 'scans: the number of a manifest is never a new parcel',
+    file: 'src/modules/packages/intake/identify-parcel.ts',
+    find: "if (found.some(({ kind }) => kind === 'manifest')) return",
+    replace: 'if (found.length < 0) return',
+    tests: [
+      {
+        file: PARCELS,
+        titles: ['is refused by ReceivePackage, and by batches in every kind'],
+      },
+    ],
+  },
+  {
+    name: 'scans: the code of a customer is never a new parcel',
+    file: 'src/modules/packages/intake/identify-parcel.ts',
+    find: "return records.length === 0 ? ['code_of_customer', { text }] : undefined",
+    replace: 'return undefined',
+    tests: [
+      {
+        file: PARCELS,
+        titles: ['is refused by ReceivePackage, and by batches in every kind'],
+      },
     ],
   },
   {
@@ -164,7 +212,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'gate: packages on hold stay behind when their manifest ships',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
-    find: 'await leaveSuspendedBehind(ctx, tx, after.id);',
+    find: 'await leaveSuspendedBehind(tx, after.id);',
     replace: '',
     tests: [{ file: GATE, titles: ['has left the manifest, so that'] }],
   },
@@ -178,7 +226,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'gate: packages are locked before they are compared',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
-    find: 'tx.later(lockedManifestPackages(ctx, after.id));',
+    find: 'tx.later(lockedManifestPackages(tx, after.id));',
     replace: '',
     tests: [{ file: GATE, titles: ['a release and a shipment at the same time'] }],
   },
@@ -192,7 +240,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'gate: only some roles override',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
-    find: "  assertMayDecide(ctx, 'loading_override_reason');\n",
+    find: "  assertMayDecide(tx, 'loading_override_reason');\n",
     replace: '',
     tests: [{ file: GATE, titles: ['lets a manager ship with a reason, which is audited and shown'] }],
   },
@@ -206,8 +254,8 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'intake: a parcel is found under all its keys',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'findOpenPrealerts(ctx, keys)',
-    replace: 'findOpenPrealerts(ctx, [keys[0]])',
+    find: 'findOpenPrealerts(tx, keys)',
+    replace: 'findOpenPrealerts(tx, [keys[0]])',
     tests: [{ file: RESOLVE, titles: ['is found, and gets the key of the package'] }],
   },
   {

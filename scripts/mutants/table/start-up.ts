@@ -15,6 +15,30 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'start: a database of another APP_ENV is refused',
+    file: 'src/startup/database-owner.ts',
+    find: 'if (owner.appEnv !== identity.appEnv)',
+    replace: "if (owner.appEnv === '')",
+    tests: [
+      {
+        file: 'test/operations/start-up/one-deployment.test.ts',
+        titles: ['is refused with one line, and changes nothing'],
+      },
+    ],
+  },
+  {
+    name: 'start: a version of ENCRYPTION_KEYS that rows need must be there',
+    file: 'src/startup/stored-ciphers.ts',
+    find: "if (!known.includes(version)) return [describe(version, 'has no key of this version')];",
+    replace: 'if (!known.includes(version)) return [];',
+    tests: [
+      {
+        file: 'test/operations/secrets/keys-of-a-database.test.ts',
+        titles: ['stops the start with one line, and doctor reports it'],
+      },
+    ],
+  },
+  {
     name: "start: the owner's commands need APP_ENV",
     file: 'src/config/config.ts',
     find: 'const all = [...environmentFaults(env), ...faults];',
@@ -49,6 +73,58 @@ export const START_UP: readonly SourceMutant[] = [
       {
         file: 'test/database/migrations/waiting.test.ts',
         titles: ['a pending migration that sorts before an applied one is refused, and nothing is applied'],
+      },
+    ],
+  },
+  {
+    name: 'migrate: a migration that needs a stop waits until nothing runs',
+    file: 'src/platform/db/migrations/running-processes.ts',
+    find: '    if (running === undefined) return;\n',
+    replace: '    return;\n',
+    tests: [
+      {
+        file: 'test/database/migrations/refused.test.ts',
+        titles: ['a worker that is only known by its heartbeat counts, until it has missed three'],
+      },
+    ],
+  },
+  {
+    name: 'migrate: an applied script that was changed is refused',
+    file: 'src/platform/db/migrations/migrate.ts',
+    find: '  if (changed.length > 0)',
+    replace: '  if (changed.length > 1_000)',
+    tests: [
+      {
+        file: 'test/database/migrations/refused.test.ts',
+        titles: ['a script that differs from the applied one is refused, although nothing is missing'],
+      },
+    ],
+  },
+  {
+    name: 'start: a wrong search_path is named before the migrations',
+    file: 'src/startup/prepare-database.ts',
+    find: "  if (setting !== 'DATABASE_OWNER_URL') await assertSearchPath(setting, url);\n",
+    replace: '',
+    tests: [
+      {
+        file: 'test/database/migrations/refused.test.ts',
+        titles: [
+          'with a search_path of the database, migrate, the doctor, its --upgrade and a start name the setting',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'worker: lost protections are reported while it runs',
+    file: 'src/startup/watch-protections.ts',
+    find: '  const timer = setInterval(run, intervalMs).unref();\n  return () => clearInterval(timer);\n',
+    replace: '  void intervalMs;\n  return () => undefined;\n',
+    tests: [
+      {
+        file: 'test/operations/observability/protections.test.ts',
+        titles: [
+          'a table without row-level security is reported with its remedy, in the gauge and in the log, until it is restored',
+        ],
       },
     ],
   },

@@ -3,6 +3,7 @@ import { lockParcels } from '../../platform/db/locks.js';
 import type { SystemTx } from '../../platform/db/scope.js';
 import type { Logger } from 'pino';
 import { readScan } from '../../modules/tracking-numbers/public.js';
+import { receiveAnnouncedLabels } from './announced-labels.js';
 import * as queries from './rekey-queries.js';
 import type { KeyChange, KeyRow } from './rekey-queries.js';
 
@@ -28,6 +29,7 @@ export const STEPS: Record<string, Step> = {
     await tx.count(queries.changePositionKeys(tx, changes));
     return 0;
   }),
+  'announced labels': receiveAnnouncedLabels,
 };
 
 function rekeyPackages(...[tx, items, log]: Parameters<Step>): Promise<number> {

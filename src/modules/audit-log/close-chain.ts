@@ -24,6 +24,15 @@ export type CloseResult =
 
 const STATEMENT_TIMEOUT_MS = 15_000;
 
+/** Returns why a chain must not be closed: its first flaw, if it verifies with neither key. Changes nothing. */
+export async function findFlaw(
+  ctx: SystemContext,
+  present: ChainKeys,
+  replaced: ChainKeys,
+): Promise<Flaw | undefined> {
+  return (await examine(ctx, present, replaced))?.flaw;
+}
+
 /**
  * Closes a chain whose key was replaced. Verifies every link first, with the replaced key and those before it, then with the present key for
  * links that a process added before the closing. Then it appends the entry `tenant.audit_chain_closed` under the present key.
@@ -37,17 +46,31 @@ export async function closeChain(
   replaced: ChainKeys,
   acceptsAltered: boolean,
 ): Promise<CloseResult> {
-  const [[head], closings] = await ctx.read([headOfChain(ctx), newestClosings(ctx)]);
-  if (!head || findClosing(closings, present, ctx.tenantId)) return { state: 'current' };
-  const older = findClosing(closings, replaced, ctx.tenantId)?.segments ?? [];
-  const last = Number(head.sequence);
-  const { segments, flaw } = await verifyAll(ctx, older, [replaced, present], last);
+  const examined = await examine(ctx, present, replaced);
+  if (!examined) return { state: 'current' };
+  const { head, older, segments, flaw } = examined;
   if (flaw && !acceptsAltered) return { state: 'altered', flaw };
-  const [first] = segments;
-  if (!flaw && older.length === 0 && first?.key === present.key) return { state: 'current' };
+  const last = Number(head.sequence);
   const known = flaw ? [...older, { to: last, key: replaced.key }] : segments;
   await appendClosing(ctx, present, { head, segments: known, isIntact: !flaw });
   return { state: 'closed', links: last, hash: head.hash };
+}
+
+type Examined = Verified & { head: HeadRow; older: Segment[] };
+
+/** Returns undefined if every link since the last closing has the present key. */
+async function examine(
+  ctx: SystemContext,
+  present: ChainKeys,
+  replaced: ChainKeys,
+): Promise<Examined | undefined> {
+  const [[head], closings] = await ctx.read([headOfChain(ctx), newestClosings(ctx)]);
+  if (!head || findClosing(closings, present, ctx.tenantId)) return undefined;
+  const older = findClosing(closings, replaced, ctx.tenantId)?.segments ?? [];
+  const { segments, flaw } = await verifyAll(ctx, older, [replaced, present], Number(head.sequence));
+  const [first] = segments;
+  if (!flaw && older.length === 0 && first?.key === present.key) return undefined;
+  return { head, older, segments, flaw };
 }
 
 type Verified = { segments: Segment[]; flaw: Flaw | undefined };

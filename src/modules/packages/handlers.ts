@@ -65,7 +65,7 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
     listDispatches: async ({ ctx, query }) => viewDispatches(await listDispatches(ctx, query)),
 
     async updatePackage({ ctx, body }) {
-      const fields = await updatePackage(ctx, body);
+      const fields = await updatePackage(ctx, body, executeWaitingScans);
       const changed = `${countOf(fields, 'field')} updated.`;
       return {
         statusCode: 200,

@@ -9,9 +9,12 @@ export {
   decideParcel,
   needsRecords,
   selectKnown,
+  whyNoParcel,
   type KnownRow,
   type ScannedParcel,
 } from './intake/identify-parcel.js';
+export { isUnderReview } from './intake/ownership.js';
+export { selectNamesakes, type Namesake } from './intake/namesakes.js';
 export { lockIdentified } from './intake/lock-identified.js';
 export { receiveParcel, rescanParcel, type AdmittedIntake, type Intake } from './intake/intake.js';
 export {

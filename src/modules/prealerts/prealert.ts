@@ -107,8 +107,12 @@ const storeReplacement = (
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
-    if (!locked.keys.includes(fields.trackingKey)) await storeFlagForCourier(tx, locked);
-    const [[after], [row]] = await tx.query([queries.updatePrealert(ctx, id, fields), onePrealert(ctx, id)]);
+    const isMoved = !locked.keys.includes(fields.trackingKey);
+    if (isMoved) await storeFlagForCourier(tx, locked);
+    const [[after], [row]] = await tx.query([
+      queries.updatePrealert(ctx, id, fields, isMoved),
+      onePrealert(ctx, id),
+    ]);
     tx.later(audit(tx, { action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after }));
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;

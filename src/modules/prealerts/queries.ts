@@ -177,12 +177,21 @@ export function lockedPrealert(
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 
-/** A pending pre-alert gets the status that a new one of its number would get. A flag is not cleared. */
-export function updatePrealert(ctx: UserScope, id: string, fields: PrealertFields): Sql<PrealertColumns> {
+/**
+ * A pending pre-alert gets the status that a new one of its number would get. A received one keeps its status, unless it is moved to
+ * another parcel, which may not be received yet. A flag is not cleared.
+ */
+export function updatePrealert(
+  ctx: UserScope,
+  id: string,
+  fields: PrealertFields,
+  isMoved: boolean,
+): Sql<PrealertColumns> {
   const announced = announcedNumber(fields, { tenantId: sql`old.tenant_id`, courierId: sql`old.courier_id` });
   return once`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = initial.new_key, vendor = ${fields.vendor}, description = ${fields.description},
-      status = case when p.status = 'pending' then initial.new_status else p.status end, updated_at = now()
+      status = case when p.status = 'pending' or (p.status = 'received' and ${isMoved}::boolean) then initial.new_status else p.status end,
+      updated_at = now()
     from (
       select ${initialKey(announced)} as new_key, ${initialStatus(ctx.caller, announced)} as new_status
       from prealerts old ${joinParcel(announced)}

@@ -1,4 +1,5 @@
 import type { DataOf } from '../../platform/contract/types.js';
+import { isUnderReview } from '../packages/public.js';
 import type { Candidate } from '../tracking-numbers/public.js';
 import { isHeld } from './fold/extra-reason.js';
 import type { CustomerRow, ManifestRow, PackageRow, ClaimRow } from './queries.js';
@@ -38,7 +39,7 @@ function stepOfPackage(
   { status, manifestStatus }: Matches['packages'][number],
   claims: Matches['claims'],
 ): NextStep {
-  if (isHeld(status) || claims.some((claim) => claim.status === 'flagged')) return 'review';
+  if (isHeld(status) || isUnderReview(claims)) return 'review';
   return status === 'received' && manifestStatus === 'ready' ? 'load' : 'already_received';
 }
 

@@ -8,53 +8,46 @@ import { deleteBackupCodes, selectApiKeys, updateApiKeyHashes, type StoredApiKey
 const BATCH_ROWS = 500;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-export type Rehashed = {
-  /** The number of API keys whose hash was made with another LOOKUP_KEY and is replaced. */
-  rehashed: number;
-  /** The number of API keys that cannot be decrypted, so that their hash cannot be made. Each was printed. */
-  unopened: number;
-  backupCodes: number;
-};
+type Print = (line: string) => void;
 
-/**
- * Makes the hash of every API key again, with the LOOKUP_KEY of these settings, so that keys stay valid after that key was replaced.
- * Backup codes are stored as hashes only. They are deleted if the operator says so. Prints counts, never a secret.
- */
-export async function rehashLookups(
+/** One context per batch, because a context has only one writing transaction. */
+const contextsOf = (db: Db, tenantId: string) => () =>
+  makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
+
+/** Counts the API keys that cannot be decrypted, so that their hash cannot be made, and prints each. Changes nothing. */
+export async function countUnopened(
   db: Db,
   secrets: Secrets,
   tenantIds: string[],
-  options: { dropsBackupCodes: boolean; print: (line: string) => void },
-): Promise<Rehashed> {
-  const total: Rehashed = { rehashed: 0, unopened: 0, backupCodes: 0 };
-  for (const tenantId of tenantIds) {
-    // One context per batch, because a context has only one writing transaction.
-    const newContext = () => makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
-    await rehashTenant(newContext, secrets, total, options.print);
-    if (options.dropsBackupCodes) total.backupCodes += await dropBackupCodes(newContext());
-  }
-  return total;
+  print: Print,
+): Promise<number> {
+  let unopened = 0;
+  for (const tenantId of tenantIds)
+    await forEachBatch(contextsOf(db, tenantId), async (_ctx, batch) => {
+      for (const stored of batch) {
+        if (hashOf(tenantId, secrets, stored) !== undefined) continue;
+        unopened += 1;
+        print(
+          `couriers ${stored.id}: the API key cannot be decrypted. Create a new one in the courier's settings.`,
+        );
+      }
+    });
+  return unopened;
 }
 
-async function rehashTenant(
-  newContext: () => SystemContext,
-  secrets: Secrets,
-  total: Rehashed,
-  print: (line: string) => void,
-): Promise<void> {
-  for (let after = FIRST_ID, isMore = true; isMore;) {
-    const ctx = newContext();
-    const [batch] = await ctx.read([selectApiKeys(ctx, { after, limit: BATCH_ROWS })]);
-    const hashed = batch.map((stored) => ({ ...stored, renewed: hashOf(ctx.tenantId, secrets, stored) }));
-    for (const { id, renewed } of hashed) {
-      if (renewed !== undefined) continue;
-      total.unopened += 1;
-      print(`couriers ${id}: the API key cannot be decrypted. Create a new one in the courier's settings.`);
-    }
-    const changed = hashed.flatMap(({ id, cipher, hash, renewed }) =>
-      cipher === null || renewed === undefined || renewed === hash ? [] : [{ id, cipher, renewed }],
-    );
-    if (changed.length > 0) {
+/**
+ * Makes the hash of every API key again, with the LOOKUP_KEY of these settings, so that keys stay valid after that key was replaced.
+ * Returns the number of hashes that were replaced.
+ */
+export async function rehashLookups(db: Db, secrets: Secrets, tenantIds: string[]): Promise<number> {
+  let rehashed = 0;
+  for (const tenantId of tenantIds)
+    await forEachBatch(contextsOf(db, tenantId), async (ctx, batch) => {
+      const changed = batch.flatMap(({ id, cipher, hash }) => {
+        const renewed = hashOf(tenantId, secrets, { id, cipher, hash });
+        return cipher === null || renewed === undefined || renewed === hash ? [] : [{ id, cipher, renewed }];
+      });
+      if (changed.length === 0) return;
       const fact = {
         action: 'tenant.api_keys_rehashed',
         entity: 'tenant' as const,
@@ -62,8 +55,26 @@ async function rehashTenant(
         after: { up_to: changed.length },
       };
       const [updated] = await ctx.write([updateApiKeyHashes(ctx, changed), audit(ctx, fact)]);
-      total.rehashed += updated.length;
-    }
+      rehashed += updated.length;
+    });
+  return rehashed;
+}
+
+/** Deletes the backup codes of all users. They are stored as hashes only, so they do not match a new LOOKUP_KEY. */
+export async function dropBackupCodes(db: Db, tenantIds: string[]): Promise<number> {
+  let dropped = 0;
+  for (const tenantId of tenantIds) dropped += await dropOfTenant(contextsOf(db, tenantId)());
+  return dropped;
+}
+
+async function forEachBatch(
+  newContext: () => SystemContext,
+  work: (ctx: SystemContext, batch: StoredApiKey[]) => Promise<void>,
+): Promise<void> {
+  for (let after = FIRST_ID, isMore = true; isMore;) {
+    const ctx = newContext();
+    const [batch] = await ctx.read([selectApiKeys(ctx, { after, limit: BATCH_ROWS })]);
+    await work(ctx, batch);
     after = batch.at(-1)?.id ?? after;
     isMore = batch.length === BATCH_ROWS;
   }
@@ -79,7 +90,7 @@ function hashOf(tenantId: string, secrets: Secrets, { id, cipher }: StoredApiKey
   }
 }
 
-async function dropBackupCodes(ctx: SystemContext): Promise<number> {
+async function dropOfTenant(ctx: SystemContext): Promise<number> {
   const fact = {
     action: 'tenant.backup_codes_dropped',
     entity: 'tenant' as const,

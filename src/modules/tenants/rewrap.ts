@@ -60,6 +60,38 @@ export async function rewrapSecrets(
   return total;
 }
 
+/** Counts the secrets that no configured key can decrypt, and prints table and row of each. Changes nothing. */
+export async function countUndecryptable(
+  db: Db,
+  secrets: Secrets,
+  tenantIds: string[],
+  print: Print,
+): Promise<number> {
+  let unopened = 0;
+  for (const column of SECRET_COLUMNS)
+    for (const tenantId of tenantIds) {
+      const newContext = () => makeContext(db, { kind: 'system', tenantId }, `rewrap ${newId()}`);
+      await forEachBatch(newContext, column, async (ctx, batch) => {
+        unopened += batch.filter((stored) => !reencrypt(ctx, secrets, column, stored, print)).length;
+      });
+    }
+  return unopened;
+}
+
+async function forEachBatch(
+  newContext: () => SystemContext,
+  column: SecretColumn,
+  work: (ctx: SystemContext, batch: StoredSecret[]) => Promise<void>,
+): Promise<void> {
+  for (let after = FIRST_ID, isMore = true; isMore;) {
+    const ctx = newContext();
+    const [batch] = await ctx.read([selectSecrets(ctx, column, { after, limit: BATCH_ROWS })]);
+    await work(ctx, batch);
+    after = batch.at(-1)?.id ?? after;
+    isMore = batch.length === BATCH_ROWS;
+  }
+}
+
 async function rewrapColumn(
   newContext: () => SystemContext,
   secrets: Secrets,
@@ -67,9 +99,7 @@ async function rewrapColumn(
   print: Print,
 ): Promise<{ unopened: number; rewrapped: number }> {
   const done = { unopened: 0, rewrapped: 0 };
-  for (let after = FIRST_ID, isMore = true; isMore;) {
-    const ctx = newContext();
-    const [batch] = await ctx.read([selectSecrets(ctx, column, { after, limit: BATCH_ROWS })]);
+  await forEachBatch(newContext, column, async (ctx, batch) => {
     const opened = batch.map((stored) => reencrypt(ctx, secrets, column, stored, print));
     done.unopened += opened.filter((each) => each === undefined).length;
     done.rewrapped += await storeBatch(
@@ -77,9 +107,7 @@ async function rewrapColumn(
       column,
       opened.flatMap((each) => each ?? []),
     );
-    after = batch.at(-1)?.id ?? after;
-    isMore = batch.length === BATCH_ROWS;
-  }
+  });
   return done;
 }
 

@@ -8,6 +8,8 @@ export type SecretColumn = {
   table: 'couriers' | 'users' | 'idempotency_keys' | 'account_mails';
   column: string;
   field: EncryptionContext['field'];
+  /** Whether rows expire, so that there are many and old keys are only in the oldest. */
+  expires?: true;
 };
 
 export const SECRET_COLUMNS: SecretColumn[] = [
@@ -17,8 +19,8 @@ export const SECRET_COLUMNS: SecretColumn[] = [
   { table: 'couriers', column: 'webhook_previous_secret_cipher', field: 'webhook_previous_secret' },
   { table: 'users', column: 'totp_secret', field: 'totp_secret' },
   { table: 'users', column: 'totp_pending_secret', field: 'totp_pending_secret' },
-  { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer' },
-  { table: 'account_mails', column: 'secret_cipher', field: 'mail_secret' },
+  { table: 'idempotency_keys', column: 'answer_cipher', field: 'idempotent_answer', expires: true },
+  { table: 'account_mails', column: 'secret_cipher', field: 'mail_secret', expires: true },
 ];
 
 export type StoredSecret = { id: string; cipher: string };
@@ -32,6 +34,17 @@ export function selectSecrets(
   return sql`select t.id, t.${raw(column)} as cipher from ${raw(table)} t
     where ${tenantRows(ctx, 't')} and t.${raw(column)} is not null and t.id > ${after}::uuid
     order by t.id limit ${limit}::int`;
+}
+
+/** Rows of each version of a key, at most three. Of columns whose rows expire, only the oldest and the newest rows are read. */
+export function sampleSecrets(ctx: SystemScope, { table, column, expires }: SecretColumn): Sql<StoredSecret> {
+  const stored = sql`select t.id, t.${raw(column)} as cipher from ${raw(table)} t
+    where ${tenantRows(ctx, 't')} and t.${raw(column)} is not null`;
+  const ends = sql`(${stored} order by t.id limit 20) union all (${stored} order by t.id desc limit 20)`;
+  return sql`select id, cipher from (
+      select s.id, s.cipher, row_number() over (partition by split_part(s.cipher, '.', 1) order by s.id) as place
+      from (${expires ? ends : stored}) s) numbered
+    where place <= 3`;
 }
 
 /** `renewed` is the secret encrypted with the newest key. */

@@ -30,10 +30,27 @@ export function numbersOf(reads: Read[], sent: string[]): ScannedNumber[] {
     if (same) same.places.push(...part.places);
     else numbers.set(number.key, number);
   }
-  const all = [...numbers.values()];
+  const all = withoutInner([...numbers.values()]);
   if (all.length <= MAX_NUMBERS) return all;
   return [...all.filter(isDescribed), ...all.filter((number) => !isDescribed(number))].slice(0, MAX_NUMBERS);
 }
+
+/**
+ * Leaves out a number in one symbol that the label in another symbol contains: both are one parcel. The label tells more, for
+ * example all 14 digits of FedEx.
+ */
+function withoutInner(numbers: ScannedNumber[]): ScannedNumber[] {
+  return numbers.filter((number) => {
+    const label = numbers.find((other) => containsOther(other, number));
+    label?.places.push(...number.places);
+    return !label;
+  });
+}
+
+const containsOther = (label: ScannedNumber, { key, folded, places }: ScannedNumber): boolean =>
+  label.folded.length > folded.length &&
+  label.keys.includes(key) &&
+  !label.places.some((place) => places.includes(place));
 
 const isDescribed = ({ candidates }: ScannedNumber): boolean => candidates.length > 0;
 

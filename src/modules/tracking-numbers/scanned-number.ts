@@ -1,4 +1,5 @@
 import { hasFedexCheckDigit, trackingKey } from './tracking-key.js';
+import { uspsNumberIn } from './reader/usps.js';
 import { findCandidates, type Candidate } from './reader/candidates.js';
 import { toElement, type Element } from './reader/noise.js';
 import { halfOfSpaced, repetitionIn } from './reader/repetition.js';
@@ -25,7 +26,8 @@ export type ScannedNumber = {
  * @param sent the text as it was sent: rows of earlier versions can have it as their key
  */
 export function toScannedNumber(element: Element, sent: string[]): ScannedNumber {
-  const { text, folded, candidates } = readOnce(element);
+  const { text, folded, candidates: fitting } = readOnce(element);
+  const candidates = carriersOwn(folded, fitting);
   const key = keyOf(folded, candidates);
   const inside = candidates.map(({ trackingNumber }) => withoutPadding(trackingNumber));
   const whole = folded === element.folded ? [] : [element.folded];
@@ -59,6 +61,13 @@ function onceOf({ text, folded }: Element, candidates: Candidate[]): Element | u
 }
 
 /**
+ * A barcode of USPS with 34 digits can fit FedEx's format by chance. Then it is USPS's, as trackingKey has it: the other
+ * number inside is that of another parcel.
+ */
+const carriersOwn = (folded: string, candidates: Candidate[]): Candidate[] =>
+  uspsNumberIn(folded) === undefined ? candidates : candidates.filter(({ carrier }) => carrier === 'usps');
+
+/**
  * The number of the rules of trackingKey, else the number inside the barcode that a check digit verifies, as for DPD, else the
  * number itself.
  */
@@ -89,8 +98,8 @@ const SSCC = /^(?:00)?(\d{18})$/;
 
 /** Returns the other keys that a label and the number inside it can have, so that each finds the other in any order. */
 function relatedKeys(folded: string): string[] {
-  if (FEDEX_34.test(folded) && hasFedexCheckDigit(folded.slice(-14)))
-    return [folded.slice(-14), folded.slice(-12)];
+  const isFedexLabel = FEDEX_34.test(folded) && uspsNumberIn(folded) === undefined;
+  if (isFedexLabel && hasFedexCheckDigit(folded.slice(-14))) return [folded.slice(-14), folded.slice(-12)];
   if (FEDEX_12.test(folded) && hasFedexCheckDigit(folded))
     return PREFIXES.map((prefix) => prefix + folded).filter(hasFedexCheckDigit);
   if (FEDEX_14.test(folded) && hasFedexCheckDigit(folded) && hasFedexCheckDigit(folded.slice(-12)))

@@ -101,7 +101,8 @@ function makeBlankShortener(): (piece: string) => string {
     const shortened = piece.replace(/[^\S\n]{2,}/g, (run, start: number) =>
       run.slice(0, Math.max(0, MAX_BLANKS - (start === 0 ? before : 0))),
     );
-    const end = /[^\S\n]*$/.exec(shortened)?.[0].length ?? 0;
+    const lastLine = shortened.slice(shortened.lastIndexOf('\n') + 1);
+    const end = lastLine.length - lastLine.trimEnd().length;
     before = end === shortened.length ? before + end : end;
     return shortened;
   };

@@ -23,6 +23,8 @@ export type Metrics = RequestMetrics &
     ): void;
     /** Adds the replica that serves reports, and its pool. */
     watchReplica(replica: Replica): void;
+    /** Records how many protections the database lacks, as the last comparison of this process found them. */
+    protectionFaults(count: number): void;
     /** Returns all metrics in the Prometheus text format. */
     render(): Promise<string>;
   };
@@ -38,6 +40,16 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
     help: '1 if the last backlog query succeeded, otherwise 0.',
     registers: [registry],
   });
+  const protectionFaults = new Gauge({
+    name: 'crossdock_protection_faults',
+    help: 'Protections that the database or its login has lost, by the last comparison of this process.',
+    registers: [registry],
+  });
+  const protectionsCompared = new Gauge({
+    name: 'crossdock_protections_compared_timestamp_seconds',
+    help: 'Time of the last comparison of the protections in this process, 0 before the first.',
+    registers: [registry],
+  });
   const backlogGauges = makeBacklogGauges();
   const watchPool = watchPools(registry);
   const addDatabase = watchHealth(registry);
@@ -51,6 +63,10 @@ export function makeMetrics(readBacklog: ReadBacklog): Metrics {
     watchReplica(replica) {
       watchPool('replica', replica);
       watchReplica(registry, replica);
+    },
+    protectionFaults(count) {
+      protectionFaults.set(count);
+      protectionsCompared.setToCurrentTime();
     },
     async render() {
       const backlog = await readBacklog();

@@ -75,6 +75,19 @@ export async function followServer(client: Queryable, seen?: SeenServer): Promis
   return now;
 }
 
+/**
+ * Returns whether the next start pauses outbound work, because the database is on another server than before. Undefined if the provider
+ * of PostgreSQL does not show the server.
+ */
+export async function isOnOtherServer(client: Queryable): Promise<boolean | undefined> {
+  try {
+    const { recorded, server } = await readStanding(client);
+    return recorded !== null && recorded !== server;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Pauses unless a worker has meanwhile found that the server is a promoted standby. */
 async function pauseOn(client: Queryable, recorded: string): Promise<void> {
   await client.query(

@@ -16,6 +16,7 @@ import { checkEncryption } from './encryption.js';
 import type { Check, Connected, Subject } from './checks/subject.js';
 import { checkHostNames } from './host-names.js';
 import { checkOutbound, checkRecipients } from './outbound.js';
+import { checkOwner } from './owner.js';
 import { checkReplica } from './replica.js';
 import { checkStorage } from './storage.js';
 import { checkStoredTexts } from './stored-texts.js';
@@ -43,6 +44,7 @@ export const ANYWHERE: Check<Connected>[] = [
   { name: 'pooler', run: checkPooler },
   { name: 'connections', run: checkConnections },
   { name: 'migrations', run: checkMigrations },
+  { name: 'owner', run: checkOwner },
 ];
 
 /** These need every migration of this version. */

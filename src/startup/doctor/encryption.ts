@@ -1,8 +1,9 @@
 import { SECRET_COLUMNS, selectSecrets, type SecretColumn } from '../../modules/tenants/secret-columns.js';
 import { DecryptionError, openSecrets, type Secrets } from '../../platform/access/secrets.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
-import { ok, problem, type Finding } from './checks/finding.js';
+import { orOk, problem, type Finding } from './checks/finding.js';
 import type { Connected } from './checks/subject.js';
+import { findUnreadable } from '../stored-ciphers.js';
 import { forEachTenant } from './scope/tenants.js';
 
 const BATCH_ROWS = 500;
@@ -21,9 +22,15 @@ export async function checkEncryption(subject: Connected): Promise<Finding[]> {
     for (const column of SECRET_COLUMNS)
       await decryptColumn(ctx, secrets, column, counts, subject.isThorough ?? false);
   });
-  if (counts.failures.size === 0)
-    return [ok(`${counts.decrypted} encrypted fields were read, and all can be decrypted.`)];
-  return [...counts.failures].map(([what, count]) => problem(`${count} ${what}`, REMEDY));
+  // The first rows may lack a version that later rows need.
+  const unreadable = await findUnreadable(subject.config, subject.url);
+  return orOk(
+    [
+      ...[...counts.failures].map(([what, count]) => problem(`${count} ${what}`, REMEDY)),
+      ...(counts.failures.size === 0 ? unreadable.map((line) => problem(line, REMEDY)) : []),
+    ],
+    `${counts.decrypted} encrypted fields were read, and all can be decrypted.`,
+  );
 }
 
 const REMEDY =

@@ -1,5 +1,7 @@
 import type { Config } from '../../config/config.js';
+import { findMigrationFaults } from './owner.js';
 import { withClient } from '../../platform/db/connections/roles.js';
+import { checkSearchPath } from '../../platform/db/login-check/settings.js';
 import { readBackgroundMigrations } from '../../platform/db/migrations/background-rows.js';
 import { readHistory } from '../../platform/db/migrations/history.js';
 import { MIGRATIONS, readMigrations } from '../../platform/db/migrations/migration-files.js';
@@ -38,5 +40,9 @@ function readInstallation({ databaseUrl, databaseOwnerUrl }: Config): Promise<In
   return withClient(url, async (client) => ({
     history: await readHistory(client),
     background: await readBackgroundMigrations(client),
+    faults: [
+      ...(await checkSearchPath(client)),
+      ...(await findMigrationFaults(client, databaseOwnerUrl)),
+    ].map(({ message, remedy }) => `${message} ${remedy}`),
   }));
 }

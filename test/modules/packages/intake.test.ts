@@ -539,13 +539,17 @@ describe('number with a pre-alert', () => {
     expect(await Promise.all(ids.map(statusOf))).toEqual(['received', 'received']);
   });
 
-  test('matches a flagged pre-alert that is the only one', async () => {
+  test('does not match a flagged pre-alert, also if it is the only one', async () => {
     const number = newNumber();
     const id = await announce({ code: 'IEX-1001', number, status: 'flagged' });
-    expectReceipt(await receive({ tracking_number: number }), { prealert_id: id, matched_by: 'prealert' });
-    expect(await auditOf(id)).toMatchObject([
-      { before: { status: 'flagged' }, after: { status: 'received' } },
-    ]);
+    expectReceipt(await receive({ tracking_number: number }), {
+      courier_id: null,
+      prealert_id: null,
+      matched_by: 'none',
+      flagged: true,
+    });
+    expect(await statusOf(id)).toBe('flagged');
+    expect(await auditOf(id)).toEqual([]);
   });
 
   test('ignores a pre-alert that an earlier package has matched', async () => {

@@ -207,6 +207,50 @@ test.each(['before', 'after'])(
   },
 );
 
+describe('the number of a manifest and the code of a customer are never a new parcel', () => {
+  const CODE = 'IEX-1002';
+  const createManifest = async (): Promise<string> =>
+    (await service.call('createManifest', { as: 'manager', body: {} })).body['data'].manifest_number;
+
+  test.each([
+    ['the number of a manifest', createManifest, 'the number of a manifest'],
+    ['the code of a customer', async () => CODE, 'the code of a customer'],
+  ])('%s is refused by ReceivePackage, and by batches in every kind', async (_, make, words) => {
+    const number = await make();
+    const before = await countPackages();
+    for (const spelling of [number, `*${number}*`, `]C1${number}\r`]) {
+      const { status, body } = await receive(spelling);
+      expect([status, body['errors'][0].message]).toEqual([400, expect.stringContaining(words)]);
+    }
+    const { results } = await sendScans(service, [
+      deviceScan('receive', number, 3, { weight: 1 }),
+      deviceScan('locate', number, 2, { location: 'A' }),
+      deviceScan('receive', newNumber(), 1, { weight: 1 }),
+    ]);
+    expect(results).toMatchObject([
+      { result: 'refused', reason: 'not_a_parcel', message: expect.stringContaining(words) },
+      { result: 'refused', reason: 'not_a_parcel' },
+      { result: 'done' },
+    ]);
+    expect(await countPackages()).toBe(before + 1);
+  });
+
+  test('unless a pre-alert has the code as its number', async () => {
+    const code = await otherCustomer();
+    await announce(code);
+    expect((await receive(code)).body['data'].matched_by).toBe('prealert');
+    expect((await receive(code)).status).toBe(200);
+  });
+
+  test('a code of another tenant is no code here', async () => {
+    const { rows } = await service.owner.query(
+      'select user_code from customers where tenant_id <> $1 and user_code not in (select user_code from customers where tenant_id = $1) limit 1',
+      [DEMO.tenants.demo],
+    );
+    expect((await receive(rows[0].user_code)).status).toBe(201);
+  });
+});
+
 describe('a house number is never a new parcel', () => {
   test('ReceivePackage answers with the package, in every spelling, also 40 at once', async () => {
     const first = (await receive(newNumber(), { user_code: 'IEX-1001' })).body['data'];

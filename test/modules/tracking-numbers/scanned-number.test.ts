@@ -154,6 +154,20 @@ describe('a scan of several symbols', () => {
     expect(numbersIn(`${LABEL}\r779017972697`)).toEqual([LABEL]);
   });
 
+  test.each([
+    ['1001921334250001800354779017972697', '779017972697'],
+    ['1001921334250001800354779017972697', '54779017972697'],
+    ['00340123456789012341', '340123456789012341'],
+  ])('the label %j and the number inside it are one number, in any order', (label, inside) => {
+    for (const scan of [`${label}\r${inside}`, `${inside}\r\n${label}`, `${inside}\r${label}\r${inside}`])
+      expect(readScan(scan).numbers.map(({ key }) => key)).toEqual([numberIn(label)?.key]);
+  });
+
+  test('two labels of FedEx that end with the same 12 digits are two numbers', () => {
+    const labels = ['54779017972697', '67779017972697'].map((number) => `10019213342500018003${number}`);
+    expect(numbersIn(labels.join('\r'))).toEqual(labels);
+  });
+
   test('at most four numbers are read', () => {
     const scan = Array.from({ length: 40 }, (_, n) => `NUMBER${n}`).join('\r');
     expect(numbersIn(scan)).toHaveLength(4);
@@ -170,4 +184,12 @@ test.each([
   ['\u200b', 'blank'],
 ])('the problem of %j is %j', (scan, problem) => {
   expect(readScan(scan).problem).toBe(problem);
+});
+
+test('a label of USPS that fits the format of FedEx by chance looks up only the number of USPS', () => {
+  const label = '4203312612349400111899123456789393';
+  const number = readScan(label).numbers[0];
+  expect(number?.candidates.map(({ carrier }) => carrier)).not.toContain('fedex');
+  expect(number?.candidates).not.toEqual([]);
+  expect(number?.keys).toEqual(['9400111899123456789393']);
 });

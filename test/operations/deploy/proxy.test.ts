@@ -4,6 +4,7 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { request as requestHttps } from 'node:https';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { projectRoot } from '../../../src/config/project-root.js';
@@ -39,7 +40,7 @@ afterAll(removeFolders);
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
-/** Starts haproxy with both files. Only the ports of the replicas and the name of a socket of the whole machine are replaced. */
+/** Starts haproxy with both files. Only the ports of the replicas are replaced. */
 async function startHaproxy(
   env: Record<string, string>,
   replicas: number[] = [],
@@ -48,10 +49,8 @@ async function startHaproxy(
   const [http, https] = [await freePort(), await freePort()];
   const files = ['10-frontend.cfg', '20-host.cfg'].map((name) => {
     const own = replicas.map((port) => `  server api-${port} 127.0.0.1:${port}\n`).join('');
-    const text = read(`deploy/proxy/${name}`)
-      .replaceAll('abns@crossdock', `abns@crossdock-${http}`)
-      .replace(/(^ +server api-.*\n)+/m, own);
-    writeFileSync(join(folder, name), text);
+    const config = read(`deploy/proxy/${name}`).replace(/(^ +server api-.*\n)+/m, own);
+    writeFileSync(join(folder, name), config);
     return join(folder, name);
   });
   const pem = join(folder, 'tls.pem');
@@ -62,6 +61,8 @@ async function startHaproxy(
     HTTP_BIND: `127.0.0.1:${http}`,
     HTTPS_BIND: `127.0.0.1:${https}`,
     TLS_PEM: pem,
+    // It belongs to the whole machine, where other tests run too.
+    UNAVAILABLE_SOCKET: `crossdock-${http}`,
     ...env,
   });
   await until(async () => {
@@ -118,6 +119,29 @@ describe('the redirect from HTTP', () => {
     expect(https).toBe('${HTTPS_PORT:-443}:8443');
     expect(services.proxy.environment.HTTPS_PORT).toBe('${HTTPS_PORT:-443}');
   });
+});
+
+declare('two of one machine have their own 503, each with another name of the socket', async () => {
+  const proxies = [await startHaproxy({}), await startHaproxy({})];
+  for (const { https } of proxies) {
+    const sent = requestHttps({ port: https, host: '127.0.0.1', path: '/ready', rejectUnauthorized: false });
+    expect(await answerOf(sent.end())).toMatchObject({ status: 503 });
+  }
+  // The first one ends. The second still has its own socket.
+  proxies[0]?.child.kill('SIGTERM');
+  await proxies[0]?.ended;
+  const sent = requestHttps({
+    port: proxies[1]?.https,
+    host: '127.0.0.1',
+    path: '/ready',
+    rejectUnauthorized: false,
+  });
+  const [response] = (await once(sent.end(), 'response')) as [IncomingMessage];
+  expect([response.statusCode, await text(response)]).toEqual([
+    503,
+    expect.stringContaining('"code":"unavailable"'),
+  ]);
+  for (const { output } of proxies) expect(output()).not.toMatch(/address already in use|cannot bind/i);
 });
 
 declare('the log has every request, but health checks only if they fail', async () => {

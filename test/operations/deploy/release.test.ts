@@ -106,6 +106,7 @@ describe('the application of a release', () => {
       ['tenant-move', '--slug', 'a', '--status'],
       ['outbound', '--pause', 'a test'],
       ['rewrap'],
+      ['take-over', '--from', 'x', '--database', 'x'],
       ['anonymise'],
       ['restore-report', '--since', '2026-12-01T10:00:00Z', '--out', join(installed, 'report')],
       ['rehash'],
@@ -157,7 +158,7 @@ describe('the application of a release', () => {
     const unknown = crossdock(installed, ['help'], {});
     expect(await unknown.ended).toEqual({ code: 2, signal: null });
     expect(unknown.output()).toMatch(
-      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, reset-admin, restore-report, rewrap, tenant-create/m,
+      /^Commands: serve, worker, .*health, migrate, outbound, print-bridge, rehash, remove-published, reset-admin, restore-report, rewrap, take-over, tenant-create/m,
     );
   });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type pg from 'pg';
+import pg from 'pg';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { surveyConfig } from '../../../src/config/config.js';
@@ -28,6 +28,10 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await installation.drop();
+  const admin = new pg.Client({ connectionString: process.env['TEST_ADMIN_URL'] });
+  await admin.connect();
+  await admin.query('drop role if exists doctor_owner');
+  await admin.end();
   await ses.stop();
   await removeFolders();
 }, LIMIT_MS);
@@ -153,6 +157,7 @@ const INSTALLATIONS: Fault[][] = [
       env: () => ({ LOOKUP_KEY: 'd1'.repeat(32) }),
       sees: [
         ['settings', 'problem', /^LOOKUP_KEY holds the public development value/],
+        ['deployment', 'problem', /has used this database with another LOOKUP_KEY/],
         ['audit', 'problem', /does not verify/],
       ],
     },
@@ -192,9 +197,19 @@ const INSTALLATIONS: Fault[][] = [
       sees: [['connections', 'problem', /^3 servers and 2 separate workers open up to 820 connections/]],
     },
     {
-      title: 'a migration of a later version',
-      sql: `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('x', 'x', '29991231000000_later', now())`,
-      sees: [['migrations', 'problem', /^29991231000000_later is applied, and unknown to this version/]],
+      title:
+        'migrations of a later version, of which one needs a stop, so only the others are right after a rollback',
+      sql: `insert into _prisma_migrations (id, checksum, migration_name, finished_at, logs) values
+        ('x', 'x', '29991229000000_later', now(), null), ('y', 'y', '29991230000000_last', now(), null),
+        ('z', 'z', '29991231000000_stop', now(), 'upgrade: stop')`,
+      sees: [
+        [
+          'migrations',
+          'warning',
+          /^A later release has applied 29991229000000_later, 29991230000000_last\.$/,
+        ],
+        ['migrations', 'problem', /^29991231000000_stop is applied, and unknown to this version/],
+      ],
     },
     {
       title: 'a replica that a failover has promoted',
@@ -222,7 +237,10 @@ const INSTALLATIONS: Fault[][] = [
     {
       title: 'one value in two settings',
       env: (env) => ({ ENCRYPTION_KEYS: `1:${env['LOOKUP_KEY']}` }),
-      sees: [['secrets', 'problem', /^ENCRYPTION_KEYS and LOOKUP_KEY contain the same secret/]],
+      sees: [
+        ['secrets', 'problem', /^ENCRYPTION_KEYS and LOOKUP_KEY contain the same secret/],
+        ['deployment', 'problem', /has used this database with other ENCRYPTION_KEYS/],
+      ],
     },
     {
       title: 'a chain with a certificate that issued nothing',
@@ -426,6 +444,45 @@ const INSTALLATIONS: Fault[][] = [
   ],
   [
     {
+      title: 'a search_path of the login, without calling any migration missing',
+      sql: databaseSetting('search_path = evil'),
+      sees: [
+        [
+          'migrations',
+          'problem',
+          /^The schemas that search_path names are pg_catalog, not pg_catalog, public/,
+        ],
+      ],
+    },
+  ],
+  [
+    {
+      title: 'an owner of the tables that may not apply migrations',
+      // The owner of the tests is a superuser, so another role owns the tables here.
+      sql: async (owner: pg.Client) => {
+        await owner.query(
+          `do $$ begin create role doctor_owner nologin; exception when duplicate_object then null; end $$`,
+        );
+        const { rows } = await owner.query<{ statement: string }>(
+          `select format('alter table %s owner to doctor_owner', oid::regclass) as statement from pg_class
+           where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+        );
+        for (const { statement } of rows) await owner.query(statement);
+      },
+      sees: [
+        [
+          'owner',
+          'problem',
+          /^The role doctor_owner may not create schemas in the database \w+, which belongs to/,
+        ],
+        ['owner', 'problem', /^The role doctor_owner may not create tables in the schema public/],
+        ['owner', 'problem', /^The role doctor_owner is not a member of crossdock_lookup/],
+      ],
+      andOthers: true,
+    },
+  ],
+  [
+    {
       title: 'a database that is not reachable',
       env: async () => ({ DATABASE_URL: `postgres://u:${'p'.repeat(20)}@127.0.0.1:${await freePort()}/x` }),
       sees: [['database', 'problem', /^DATABASE_URL: Cannot connect.*ECONNREFUSED/]],
@@ -519,7 +576,7 @@ const toLine = ([check, level, message]: Expected) => ({
 // prettier-ignore
 const CHECKS = [
   'settings', 'secrets', 'tls', 'folders', 'mail', 'recipients', 'outbound', 'database', 'server', 'durability', 'storage', 'clock', 'time zone',
-  'autovacuum', 'pooler', 'connections', 'migrations', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
+  'autovacuum', 'pooler', 'connections', 'migrations', 'owner', 'extensions', 'rights', 'schema', 'deployment', 'demo data', 'host names', 'replica',
   'worker', 'pause', 'backlog', 'background', 'moves', 'audit', 'encryption', 'texts',
 ];
 

@@ -11,6 +11,7 @@ import {
   resumeOutbound,
   type SeenServer,
 } from '../../../src/platform/queue/outbound-pause.js';
+import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { demoDatabase, type TestDatabase } from '../../support/service/database.js';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { eventually, setEndpoints } from '../../support/receivers/webhooks.js';
@@ -255,6 +256,25 @@ test(
     const csv = await readFile(join(folder, 'couriers.csv'), 'utf8');
     expect(csv.split('\r\n')).toHaveLength(lines.length + 2);
     expect(csv).toContain(`package,`);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'doctor says before the first start of a restored server that it will pause outbound work',
+  async () => {
+    const doctorOn = async (server: string | null) => {
+      await withClient(lost.ownerUrl, (client) =>
+        client.query('update installation.outbound set server = $1', [server]),
+      );
+      const doctor = run('scripts/doctor.js', { DATABASE_URL: lost.ownerUrl });
+      await doctor.ended;
+      return doctor.output();
+    };
+    expect(await doctorOn('1/00000001')).toMatch(
+      /^warning +pause +Outbound work is not paused yet, and the next start of a server or worker pauses it: /m,
+    );
+    expect(await doctorOn(null)).toMatch(/^ok +pause +Outbound work is not paused\.$/m);
   },
   LIMIT_MS,
 );

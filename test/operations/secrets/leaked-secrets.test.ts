@@ -285,7 +285,9 @@ describe('docs/leaked-secrets.md', () => {
   });
 
   declare('every block with a name was run', async () => {
-    expect([...BLOCKS.keys()].filter((name) => name !== 'before' && !ran.has(name))).toEqual([]);
+    // blocks.test.ts runs the definitions of commands for each way of installing.
+    const isDefinition = (name: string) => /^before$|^crossdock-|^psql-/.test(name);
+    expect([...BLOCKS.keys()].filter((name) => !isDefinition(name) && !ran.has(name))).toEqual([]);
     expect(BLOCKS.size).toBeGreaterThan(15);
   });
 });

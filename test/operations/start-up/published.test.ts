@@ -5,9 +5,10 @@ import pg from 'pg';
 import { PUBLISHED } from '../../../src/config/published.js';
 import { readConfig, surveyConfig } from '../../../src/config/config.js';
 import { createTenant } from '../../../src/modules/tenants/tenant.js';
+import { identityOfProcess } from '../../../src/config/command-settings.js';
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
-import { findForeignKeys } from '../../../src/startup/foreign-keys.js';
+import { findRefusal } from '../../../src/startup/database-owner.js';
 import { findPublished } from '../../../src/startup/published-credentials.js';
 import { ask } from '../../support/service/client.js';
 import { demoDatabase, freshDatabase, type TestDatabase } from '../../support/service/database.js';
@@ -200,19 +201,30 @@ describe('the keys of the deployment that has used a database', () => {
     try {
       await owner.query('delete from installation.deployments');
       await recordDeployment(owner, describeDeployment(readConfig({ ...settings, ...earlier })));
-      return await findForeignKeys(owner, readConfig({ ...settings, ...later }));
+      return await findRefusal(owner, identityOfProcess(readConfig({ ...settings, ...later })));
     } finally {
       await owner.query('rollback');
     }
   }
 
-  test.each([
-    ['the database of staging', { APP_ENV: 'staging', ENCRYPTION_KEYS: SECOND }, { ENCRYPTION_KEYS: FIRST }],
-    ['all keys of another deployment', { ENCRYPTION_KEYS: FIRST }, { ENCRYPTION_KEYS: SECOND }],
-  ])('must have a key in common: %s is refused', async (_what, earlier, later) => {
-    expect(await refusalAfter(earlier, later)).toMatch(
-      /^The deployment \w+ \(APP_ENV=\w+\) has used this database with other ENCRYPTION_KEYS, /,
-    );
+  test.each<[string, Record<string, string>, Record<string, string>, string]>([
+    ['the database of staging', { APP_ENV: 'staging' }, {}, ', so APP_ENV=production is refused, '],
+    [
+      'all keys of another deployment',
+      { ENCRYPTION_KEYS: FIRST },
+      { ENCRYPTION_KEYS: SECOND },
+      ' with other ENCRYPTION_KEYS, and none of them is in the setting',
+    ],
+    [
+      'another LOOKUP_KEY',
+      {},
+      { LOOKUP_KEY: '02468ace13579bdf'.repeat(4) },
+      ' with another LOOKUP_KEY, and nothing was changed. ',
+    ],
+  ])('must be the same: %s is refused', async (_what, earlier, later, reason) => {
+    const refusal = await refusalAfter(earlier, later);
+    expect(refusal).toMatch(/^The deployment \w+ \(APP_ENV=\w+\) has used this database/);
+    expect(refusal).toContain(reason);
   });
 
   test.each([
@@ -224,11 +236,7 @@ describe('the keys of the deployment that has used a database', () => {
       { ENCRYPTION_KEYS: `${SECOND},${FIRST}` },
       { ENCRYPTION_KEYS: FIRST },
     ],
-    [
-      'another LOOKUP_KEY and TOKEN_KEYS',
-      {},
-      { LOOKUP_KEY: '02468ace13579bdf'.repeat(4), TOKEN_KEYS: `n:${'new-key-0123'.repeat(4)}` },
-    ],
+    ['other TOKEN_KEYS', {}, { TOKEN_KEYS: `n:${'new-key-0123'.repeat(4)}` }],
     ['another name of the deployment', {}, { DEPLOYMENT: 'miami' }],
   ])('allow %s', async (_what, earlier, later) => {
     expect(await refusalAfter(earlier, later)).toBeUndefined();
@@ -244,7 +252,7 @@ describe('the keys of the deployment that has used a database', () => {
       expect([await refused.ended, refused.output()]).toEqual([
         { code: 1, signal: null },
         expect.stringMatching(
-          /^The deployment staging \(APP_ENV=staging\) has used this database with other [^\n]+\n$/,
+          /^The deployment staging \(APP_ENV=staging\) has used this database, so APP_ENV=production is refused, [^\n]+\n$/,
         ),
       ]);
     }

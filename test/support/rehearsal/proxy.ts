@@ -35,9 +35,12 @@ async function startHaproxy(program: string, ports: number[]): Promise<Proxy> {
   const servers = ports.map((each) => `  server api-${each} 127.0.0.1:${each}\n`);
   const config = [defaults, frontend, backend, ...servers, unavailable].join('');
   const file = join(folder, 'haproxy.cfg');
-  // Abstract sockets belong to the whole machine, where other tests run too.
-  writeFileSync(file, config.replaceAll('abns@crossdock', `abns@crossdock-${port}`));
-  const running = runProgram(program, ['-f', file, '-db'], { PATH: process.env['PATH'] });
+  writeFileSync(file, config);
+  const running = runProgram(program, ['-f', file, '-db'], {
+    PATH: process.env['PATH'],
+    // It belongs to the whole machine, where other tests run too.
+    UNAVAILABLE_SOCKET: `crossdock-${port}`,
+  });
   return {
     url: `http://127.0.0.1:${port}`,
     name: 'haproxy',

@@ -1,5 +1,6 @@
 import { ownRows } from '../../../platform/db/filters.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
+import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
 import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import {
   keysOfStored,
@@ -9,6 +10,7 @@ import {
   type StoredNumber,
 } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from './house-number.js';
+import { namesakeTexts, selectNamesakes, wantsNamesakes, type Namesake } from './namesakes.js';
 
 /** The parcel that a scan means. */
 export type ScannedParcel = {
@@ -23,8 +25,12 @@ export type ScannedParcel = {
 /** A package or a pre-alert that has one of the scanned numbers. Only packages have the number itself. */
 export type KnownRow = StoredNumber & { packageId: string | null; houseNumber: string | null };
 
-/** Returns whether records must decide what a scan means: it has several numbers, or a house number. */
-export const needsRecords = ({ numbers }: ScanReading): boolean =>
+/** Returns whether records must be looked up for a scan: they decide what it means, or it may be no number of a parcel. */
+export const needsRecords = (reading: ScanReading): boolean =>
+  isDecidedByRecords(reading) || wantsNamesakes(reading);
+
+/** Returns whether records decide which parcel a scan means: it has several numbers, or a house number. */
+export const isDecidedByRecords = ({ numbers }: ScanReading): boolean =>
   numbers.length > 1 || numbers.some(({ folded }) => isHouseNumber(folded));
 
 /** Selects the packages and pre-alerts that have the numbers of scans. */
@@ -95,8 +101,43 @@ function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | 
   return known.some(({ trackingKey }) => number.keys.includes(trackingKey)) ? toParcel(number) : undefined;
 }
 
+/**
+ * Returns why a scan is no parcel: it is the number of a manifest or the code of a customer, as ResolveScan reports it. A package that has
+ * the number decides before, and for a code also a pre-alert.
+ *
+ * @param known the stored records of the scan, not those that the same batch receives
+ */
+export function whyNoParcel(
+  reading: ScanReading,
+  known: KnownRow[],
+  namesakes: Namesake[],
+): FieldProblem | undefined {
+  const [number] = reading.numbers;
+  const texts = namesakeTexts(reading);
+  const found = namesakes.filter(({ text }) => texts.includes(text));
+  if (!number || found.length === 0) return undefined;
+  const { text, keys, folded } = number;
+  const records = known.filter(
+    ({ trackingKey, houseNumber }) => keys.includes(trackingKey) || houseNumber === folded,
+  );
+  if (records.some(({ packageId }) => packageId !== null)) return undefined;
+  if (found.some(({ kind }) => kind === 'manifest')) return ['number_of_manifest', { text }];
+  return records.length === 0 ? ['code_of_customer', { text }] : undefined;
+}
+
 /** Identifies the parcel of one scan. @throws ApiError validation_failed */
 export async function identifyParcel(tx: UserTx, reading: ScanReading): Promise<ScannedParcel> {
-  const known = needsRecords(reading) ? await tx.query(selectKnown(tx, [reading])) : [];
+  const [known, namesakes] = await tx.query(recordsOf(tx, reading));
+  assertParcel(reading, known, namesakes);
   return decideParcel(reading, known, 'tracking_number');
+}
+
+/** The records that `identifyParcel` needs for one scan. */
+export const recordsOf = (ctx: UserScope, reading: ScanReading) =>
+  [selectKnown(ctx, [reading]), selectNamesakes(ctx, [reading])] as const;
+
+/** @throws ApiError validation_failed for the number of a manifest or the code of a customer */
+export function assertParcel(reading: ScanReading, known: KnownRow[], namesakes: Namesake[]): void {
+  const problem = whyNoParcel(reading, known, namesakes);
+  if (problem) throw invalidFieldError('tracking_number', ...problem);
 }

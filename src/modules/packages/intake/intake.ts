@@ -4,12 +4,20 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { readScan } from '../../tracking-numbers/public.js';
+import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { toInches, toPounds, type Measures } from '../shared/measures.js';
 import { recordArrival } from './arrival.js';
-import { identifyParcel, needsRecords, type ScannedParcel } from './identify-parcel.js';
+import {
+  assertParcel,
+  decideParcel,
+  identifyParcel,
+  isDecidedByRecords,
+  needsRecords,
+  recordsOf,
+  type ScannedParcel,
+} from './identify-parcel.js';
 import { newHouseNumber } from './house-number.js';
 import { lockIdentified } from './lock-identified.js';
 import { settledFact, toOpenPrealert } from './open-prealerts.js';
@@ -52,7 +60,7 @@ export const receivePackage = (
 /** Executes the scans of stations that have waited for the receipt of a parcel. Returns the status of the package. */
 export type ExecuteWaitingScans = (tx: UserTx, keys: string[]) => Promise<PackageStatus | undefined>;
 
-/** `isAwaited`: scans of stations have waited for the receipt. `keys`: those of the parcel. */
+/** `isAwaited`: scans of stations wait for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
 
 /** What a batch has found out about a scan, under the locks of its parcel and its user code. */
@@ -101,17 +109,38 @@ async function lockUnlessRepeated(
   intake: Intake,
 ): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
   const reading = readScan(intake.tracking_number);
-  const identify = () => identifyParcel(tx, reading);
-  const parcel = await identify();
+  const { parcel, early } = isDecidedByRecords(reading)
+    ? await findIdentified(tx, reading)
+    : await findSingle(tx, reading);
+  const { keys } = parcel;
+  if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
+  if (intake.user_code !== undefined) tx.later(keepUserCode(tx.tenantId, intake.user_code));
+  if (isDecidedByRecords(reading))
+    return { parcel: await lockIdentified(tx, () => identifyParcel(tx, reading)) };
+  tx.later(lockParcels(tx.tenantId, keys));
+  return { parcel };
+}
+
+type Found = { parcel: ScannedParcel; early: queries.EarlierRow | undefined };
+
+/** Finds the parcel of a scan that records decide, and its receipt. */
+async function findIdentified(tx: UserTx, reading: ScanReading): Promise<Found> {
+  const parcel = await identifyParcel(tx, reading);
   const { keys, labelled } = parcel;
   const [early] = await tx.query(
     labelled === null ? queries.findReceipt(tx, keys) : queries.findReceiptOfPackage(tx, labelled, keys),
   );
-  if (early && !early.isDisputed) return { repeated: repeatedReceipt(keys, early) };
-  if (intake.user_code !== undefined) tx.later(keepUserCode(tx.tenantId, intake.user_code));
-  if (needsRecords(reading)) return { parcel: await lockIdentified(tx, identify) };
-  tx.later(lockParcels(tx.tenantId, keys));
-  return { parcel };
+  return { parcel, early };
+}
+
+/** Finds the receipt of a scan with one tracking number. One round trip, because most scans are of this kind. */
+async function findSingle(tx: UserTx, reading: ScanReading): Promise<Found> {
+  const parcel = decideParcel(reading, [], 'tracking_number');
+  const receipt = queries.findReceipt(tx, parcel.keys);
+  if (!needsRecords(reading)) return { parcel, early: (await tx.query(receipt))[0] };
+  const [[early], known, namesakes] = await tx.query([receipt, ...recordsOf(tx, reading)]);
+  assertParcel(reading, known, namesakes);
+  return { parcel, early };
 }
 
 /** A scan of the house number of a package whose parcel is locked. */
@@ -129,9 +158,9 @@ export async function rescanParcel(tx: UserTx, keys: string[]): Promise<void> {
 
 function repeatedReceipt(
   keys: string[],
-  { isFlagged, isDisputed: _, ...row }: queries.EarlierRow,
+  { isFlagged, isAwaited, isDisputed: _, ...row }: queries.EarlierRow,
 ): NewReceipt {
-  return { row, isDuplicate: true, isFlagged, isAwaited: false, keys };
+  return { row, isDuplicate: true, isFlagged, isAwaited, keys };
 }
 
 /**

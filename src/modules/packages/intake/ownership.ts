@@ -28,7 +28,8 @@ export type Ownership = {
 /**
  * Returns the owner of a parcel. All claims must agree: the owner entered at intake and those of the
  * pre-alerts. If two couriers claim it, it has no owner. If two customers of one courier claim it, it has
- * only that courier. In both cases the pre-alerts are flagged for review by staff (design, "Intake").
+ * only that courier. In both cases the pre-alerts are flagged for review by staff. If one of them already waits for the review,
+ * the parcel has no owner (decision 0089).
  * @param prealerts oldest first
  */
 export function decideOwnership(
@@ -38,6 +39,7 @@ export function decideOwnership(
 ): Ownership {
   const oldest = prealerts[0];
   if (!oldest) return { ...entered, matchedPrealert: null, prealertStatus: 'received' };
+  if (isUnderReview(prealerts)) return contested(null);
   const couriers = new Set(prealerts.map(({ courierId }) => courierId));
   const codes = new Set(prealerts.map(({ userCode }) => userCode));
   if (entered.courierId) couriers.add(entered.courierId);
@@ -54,6 +56,10 @@ export function decideOwnership(
     prealertStatus: 'received',
   };
 }
+
+/** Whether staff must decide first: only a review clears a flag. */
+export const isUnderReview = (claims: { status: string }[]): boolean =>
+  claims.some(({ status }) => status === 'flagged');
 
 const contested = (courierId: string | null): Ownership => ({
   courierId,

@@ -29,24 +29,28 @@ export type EarlierRow = ReceiptRow & {
   isFlagged: boolean;
   /** A pending pre-alert names a different owner than the package has. */
   isDisputed: boolean;
+  /** A scan of a station waits for the receipt: its package got the number in an earlier release. */
+  isAwaited: boolean;
 };
 
 /** Selects the package of a parcel, by the first of its keys that a package has. */
 export const findReceipt = (ctx: UserScope, keys: string[]): Sql<EarlierRow> =>
-  selectReceipt(ctx, keyIn('a', keys), sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1`);
+  selectReceipt(ctx, keys, sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1`);
 
 /** Selects the same by the package's id. `keys`: those of its parcel. */
 export const findReceiptOfPackage = (ctx: UserScope, id: string, keys: string[]): Sql<EarlierRow> =>
-  selectReceipt(ctx, keyIn('a', keys), sql`p.id = ${id}::uuid`);
+  selectReceipt(ctx, keys, sql`p.id = ${id}::uuid`);
 
-function selectReceipt(ctx: UserScope, ofParcel: Sql, condition: Sql): Sql<EarlierRow> {
+function selectReceipt(ctx: UserScope, keys: string[], condition: Sql): Sql<EarlierRow> {
   return once`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
-      coalesce(announced.is_disputed, false) as "isDisputed"
+      coalesce(announced.is_disputed, false) as "isDisputed",
+      exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[])
+        and s.reason = 'not_received') as "isAwaited"
     from packages p
     cross join lateral (
       select bool_or(a.status = 'flagged') as is_flagged, bool_or(a.status = 'pending' and ${disagrees}) as is_disputed
       from prealerts a
-      where ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${ofParcel}
+      where ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
     ) as announced
     where ${ownRows(ctx, 'p')} and ${condition}`;
 }

@@ -6,12 +6,14 @@ import { isHouseNumber } from '../intake/house-number.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
 import { packageHasCourier } from '../shared/queries.js';
 import type { RequestedFields } from './fields.js';
-import { findNumber, lockedPackage, packageOfNumber, type Editable } from './queries.js';
+import { findNumber, hasScans, lockedPackage, packageOfNumber, type Editable } from './queries.js';
 
 export type LockedPackage = {
   row: Editable;
   /** Whether another package has the new number, or any package has it as its house number. */
   isNumberTaken: boolean;
+  /** Whether scans of stations are stored for the old or the new number. */
+  isScanned: boolean;
 };
 
 /**
@@ -37,30 +39,40 @@ export async function lockPackageAndParcels(
     // Locked before the row, as intake does: two different orders would deadlock.
     tx.later(lockParcels(tx.tenantId, [...locked]));
   }
-  const { row, isNumberTaken } = await selectLocked(tx, id, numbers);
+  const { row, isNumberTaken, isScanned } = await selectLocked(tx, id, numbers, [...locked]);
   if (!row) throw await findHiddenPackageError(tx, id);
+  if (locked.size === 0 || locked.has(row.tracking_key)) return { row, isNumberTaken, isScanned };
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
-  // and it is retried.
-  if (locked.size > 0 && !locked.has(row.tracking_key))
-    tx.later(lockParcels(tx.tenantId, keysOfPackage(row)));
-  return { row, isNumberTaken };
+  // and it is retried. Scans of that number were not looked for.
+  tx.later(lockParcels(tx.tenantId, keysOfPackage(row)));
+  return { row, isNumberTaken, isScanned: true };
 }
 
-/** Selects the package, and in the same round trip whether its new number is taken. */
+type Selected = Omit<LockedPackage, 'row'> & { row?: Editable };
+
+/** Selects the package, and in the same round trip whether its new number is taken, and whether scans are stored. */
 async function selectLocked(
   tx: UserTx,
   id: string,
   numbers: ScannedNumber[],
-): Promise<Partial<LockedPackage> & { isNumberTaken: boolean }> {
+  locked: string[],
+): Promise<Selected> {
   if (numbers.length === 0) {
     const [row] = await tx.query(lockedPackage(tx, id));
-    return row ? { row, isNumberTaken: false } : { isNumberTaken: false };
+    return { ...(row ? { row } : {}), isNumberTaken: false, isScanned: false };
   }
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  const [[row], taken] = await tx.query([lockedPackage(tx, id), packageOfNumber(tx, id, keys, houseNumbers)]);
-  const isNumberTaken = taken.length > 0;
-  return row ? { row, isNumberTaken } : { isNumberTaken };
+  const [[row], taken, [scans]] = await tx.query([
+    lockedPackage(tx, id),
+    packageOfNumber(tx, id, keys, houseNumbers),
+    hasScans(tx, locked),
+  ]);
+  return {
+    ...(row ? { row } : {}),
+    isNumberTaken: taken.length > 0,
+    isScanned: scans?.isScanned === true,
+  };
 }
 
 /** Returns the keys that rows of the package's parcel can have, the package's own first. */

@@ -60,6 +60,12 @@ export const packageOfNumber = (
       or p.house_number = any(${houseNumbers}::text[]))
     limit 1`;
 
+/** Selects whether scans of stations, or a place that they led to, are stored under one of these keys. */
+export const hasScans = (ctx: UserScope, keys: string[]): Sql<{ isScanned: boolean }> =>
+  once`select exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]))
+    or exists (select from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[]))
+    as "isScanned"`;
+
 /**
  * Selects and locks the package. The lock is compatible with foreign key references, which queue_dispatch
  * creates.

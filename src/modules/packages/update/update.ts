@@ -8,26 +8,32 @@ import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { readNumber } from '../../tracking-numbers/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
+import type { ExecuteWaitingScans } from '../intake/intake.js';
 import { findCustomers } from '../intake/queries.js';
 import { assertPermitted, findChanges, readFields, type PackageUpdate } from './fields.js';
-import { lockPackageAndParcels } from './lock-package.js';
+import { keysOfPackage, lockPackageAndParcels } from './lock-package.js';
 import { movePrealerts } from './move-prealerts.js';
 import { changePackage, type Editable } from './queries.js';
 import { receivePrealerts } from './receive-prealerts.js';
 
 /**
  * Changes the fields that differ from the stored ones, and queues the package for synchronisation. Of
- * identical concurrent updates, only the first changes anything. Returns the number of changed fields of the
- * body.
+ * identical concurrent updates, only the first changes anything. Scans of stations that have waited for a new
+ * number are executed (decision 0089). Returns the number of changed fields of the body.
  * @throws ApiError package_not_found, record_forbidden, permission_denied, unknown_user_code,
  * validation_failed, duplicate_tracking_number
  */
-export async function updatePackage(ctx: UserContext, body: PackageUpdate): Promise<number> {
+export async function updatePackage(
+  ctx: UserContext,
+  body: PackageUpdate,
+  executeWaitingScans: ExecuteWaitingScans,
+): Promise<number> {
   const { caller } = ctx;
   const input = readFields(body);
   try {
     return await ctx.write(async (tx) => {
-      const { row: before, isNumberTaken } = await lockPackageAndParcels(tx, body.package_id, input);
+      const locked = await lockPackageAndParcels(tx, body.package_id, input);
+      const { row: before, isNumberTaken, isScanned } = locked;
       const requested = findChanges(caller, before, input);
       assertPermitted(caller, before, requested);
       const changes = readNewNumber(before, requested, isNumberTaken);
@@ -35,6 +41,8 @@ export async function updatePackage(ctx: UserContext, body: PackageUpdate): Prom
       if (fields === 0) return 0;
       const derived = await deriveColumns(tx, before, changes);
       await applyChanges(tx, body.package_id, before, { ...changes, ...derived });
+      if (changes.tracking_key !== undefined && isScanned)
+        await executeWaitingScans(tx, keysOfRenumbered(before, changes));
       return fields;
     });
   } catch (error) {
@@ -59,6 +67,11 @@ function readNewNumber(
   if (isTaken) throw new ApiError('duplicate_tracking_number', { variant: 'package' });
   return { ...others, tracking_number: text, tracking_key: key };
 }
+
+/** The keys of the new number, then the old key, under which a place can still be stored. */
+const keysOfRenumbered = (before: Editable, changes: Partial<Editable>): string[] => [
+  ...new Set([...keysOfPackage({ ...before, ...changes }), before.tracking_key]),
+];
 
 /** Returns the derived columns of an update: the courier of the customer, and who claimed the package. */
 async function deriveColumns(

@@ -4,7 +4,13 @@ import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.j
 import { keepUserCodes } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { lockIdentified, needsRecords, selectKnown, type KnownRow } from '../../packages/public.js';
+import {
+  lockIdentified,
+  needsRecords,
+  selectKnown,
+  selectNamesakes,
+  type KnownRow,
+} from '../../packages/public.js';
 import { admitScans, type AdmittedScan } from './admit-scans.js';
 import { executeParcels, type ParcelResult } from './execute-parcels.js';
 import { groupByParcel, limitScans, TOO_MANY_SCANS } from './batch-parcels.js';
@@ -84,21 +90,22 @@ type Identified = { scans: (ReadScan | RefusedScan)[]; keys: string[] };
 async function identifyScans(tx: UserTx, read: (SentItem | RefusedScan)[]): Promise<Identified> {
   const accepted = read.filter(isAccepted);
   const readings = accepted.map(({ reading }) => reading).filter(needsRecords);
-  const [[time], stored, known] = await tx.query([
+  const [[time], stored, known, namesakes] = await tx.query([
     queries.serverTime(),
     queries.scansById(
       tx,
       accepted.map(({ id }) => id),
     ),
     selectKnown(tx, readings),
+    selectNamesakes(tx, readings),
   ]);
   const now = new Date(time?.now ?? 0);
   const timely = read.map((each) => refuseWrongTime(each, now));
-  const all = [...known, ...receivedIn(timely.filter(isAccepted))];
+  const records = { known, namesakes, expected: receivedIn(timely.filter(isAccepted)) };
   const storedKeys = new Map(stored.map(({ id, parcelKey }) => [id, parcelKey]));
   const scans = timely.map((item) => {
     if (!isAccepted(item)) return item;
-    return identifyScan(item, all, needsRecords(item.reading) ? storedKeys.get(item.id) : undefined);
+    return identifyScan(item, records, needsRecords(item.reading) ? storedKeys.get(item.id) : undefined);
   });
   // A repeated scan is also of the parcel that it is stored with: the number of the package may have been corrected since.
   return { scans, keys: [...storedKeys.values(), ...scans.filter(isAccepted).flatMap(({ keys }) => keys)] };

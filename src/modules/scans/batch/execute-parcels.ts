@@ -1,6 +1,7 @@
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
+import { keysOfStored } from '../../tracking-numbers/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { foldStoredParcel, readManifests, type ManifestFacts } from './fold-stored-parcel.js';
@@ -35,7 +36,7 @@ export async function executeParcels(
     work.map(({ moves }) => moves),
   );
   await saveScans(tx, station, work);
-  const parcelKeys = received.map(({ key, keys }) => ({ key, keys }));
+  const parcelKeys = received.map((parcel) => ({ key: parcel.key, keys: allKeysOf(parcel) }));
   const states = new Map(
     (await tx.query(packageStates(tx, parcelKeys))).map((row) => [row.trackingKey, row]),
   );
@@ -46,6 +47,11 @@ export async function executeParcels(
     reasons: folded.reasons,
   }));
 }
+
+/** The keys of a parcel, whichever of its symbols was scanned: a scan that is sent again, or a house number, tells only one. */
+const allKeysOf = ({ keys, package: stored }: ReceivedParcel): string[] => [
+  ...new Set([...keys, ...(stored ? keysOfStored(stored) : [])]),
+];
 
 async function foldParcels(parcels: ReceivedParcel[], manifests: ManifestFacts): Promise<FoldedWork[]> {
   const pauseWhenDue = makePauseWhenDue();

@@ -68,13 +68,17 @@ export const scansOfParcels = (ctx: UserScope, keys: string[], limit: number): S
       order by s.scanned_at desc, s.id desc limit ${limit}::int
     ) as s`;
 
-export type PackageRow = Pick<Package, 'id' | 'trackingKey' | 'courierId' | 'manifestId'> & {
+export type PackageRow = Pick<
+  Package,
+  'id' | 'trackingKey' | 'trackingNumber' | 'courierId' | 'manifestId'
+> & {
   status: PackageStatus;
 };
 
 /** Locks the packages of parcels. */
 export const lockedPackages = (ctx: UserScope, keys: string[]): Sql<PackageRow> =>
-  once`select p.id, p.tracking_key as "trackingKey", p.status, p.courier_id as "courierId", p.manifest_id as "manifestId"
+  once`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.status,
+      p.courier_id as "courierId", p.manifest_id as "manifestId"
     from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[])
     order by p.id for no key update`;
 

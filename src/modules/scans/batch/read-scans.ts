@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import type { JsonBodyOf } from '../../../platform/contract/types.js';
 import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { ApiError, fieldError, type FieldError } from '../../../platform/errors/errors.js';
-import { decideParcel, type Intake, type KnownRow } from '../../packages/public.js';
+import {
+  decideParcel,
+  whyNoParcel,
+  type Intake,
+  type KnownRow,
+  type Namesake,
+} from '../../packages/public.js';
 import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
 
 export type SentScan = JsonBodyOf<'sendScans'>['scans'][number];
@@ -40,7 +46,7 @@ export type ReadScan = SentItem & {
 };
 
 export type Refusal = {
-  reason: 'invalid' | 'id_reused' | 'clock_ahead' | 'too_old' | 'too_many_scans';
+  reason: 'invalid' | 'not_a_parcel' | 'id_reused' | 'clock_ahead' | 'too_old' | 'too_many_scans';
   message: string;
   errors: FieldError[];
 };
@@ -69,6 +75,14 @@ export function readSentScan(sent: SentScan): SentItem {
   return { id, kind, scannedAt, scan, reading: readScan(scan), details, contentHash };
 }
 
+/** The records that the numbers of a batch's scans have. */
+export type ScannedRecords = {
+  known: KnownRow[];
+  namesakes: Namesake[];
+  /** The numbers that the batch itself receives. */
+  expected: KnownRow[];
+};
+
 /**
  * Returns the scan with its parcel, by the rule of intake.
  *
@@ -76,13 +90,15 @@ export function readSentScan(sent: SentScan): SentItem {
  */
 export function identifyScan(
   item: SentItem,
-  known: KnownRow[],
+  { known, namesakes, expected }: ScannedRecords,
   storedKey: string | undefined,
 ): ReadScan | RefusedScan {
   if (storedKey !== undefined)
     return { ...item, number: item.reading.text, keys: [storedKey], isLabel: false };
+  const problem = whyNoParcel(item.reading, known, namesakes);
+  if (problem) return { scanId: item.id, refusal: notAParcel(fieldError('scan', ...problem)) };
   try {
-    const { trackingNumber, keys, labelled } = decideParcel(item.reading, known, 'scan');
+    const { trackingNumber, keys, labelled } = decideParcel(item.reading, [...known, ...expected], 'scan');
     return { ...item, number: trackingNumber, keys, isLabel: labelled !== null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -150,6 +166,12 @@ export const ID_REUSED: Refusal = {
   message: 'This scan_id belongs to a scan with another content. Send this scan with a new scan_id.',
   errors: [],
 };
+
+const notAParcel = (error: FieldError): Refusal => ({
+  reason: 'not_a_parcel',
+  message: error.message,
+  errors: [error],
+});
 
 /** Words a failure of one scan. */
 export const toRefusal = ({ message, detail }: ApiError, field = 'body'): Refusal => ({

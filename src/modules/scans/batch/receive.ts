@@ -28,7 +28,8 @@ export async function receive(tx: UserTx, parcel: StoredParcel): Promise<Receive
   }
   const { row } = await receiveParcel(tx, toIntake(first), admittedIntake(first));
   const { id, courierId, trackingKey, status } = row;
-  const stored: PackageRow = { id, courierId, status, trackingKey, manifestId: null };
+  const trackingNumber = first.parcel?.trackingNumber ?? first.scan;
+  const stored: PackageRow = { id, courierId, status, trackingKey, trackingNumber, manifestId: null };
   if (fresh.length > 1) await rescanParcel(tx, parcel.keys);
   return { ...parcel, package: stored, receivedBy: 'scan', appliedReceipt: first, key: trackingKey };
 }

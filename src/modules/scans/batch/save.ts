@@ -67,7 +67,7 @@ export function positionOf(
   { key, scans, positions, isTruncated }: ReceivedParcel,
   folded: FoldedParcel,
 ): PositionRow | undefined {
-  const stored = positions.find(({ parcelKey }) => parcelKey === key) ?? positions[0];
+  const stored = mergePositions(key, positions);
   if (isTruncated) return stored && { ...stored, parcelKey: key };
   const hasLoads = scans.some(({ manifestId }) => manifestId !== null);
   const load = hasLoads
@@ -90,6 +90,17 @@ export function positionOf(
     location,
     ...load,
   };
+}
+
+/** What is stored of a parcel whose rows had several keys. The latest load counts. */
+function mergePositions(key: string, positions: PositionRow[]): PositionRow | undefined {
+  const own = positions.find(({ parcelKey }) => parcelKey === key) ?? positions[0];
+  if (!own) return undefined;
+  const loads = positions.filter(({ manifestId }) => manifestId !== null);
+  const load = loads.reduce((a, b) => ((b.loadedAt ?? '') > (a.loadedAt ?? '') ? b : a), own);
+  const { manifestId, loadedAt, station } = load;
+  const location = own.location ?? positions.find((row) => row.location !== null)?.location ?? null;
+  return { ...own, location, manifestId, loadedAt, station };
 }
 
 /** Returns the number of a scan that has the key. Without it, for example because the package was renumbered, the whole text. */

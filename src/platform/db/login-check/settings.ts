@@ -43,6 +43,19 @@ export async function checkLoginSettings(client: pg.ClientBase): Promise<LoginFa
   return [...unknown, ...rows.flatMap((effective) => judgeEffective(effective, settings))];
 }
 
+/**
+ * Returns the fault of the connection's search_path. Without the right one, no table is found, not even that of the migrations, so every
+ * other check would be misled.
+ */
+export async function checkSearchPath(client: pg.ClientBase): Promise<LoginFault[]> {
+  const { rows: settings } = await client.query<Setting>(READ_SETTINGS);
+  const { rows } = await client.query<Effective>(READ_EFFECTIVE);
+  return rows.flatMap(({ search_path, prefix }) => {
+    const message = describePath(search_path);
+    return message === undefined ? [] : [makeFault('search_path', 'public', message, prefix, settings)];
+  });
+}
+
 function judgeEffective(effective: Effective, settings: Setting[]): LoginFault[] {
   const faults: [name: string, usual: string, message: string | undefined][] = [
     ['search_path', 'public', describePath(effective.search_path)],
@@ -55,17 +68,24 @@ function judgeEffective(effective: Effective, settings: Setting[]): LoginFault[]
     ['role', 'none', unless(effective.role, 'none', 'so the service has the rights of that role')],
   ];
   return faults.flatMap(([name, usual, message]) => {
-    if (message === undefined) return [];
-    const resets = settings.filter((setting) => setting.name === name).map(({ statement }) => statement);
-    const statement = resets.length > 0 ? resets.join(' ') : `${effective.prefix}${name} = ${usual};`;
-    return [
-      {
-        isDangerous: true,
-        message: message.replace('*', name),
-        remedy: `Run as a superuser: ${statement}`,
-      },
-    ];
+    return message === undefined ? [] : [makeFault(name, usual, message, effective.prefix, settings)];
   });
+}
+
+function makeFault(
+  name: string,
+  usual: string,
+  message: string,
+  prefix: string,
+  settings: Setting[],
+): LoginFault {
+  const resets = settings.filter((setting) => setting.name === name).map(({ statement }) => statement);
+  const statement = resets.length > 0 ? resets.join(' ') : `${prefix}${name} = ${usual};`;
+  return {
+    isDangerous: true,
+    message: message.replace('*', name),
+    remedy: `Run as a superuser: ${statement}`,
+  };
 }
 
 const unless = (value: string, usual: string, effect: string): string | undefined =>

@@ -65,10 +65,11 @@ async function isInvalid(client: pg.ClientBase, name: string): Promise<boolean> 
   return rowCount === 1;
 }
 
-async function record(client: pg.ClientBase, { name, checksum }: Migration): Promise<void> {
+/** The doctor of an older release reads from `logs` that it does not survive the migration, and of Prisma only failures are there. */
+async function record(client: pg.ClientBase, { name, checksum, upgrade }: Migration): Promise<void> {
   await client.query(
-    `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
-     values ($1, $2, $3, clock_timestamp(), 1)`,
-    [randomUUID(), checksum, name],
+    `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count, logs)
+     values ($1, $2, $3, clock_timestamp(), 1, $4)`,
+    [randomUUID(), checksum, name, upgrade === 'stop' ? 'upgrade: stop' : null],
   );
 }

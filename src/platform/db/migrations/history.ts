@@ -10,6 +10,8 @@ export type HistoryRow = {
   startedAt: Date;
   /** Null if the migration began and neither completed nor was marked as rolled back. */
   finishedAt: Date | null;
+  /** Whether it was recorded as one that processes of the previous release do not survive. */
+  needsStop: boolean;
 };
 
 /** Returns the applied and the unfinished migrations in the order in which they began. Those rolled back are omitted. */
@@ -17,7 +19,8 @@ export async function readHistory(client: Queryable): Promise<HistoryRow[]> {
   const table = await client.query("select to_regclass('_prisma_migrations') is not null as present");
   if (!table.rows[0]?.['present']) return [];
   const { rows } = await client.query(
-    `select migration_name as name, checksum, started_at as "startedAt", finished_at as "finishedAt"
+    `select migration_name as name, checksum, started_at as "startedAt", finished_at as "finishedAt",
+       coalesce(logs = 'upgrade: stop', false) as "needsStop"
      from _prisma_migrations where rolled_back_at is null order by started_at, migration_name`,
   );
   // The statement selects exactly these columns.

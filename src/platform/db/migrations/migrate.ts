@@ -4,19 +4,23 @@ import { installQueue } from './install-queue.js';
 import { assertDirectClient } from '../connections/pooler.js';
 import { withClient } from '../connections/roles.js';
 import { applyMigration, createHistory } from './apply.js';
-import { findFaults } from './check-migrations.js';
+import { assertInOrder, CURE_OF_CHANGED, findChanged, findFaults } from './check-migrations.js';
 import { readBackgroundMigrations } from './background-rows.js';
 import { readOpenMoves } from './open-moves.js';
-import { findPending, readHistory, type HistoryRow } from './history.js';
+import { readHistory } from './history.js';
 import { LOCK_LIMITS, type LockLimits } from './lock-retries.js';
 import { lockMigrations, migrationSession } from './migration-lock.js';
 import { readMigrations, type Migration } from './migration-files.js';
+import { assertStopped } from './running-processes.js';
+import { assertMayMigrate, assertOwner } from '../owner-check/check-owner.js';
 import { commandLine } from '../../../config/commands.js';
 
 export type MigrateOptions = {
   limits?: LockLimits;
   /** How long to wait for another process that migrates. */
   waitSeconds?: number;
+  /** Whether migrations that need a stop are applied although processes of the service are connected. */
+  ignoresRunning?: boolean;
   log?: (line: string) => void;
 };
 
@@ -27,24 +31,34 @@ export type MigrateOptions = {
  * @param url the schema owner's connection
  * @throws when a migration fails, which rolls back that migration completely; when one needs a background migration that
  *   has not finished; when an earlier version left one unfinished; when a tenant is being moved to another cell; when another
- *   process migrates for longer than `waitSeconds`; when a migration sorts before one that is applied, or has a wrong name or no header
+ *   process migrates for longer than `waitSeconds`; when a migration sorts before one that is applied, or has a wrong name or no header;
+ *   when an applied script was changed; when the role is not the owner or lacks rights; when a migration needs a stop and processes run
  */
 export async function migrate(
   url: string,
   folder: string,
-  { limits = LOCK_LIMITS, waitSeconds = MIGRATION_WAIT_SECONDS, log = () => undefined }: MigrateOptions = {},
+  {
+    limits = LOCK_LIMITS,
+    waitSeconds = MIGRATION_WAIT_SECONDS,
+    ignoresRunning = false,
+    log = () => undefined,
+  }: MigrateOptions = {},
 ): Promise<string[]> {
   const session = migrationSession();
   return withClient(
     url,
     async (client) => {
       await assertDirectClient('The URL of the owner', client);
+      await assertOwner(client);
       await lockMigrations(client, waitSeconds, log);
       const pending = await listUnapplied(client, folder);
       // A connection of its own, because scripts may change settings of the session.
       if (pending.length > 0)
-        await withClient(url, (own) => applyAll(own, pending, { limits, log }), session);
-      await installQueue(url, client);
+        await withClient(url, (own) => applyAll(own, pending, { limits, ignoresRunning, log }), session);
+      await installQueue(url, client).catch(async (error: unknown) => {
+        await assertMayMigrate(client);
+        throw error;
+      });
       return pending.map(({ name }) => name);
     },
     session,
@@ -53,17 +67,17 @@ export async function migrate(
 
 async function listUnapplied(client: pg.ClientBase, folder: string): Promise<Migration[]> {
   const migrations = await readMigrations(folder);
-  const pending = await findPending(
-    client,
-    migrations.map(({ name }) => name),
-  );
-  return migrations.filter(({ name }) => pending.includes(name));
+  const history = await readHistory(client);
+  const changed = findChanged(migrations, history);
+  if (changed.length > 0) throw new Error(`${changed.join('\n')} Nothing is applied. ${CURE_OF_CHANGED}`);
+  const applied = new Set(history.filter(({ finishedAt }) => finishedAt).map(({ name }) => name));
+  return migrations.filter(({ name }) => !applied.has(name));
 }
 
 async function applyAll(
   client: pg.ClientBase,
   pending: Migration[],
-  { limits, log }: Required<Pick<MigrateOptions, 'limits' | 'log'>>,
+  { limits, ignoresRunning, log }: Required<Omit<MigrateOptions, 'waitSeconds'>>,
 ): Promise<void> {
   const history = await readHistory(client);
   const unfinished = history.find(({ finishedAt }) => !finishedAt);
@@ -72,6 +86,9 @@ async function applyAll(
   if (faults.length > 0) throw new Error(faults.join('\n'));
   assertInOrder(pending, history);
   await assertNoMoves(client);
+  await assertMayMigrate(client);
+  // A new database has no process of a previous release.
+  if (!ignoresRunning && history.length > 0) await assertStopped(client, pending);
   await createHistory(client);
   const isNew = history.length === 0;
   for (const migration of pending) {
@@ -80,22 +97,6 @@ async function applyAll(
       throw describeFailure(migration, cause);
     });
   }
-}
-
-/** A migration was tested after those that sort before it, and only after those. */
-function assertInOrder(pending: Migration[], history: HistoryRow[]): void {
-  const last =
-    history
-      .map(({ name }) => name)
-      .sort()
-      .at(-1) ?? '';
-  const early = pending.filter(({ name }) => name < last).map(({ name }) => name);
-  if (early.length === 0) return;
-  throw new Error(
-    `${early.join(', ')} ${early.length === 1 ? 'sorts' : 'sort'} before ${last}, which is applied, so nothing is applied. If a ` +
-      'branch has added it, rename its folder so that it sorts last. Otherwise use the release ' +
-      'that the database belongs to.',
-  );
 }
 
 /** Names the migration, because a message of PostgreSQL only names an object. */

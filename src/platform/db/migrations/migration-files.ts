@@ -37,6 +37,10 @@ export type BackgroundStatement = {
   step: string | undefined;
 };
 
+/** Whether processes of the previous release must be stopped first. A migration without a header may be anything. */
+export const needsStop = ({ upgrade }: Pick<Migration, 'upgrade'>): boolean =>
+  upgrade === 'stop' || upgrade === undefined;
+
 /** Returns the migrations in `folder`, oldest first. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   return Promise.all((await listMigrations(folder)).map((name) => readMigration(folder, name)));

@@ -1,6 +1,6 @@
 import type { BackgroundRow } from './background-rows.js';
 import type { HistoryRow } from './history.js';
-import type { Migration } from './migration-files.js';
+import { needsStop, type Migration } from './migration-files.js';
 import { migrationsOf, type Releases } from './releases.js';
 import { commandLine } from '../../../config/commands.js';
 
@@ -17,6 +17,8 @@ export type UpgradeVerdict = {
 export type Installation = {
   history: Pick<HistoryRow, 'name' | 'finishedAt'>[];
   background: Pick<BackgroundRow, 'name' | 'status'>[];
+  /** What keeps the owner of the tables from applying migrations, with remedies. */
+  faults?: string[];
 };
 
 /** Decides how an installation can be upgraded to the migrations of this code. */
@@ -25,7 +27,13 @@ export function judgeUpgrade(
   shipped: Migration[],
   releases: Releases,
 ): UpgradeVerdict {
-  const { history } = installation;
+  const { history, faults = [] } = installation;
+  if (faults.length > 0)
+    return {
+      verdict: 'unsupported',
+      reasons: faults,
+      next: 'Correct this first, and repeat. The migrations would fail.',
+    };
   if (history.length === 0)
     return {
       verdict: 'rolling',
@@ -105,8 +113,7 @@ function findRequired(
 }
 
 function judgeKinds(pending: Migration[]): UpgradeVerdict {
-  // A migration without a header may be anything.
-  const stops = pending.filter(({ upgrade }) => upgrade === 'stop' || upgrade === undefined);
+  const stops = pending.filter(needsStop);
   if (stops.length > 0)
     return {
       verdict: 'stop',

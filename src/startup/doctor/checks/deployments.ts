@@ -1,5 +1,7 @@
+import { identityOfProcess } from '../../../config/command-settings.js';
 import { PUBLISHED } from '../../../config/published.js';
 import { findPublished } from '../../published-credentials.js';
+import { findRefusal } from '../../database-owner.js';
 import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected, Subject } from './subject.js';
@@ -13,8 +15,12 @@ export async function checkDeployments({ client, config }: Connected): Promise<F
      where (name, app_env) <> ($1, $2) order by seen_at`,
     [own.name, own.appEnv],
   );
+  const refusal = rows.length === 0 ? await findRefusal(client, identityOfProcess(config)) : undefined;
   return orOk(
-    rows.flatMap((other) => [describeOther(other), ...compareSecrets(own, other)]),
+    [
+      ...rows.flatMap((other) => [describeOther(other), ...compareSecrets(own, other)]),
+      ...(refusal ? [problem(refusal, 'Until then no server and no worker starts.')] : []),
+    ],
     `Only the deployment ${own.name} has used this database.`,
   );
 }

@@ -1,18 +1,27 @@
 import type pg from 'pg';
 import { withClient } from '../../../platform/db/connections/roles.js';
+import { checkSearchPath } from '../../../platform/db/login-check/settings.js';
 import {
   describeHolder,
   findMigrationHolder,
   holderRemedy,
 } from '../../../platform/db/migrations/migration-lock.js';
-import { readHistory } from '../../../platform/db/migrations/history.js';
-import { MIGRATIONS, readMigrations } from '../../../platform/db/migrations/migration-files.js';
+import { CURE_OF_CHANGED, findChanged } from '../../../platform/db/migrations/check-migrations.js';
+import { readHistory, type HistoryRow } from '../../../platform/db/migrations/history.js';
+import {
+  MIGRATIONS,
+  readMigrations,
+  type Migration,
+} from '../../../platform/db/migrations/migration-files.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected } from './subject.js';
 import { commandLine } from '../../../config/commands.js';
 
 /** Compares the migrations of this build with those that the database has recorded. */
 export async function checkMigrations({ client, config }: Connected): Promise<Finding[]> {
+  // Then no table is found, and every migration would seem to be missing.
+  const path = await checkSearchPath(client);
+  if (path.length > 0) return path.map(({ message, remedy }) => problem(message, remedy));
   const shipped = await readMigrations(MIGRATIONS);
   const history = await readHistory(client);
   const recorded = new Map(history.map((row) => [row.name, row]));
@@ -33,12 +42,8 @@ export async function checkMigrations({ client, config }: Connected): Promise<Fi
           : problem(`${name} is missing.`, `To apply it, ${APPLY}`),
       ),
       ...history.filter(({ finishedAt }) => !finishedAt).map(({ name }) => describeUnfinished(name)),
-      ...history
-        .filter(({ name }) => !shipped.some((each) => each.name === name))
-        .map(({ name }) => problem(`${name} is applied, and unknown to this version.`, DOWNGRADE)),
-      ...shipped
-        .filter(({ name, checksum }) => (recorded.get(name)?.checksum ?? checksum) !== checksum)
-        .map(({ name }) => problem(`${name} is not the script that was applied.`, CHANGED)),
+      ...findUnknown(shipped, history),
+      ...findChanged(shipped, history).map((message) => problem(message, CURE_OF_CHANGED)),
       ...(await findHolder(client, config.databaseOwnerUrl)),
       ...(await findInvalidIndexes({ client })),
       ...findDisorder(history.map(({ name }) => name)),
@@ -58,8 +63,27 @@ async function findHolder(client: pg.Client, ownerUrl: string | undefined): Prom
 
 const APPLY = `run ${commandLine('migrate')} with DATABASE_OWNER_URL.`;
 const DOWNGRADE = 'Run the version that applied it, or a later one. A database cannot be downgraded.';
-const CHANGED =
-  'Install the release again. If the script was changed on purpose, compare the schema with it.';
+
+/** Those of a later release are right after a rollback, which docs/deploy.md describes, unless the running version does not survive them. */
+function findUnknown(shipped: Migration[], history: HistoryRow[]): Finding[] {
+  const last = shipped.at(-1)?.name ?? '';
+  const unknown = history.filter(({ name }) => !shipped.some((each) => each.name === name));
+  const isLater = (row: HistoryRow) => row.name > last && !row.needsStop;
+  const later = unknown.filter(isLater).map(({ name }) => name);
+  return [
+    ...unknown
+      .filter((row) => !isLater(row))
+      .map(({ name }) => problem(`${name} is applied, and unknown to this version.`, DOWNGRADE)),
+    ...(later.length === 0
+      ? []
+      : [
+          warning(
+            `A later release has applied ${later.join(', ')}.`,
+            `After a rollback this is right, if ${commandLine('doctor --upgrade')} of that release returned 0 (docs/deploy.md). Otherwise run that release.`,
+          ),
+        ]),
+  ];
+}
 
 const describeUnfinished = (name: string): Finding =>
   problem(

@@ -1,7 +1,7 @@
 import { readBackgroundMigrations } from '../../../platform/db/migrations/background-rows.js';
 import { readOpenMoves } from '../../../platform/db/migrations/open-moves.js';
 import { selectBacklog, type BacklogRow } from '../../../platform/metrics/backlog-queries.js';
-import { readPause } from '../../../platform/queue/outbound-pause.js';
+import { isOnOtherServer, readPause } from '../../../platform/queue/outbound-pause.js';
 import { pendingWork } from '../../../platform/metrics/pending-work.js';
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { forEachTenant } from '../scope/tenants.js';
@@ -32,6 +32,13 @@ export async function checkWorkers({ client }: Connected): Promise<Finding[]> {
 /** Examines whether webhooks, mail and synchronisations are paused, as they are after a restore. */
 export async function checkPause({ client }: Connected): Promise<Finding[]> {
   const pause = await readPause(client);
+  if (!pause && (await isOnOtherServer(client)))
+    return [
+      warning(
+        'Outbound work is not paused yet, and the next start of a server or worker pauses it: the database is on another server or timeline than before.',
+        'After a restore, follow docs/restore.md. A worker that has run since before a failover ends the pause by itself.',
+      ),
+    ];
   if (!pause) return [ok('Outbound work is not paused.')];
   return [
     warning(

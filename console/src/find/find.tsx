@@ -1,35 +1,27 @@
-import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { PackageRecord, ScanResolution } from '../../../sdk/typescript/src/index.js';
 import { printOrSay } from '../queue/answers.js';
-import type { Scan } from '../scanner/scanner.js';
 import { settings } from '../device/settings.js';
 import { api } from '../session/session.js';
 import { dateTime, pounds, t, textOf } from '../texts/texts.js';
 import { useScans } from '../ui/keys.js';
 import { useLoad } from '../ui/load.js';
 import { Content, Empty, Field, Heading, Table, Tag } from '../ui/parts.js';
-import { goTo, linkTo } from '../ui/router.js';
+import { linkTo } from '../ui/router.js';
 import { StatusTag } from '../ui/status.js';
 import { Code } from '../ui/code.js';
 import { Owner } from '../ui/owner.js';
-import { ClaimFact, meaningOf, ownerText } from './parcel-owner.js';
-
-/** What a scan or a person asked for. Kept here, because a scan on another page opens this one. */
-const wanted = signal('');
-
-export function scanToFind({ text }: Scan): void {
-  wanted.value = text;
-  goTo('find');
-}
+import { findQuery } from './query.js';
+import { ClaimFact, meaningOf, ownerText } from '../staff/parcel-owner.js';
+import { ManifestLink } from './record-links.js';
 
 export function FindPage() {
-  const [text, setText] = useState(wanted.value);
+  const [text, setText] = useState(findQuery.value);
   useScans((scan) => {
-    wanted.value = scan.text;
+    findQuery.value = scan.text;
     setText(scan.text);
   });
-  const query = wanted.value;
+  const query = findQuery.value;
   return (
     <>
       <Heading title={t('find.title')} />
@@ -39,7 +31,7 @@ export function FindPage() {
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          wanted.value = text.trim();
+          findQuery.value = text.trim();
         }}
       >
         <Field label={t('find.label')} hint={t('find.hint')} value={text} onValue={setText} />
@@ -186,7 +178,7 @@ function Packages({ resolution, packages }: Found) {
                 type="button"
                 class="link mono strong"
                 aria-expanded={opened === package_id}
-                onClick={() => setOpened(package_id)}
+                onClick={() => setOpened(opened === package_id ? undefined : package_id)}
               >
                 {house_number}
               </button>
@@ -210,7 +202,7 @@ function Packages({ resolution, packages }: Found) {
           {
             title: t('common.manifest'),
             isExtra: true,
-            cell: ({ manifest_number }) => <span class="mono">{manifest_number}</span>,
+            cell: ({ manifest_number }) => <ManifestLink number={manifest_number} />,
           },
           {
             title: t('common.receivedAt'),

@@ -1,0 +1,3 @@
+-- upgrade: background
+-- Pre-alerts of labels that were announced after the number inside them was received stayed pending in earlier releases
+-- (docs/decisions/0089).

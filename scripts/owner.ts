@@ -1,0 +1,25 @@
+import type pg from 'pg';
+import { commandLine } from '../src/config/commands.js';
+import { readOwner } from '../src/config/config.js';
+import { withClient } from '../src/platform/db/connections/roles.js';
+import { assertOwner, readTablesOwner } from '../src/platform/db/owner-check/check-owner.js';
+
+/**
+ * Runs `work` on a connection of the role that owns the tables.
+ *
+ * @param connection the URL of the connection and its setting, by default DATABASE_OWNER_URL
+ * @throws Error that says which setting needs which role, when the role is another one; when the database has no tables
+ */
+export async function withOwner<Result>(
+  work: (client: pg.Client) => Promise<Result>,
+  { url, setting } = readOwner(),
+): Promise<Result> {
+  return withClient(url, async (client) => {
+    await assertOwner(client, setting);
+    if ((await readTablesOwner(client)) === null)
+      throw new Error(
+        `The database of ${setting} has no tables. Correct the setting, or run ${commandLine('migrate')} first.`,
+      );
+    return work(client);
+  });
+}

@@ -1,0 +1,24 @@
+import { parseArgs } from 'node:util';
+import { readIdentity } from '../src/config/command-settings.js';
+import { commandLine } from '../src/config/commands.js';
+import { readOwnerUrl } from '../src/config/config.js';
+import { withClient } from '../src/platform/db/connections/roles.js';
+import { takeOver } from '../src/startup/take-over.js';
+import { runScript } from './script.js';
+
+// npm run take-over: gives a database that another deployment has used to this one, for example after the deployment got a new name
+// (docs/deploy.md, "One deployment per database").
+const USAGE = commandLine('take-over --from DEPLOYMENT --database NAME');
+
+await runScript(async (print) => {
+  const {
+    values: { from, database },
+  } = parseArgs({ options: { from: { type: 'string' }, database: { type: 'string' } } });
+  if (!from || !database) throw new Error(`State --from and --database.\nUsage: ${USAGE}`);
+  const identity = readIdentity();
+  await withClient(readOwnerUrl(), (client) => takeOver(client, identity, { from, database }));
+  print(
+    `The deployment ${identity.name} (APP_ENV=${identity.appEnv}) uses this database now. ` +
+      'Its LOOKUP_KEY and ENCRYPTION_KEYS must be those that were used before.',
+  );
+}, USAGE);

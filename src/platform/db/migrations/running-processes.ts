@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { commandLine } from '../../../config/commands.js';
+import { APP_ROLE } from '../connections/roles.js';
+import { needsStop, type Migration } from './migration-files.js';
+
+/** How long connections may take to end after their process has stopped. */
+const END_MS = 5_000;
+
+const POLL_MS = 100;
+
+/** The option of the command that applies such a migration nevertheless. */
+export const IGNORE_RUNNING = 'despite-running-processes' as const;
+
+/** Connections of servers and workers, by role: they have the name of our pools or, through a pooler, the role of a login. */
+const FIND_CONNECTIONS = `
+  select a.usename::text as role, count(*)::int as connections from pg_stat_activity a join pg_roles r on r.oid = a.usesysid
+  where a.datname = current_database() and a.backend_type = 'client backend' and a.pid <> pg_backend_pid()
+    and (a.application_name = 'crossdock' or (r.rolname <> current_user and not r.rolsuper
+      and pg_has_role(r.oid, (select oid from pg_roles where rolname = '${APP_ROLE}'), 'member')
+      and a.application_name !~ '^crossdock migrate '))
+  group by 1 order by 1`;
+
+/** Workers whose heartbeat is not older than three intervals of the default. They may be connected through a pooler. */
+const COUNT_WORKERS = `
+  select count(*)::int as workers from queue.worker_pools where seen_at > now() - interval '45 s'`;
+
+/**
+ * Refuses migrations that the previous release does not survive, while servers or workers use the database.
+ *
+ * @throws Error that says what runs, if it still runs after five seconds
+ */
+export async function assertStopped(client: pg.ClientBase, pending: Migration[]): Promise<void> {
+  const stops = pending.filter(needsStop).map(({ name }) => name);
+  if (stops.length === 0) return;
+  const deadlineMs = performance.now() + END_MS;
+  for (;;) {
+    const running = await describeRunning(client);
+    if (running === undefined) return;
+    if (performance.now() >= deadlineMs) throw new Error(describeRefusal(stops, running));
+    await sleep(POLL_MS);
+  }
+}
+
+const describeRefusal = (stops: string[], running: string): string =>
+  `The running version does not survive ${stops.join(', ')}, and processes use the database: ${running}. Nothing is applied. ` +
+  'Stop every server and worker, restart a connection pooler, because it keeps connections, and repeat. ' +
+  `If they are no processes of the service: ${commandLine(`migrate --${IGNORE_RUNNING}`)}.`;
+
+/** Returns undefined if nothing runs. */
+async function describeRunning(client: pg.ClientBase): Promise<string | undefined> {
+  const { rows } = await client.query<{ role: string; connections: number }>(FIND_CONNECTIONS);
+  const parts = rows.map(
+    ({ role, connections }) =>
+      `${connections} ${connections === 1 ? 'connection' : 'connections'} of the role ${role}`,
+  );
+  const workers = await countWorkers(client);
+  if (workers > 0)
+    parts.push(`${workers} ${workers === 1 ? 'worker' : 'workers'} with a heartbeat in the last 45 s`);
+  return parts.length > 0 ? parts.join(', ') : undefined;
+}
+
+async function countWorkers(client: pg.ClientBase): Promise<number> {
+  const table = "select to_regclass('queue.worker_pools') is not null as present";
+  if (!(await client.query<{ present: boolean }>(table)).rows[0]?.present) return 0;
+  return (await client.query<{ workers: number }>(COUNT_WORKERS)).rows[0]?.workers ?? 0;
+}

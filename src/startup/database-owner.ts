@@ -1,0 +1,154 @@
+import pg from 'pg';
+import type { Identity } from '../config/command-settings.js';
+import { commandLine } from '../config/commands.js';
+import { ConfigError } from '../config/config.js';
+import { packageVersion } from '../config/package-version.js';
+import { withClient } from '../platform/db/connections/roles.js';
+import { fingerprint, readDeployments, type RecordedDeployment } from './deployment.js';
+import { findObstacleToDevelopment } from './real-data.js';
+
+export type GuardOptions = {
+  /** A process of development also refuses tenants of nobody. Commands leave that to the process that serves them. */
+  refusesUnknownTenants?: boolean;
+  /** Whether it is the embedded server of this clone. */
+  isOwn?: boolean;
+  /** The LOOKUP_KEY that `rehash` replaces. */
+  replacedLookupKey?: Buffer;
+  /** The old LOOKUP_KEY is lost, and `rehash` says so. */
+  acceptsAnyLookupKey?: boolean;
+};
+
+/**
+ * Refuses a database that another deployment uses (docs/decisions/0087). Every command that opens a database calls it first.
+ *
+ * @param url of the service's or the owner's connection
+ * @throws ConfigError with one line that says what to do
+ */
+export async function assertOwnDatabase(
+  url: string,
+  identity: Identity,
+  options: GuardOptions = {},
+): Promise<void> {
+  const refusal = await withClient(url, (client) => findRefusal(client, identity, options));
+  if (refusal) throw new ConfigError([refusal]);
+}
+
+/**
+ * Returns why a command with this identity must not use the database, or undefined.
+ *
+ * @param client any connection. The database may be empty, or have an older schema
+ */
+export async function findRefusal(
+  client: pg.ClientBase,
+  identity: Identity,
+  options: GuardOptions = {},
+): Promise<string | undefined> {
+  const rows = await readDeployments(client).catch((error: unknown) => {
+    // A login without rights. The check of the login names them.
+    if (error instanceof pg.DatabaseError && error.code === '42501') return [];
+    throw error;
+  });
+  if (identity.appEnv === 'development')
+    return rows.some(isReal) || options.refusesUnknownTenants
+      ? findObstacleToDevelopment(client, options.isOwn ?? false)
+      : undefined;
+  // Development never outranks real data. The first of the others began the database.
+  const owner = rows.find(isReal) ?? rows[0];
+  if (!owner) return undefined;
+  if (owner.appEnv !== identity.appEnv)
+    return describeOtherEnvironment(owner, identity, await nameOf(client));
+  const own = rows.filter(({ appEnv }) => appEnv === identity.appEnv);
+  return (
+    describeOtherName(own, identity, await nameOf(client)) ??
+    describeOtherEncryptionKeys(own, identity) ??
+    describeOtherLookupKey(own, identity, options)
+  );
+}
+
+/**
+ * Records that the deployment of a command uses a database that nobody has used yet. Its first start adds the fingerprints. Development
+ * records only what it serves, because its empty databases may become those of a deployment.
+ */
+export async function claimDatabase(client: pg.ClientBase, { appEnv, name }: Identity): Promise<void> {
+  if (appEnv === 'development') return;
+  await client.query(
+    `insert into installation.deployments (name, app_env, fingerprints, version)
+     select $1, $2, '{}', $3 where not exists (select from installation.deployments)`,
+    [name ?? appEnv, appEnv, packageVersion()],
+  );
+}
+
+const isReal = ({ appEnv }: RecordedDeployment): boolean => appEnv !== 'development';
+
+async function nameOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ name: string }>('select current_database() as name');
+  return rows[0]?.name ?? '';
+}
+
+const takeOver = ({ name }: RecordedDeployment, database: string): string =>
+  commandLine(`take-over --from ${name} --database ${database}`);
+
+const describeOtherEnvironment = (owner: RecordedDeployment, { appEnv }: Identity, database: string) =>
+  `The deployment ${owner.name} (APP_ENV=${owner.appEnv}) has used this database, so APP_ENV=${appEnv} is refused, and nothing was changed. ` +
+  `Correct the database's URL, or set APP_ENV=${owner.appEnv}. If it is a copy, run ${commandLine('anonymise')} as docs/staging.md describes, ` +
+  `or, to use its data as they are, ${takeOver(owner, database)}.`;
+
+/** The name decides only where no LOOKUP_KEY proves that the deployment is the same. */
+function describeOtherName(
+  own: RecordedDeployment[],
+  { name, keys }: Identity,
+  database: string,
+): string | undefined {
+  // A command without DEPLOYMENT has recorded the name of its environment.
+  const named = own.filter((row) => row.name !== row.appEnv || Object.keys(row.fingerprints).length > 0);
+  const [first] = named;
+  if (name === undefined || !first || named.some((row) => row.name === name)) return undefined;
+  if (keys.lookupKey && newestWith(own, 'LOOKUP_KEY')) return undefined;
+  return (
+    `The deployment ${first.name} (APP_ENV=${first.appEnv}) has used this database, so DEPLOYMENT=${name} is refused, and nothing was changed. ` +
+    `Correct the database's URL or DEPLOYMENT. If the deployment has a new name, run ${takeOver(first, database)}.`
+  );
+}
+
+/** Two deployments with no key in common read nothing of each other. A rotation always has the old key beside the new one. */
+function describeOtherEncryptionKeys(own: RecordedDeployment[], { keys }: Identity): string | undefined {
+  if (!keys.encryptionKeys) return undefined;
+  const prints = keys.encryptionKeys.map(({ key }) => fingerprint(key));
+  const last = newestWith(own, 'ENCRYPTION_KEYS');
+  const isShared = own.some(({ fingerprints }) =>
+    fingerprints['ENCRYPTION_KEYS']?.some((print) => prints.includes(print)),
+  );
+  if (!last || isShared) return undefined;
+  return (
+    `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with other ENCRYPTION_KEYS, and none of them is in the setting. ` +
+    `Correct the database's URL, or add the key that it used. If nothing in the database is encrypted, run as the owner ` +
+    `delete from installation.deployments where name = '${last.name}' and app_env = '${last.appEnv}'.`
+  );
+}
+
+/** With another LOOKUP_KEY no API key is found, and one entry breaks an audit chain. */
+function describeOtherLookupKey(
+  own: RecordedDeployment[],
+  { keys }: Identity,
+  { replacedLookupKey, acceptsAnyLookupKey }: GuardOptions,
+): string | undefined {
+  const last = newestWith(own, 'LOOKUP_KEY');
+  if (!keys.lookupKey || !last || acceptsAnyLookupKey) return undefined;
+  const accepted = [keys.lookupKey, ...(replacedLookupKey ? [replacedLookupKey] : [])].map(fingerprint);
+  if (last.fingerprints['LOOKUP_KEY']?.some((print) => accepted.includes(print))) return undefined;
+  const used = `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with another LOOKUP_KEY`;
+  if (replacedLookupKey)
+    return `${used} than the present and the replaced one, and nothing was changed. Give the LOOKUP_KEY that it used.`;
+  return (
+    `${used}, and nothing was changed. Correct LOOKUP_KEY or the database's URL. If LOOKUP_KEY was replaced, first run ` +
+    `${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes.`
+  );
+}
+
+const newestWith = (rows: RecordedDeployment[], setting: string): RecordedDeployment | undefined =>
+  rows
+    .filter(({ fingerprints }) => (fingerprints[setting] ?? []).length > 0)
+    .reduce<RecordedDeployment | undefined>(
+      (newest, row) => (newest && newest.seenAt > row.seenAt ? newest : row),
+      undefined,
+    );

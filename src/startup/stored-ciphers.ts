@@ -1,0 +1,76 @@
+import type { Config } from '../config/config.js';
+import { PUBLISHED } from '../config/published.js';
+import {
+  sampleSecrets,
+  SECRET_COLUMNS,
+  type SecretColumn,
+  type StoredSecret,
+} from '../modules/tenants/secret-columns.js';
+import { openSecrets, type Secrets } from '../platform/access/secrets.js';
+import { commandLine } from '../config/commands.js';
+import { forEachTenant } from './doctor/scope/tenants.js';
+
+type Sample = { tenantId: string; column: SecretColumn; stored: StoredSecret };
+
+/** By version of the key: how many samples can be decrypted, and how many cannot. */
+type Counts = Map<string, { opened: number; failed: number }>;
+
+const DEMO_TENANTS: string[] = Object.values(PUBLISHED.tenantIds);
+
+/** One row may be altered. Two rows of a version and none that can be decrypted show that the key is another one. */
+const LEAST_FAILURES = 2;
+
+/**
+ * Returns one line per version of ENCRYPTION_KEYS that stored secrets need and that is missing or has another key. Reads a sample
+ * of each version in each column of every tenant, except the demo tenants: nobody uses them here, and they have the keys of development.
+ */
+export async function findUnreadable(config: Config, url: string): Promise<string[]> {
+  const samples = await forEachTenant({ config, url }, async (ctx): Promise<Sample[]> => {
+    if (DEMO_TENANTS.includes(ctx.tenantId)) return [];
+    const rows = await ctx.read(SECRET_COLUMNS.map((column) => sampleSecrets(ctx, column)));
+    return SECRET_COLUMNS.flatMap((column, index) =>
+      (rows[index] ?? []).map((stored) => ({ tenantId: ctx.tenantId, column, stored })),
+    );
+  });
+  const known = config.secrets.encryptionKeys.map(({ version }) => version);
+  const counts = countByVersion(openSecrets(config.secrets), samples.flat());
+  return [...counts].flatMap(([version, { opened, failed }]) => {
+    if (!known.includes(version)) return [describe(version, 'has no key of this version')];
+    if (opened === 0 && failed >= LEAST_FAILURES)
+      return [describe(version, 'has another key of this version')];
+    return [];
+  });
+}
+
+const describe = (version: string, fault: string): string =>
+  `Stored secrets are encrypted with version ${version} of ENCRYPTION_KEYS, and the setting ${fault}. ` +
+  `Add the key of version ${version} after the newest: the copy that you stored apart from the backups has it. ` +
+  `Then ${commandLine('rewrap')} makes it unnecessary, and ${commandLine('doctor --thorough')} shows which fields need it.`;
+
+function countByVersion(secrets: Secrets, samples: Sample[]): Counts {
+  const counts: Counts = new Map();
+  for (const { tenantId, column, stored } of samples) {
+    const version = /^v(\d+)\./.exec(stored.cipher)?.[1];
+    // Not a cipher text. The doctor reports it.
+    if (version === undefined) continue;
+    const count = counts.get(version) ?? { opened: 0, failed: 0 };
+    if (canDecrypt(secrets, stored, tenantId, column)) count.opened += 1;
+    else count.failed += 1;
+    counts.set(version, count);
+  }
+  return counts;
+}
+
+function canDecrypt(
+  secrets: Secrets,
+  { id, cipher }: StoredSecret,
+  tenantId: string,
+  { field }: SecretColumn,
+): boolean {
+  try {
+    secrets.decrypt(cipher, { tenantId, rowId: id, field });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { Browser, Page } from 'playwright-core';
+import { DEMO } from '../../src/development/demo/seed.js';
+import {
+  chromiumPath,
+  findingsOf,
+  launchChromium,
+  logIn,
+  openConsole,
+  outcomeOf,
+  scan,
+  type,
+} from '../support/console/browser.js';
+import { titleWith } from '../support/harness/programs.js';
+import { until } from '../support/service/processes.js';
+import { startService, type Service } from '../support/service/service.js';
+
+const LIMIT_MS = 120_000;
+const runs = chromiumPath ? test : test.skip;
+const it = (title: string, body: () => Promise<void>) =>
+  runs(titleWith(title, [chromiumPath ? undefined : 'chromium']), body, LIMIT_MS);
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!chromiumPath) return;
+  service = await startService();
+  browser = await launchChromium();
+}, LIMIT_MS);
+
+afterAll(async () => {
+  if (!chromiumPath) return;
+  await browser.close();
+  await service.stop();
+});
+
+const expectWord = (page: Page, word: string) =>
+  outcomeOf(page)
+    .filter({ hasText: new RegExp(`^${word}$`) })
+    .waitFor();
+
+const listJobs = async (station: string): Promise<{ job_id: string; status: string }[]> =>
+  (await service.call('listLabelJobs', { as: 'warehouse', query: { station } })).body['data'];
+
+/** Asks for labels of some packages. */
+async function requestLabels(station: string, count: number): Promise<void> {
+  const { body } = await service.call('listPackages', { as: 'warehouse', body: { limit: count } });
+  const ids = (body['data'] as { package_id: string }[]).map(({ package_id }) => package_id);
+  const { status } = await service.call('createLabelJobs', {
+    as: 'warehouse',
+    body: { print_id: randomUUID(), station, package_ids: ids },
+  });
+  expect(status).toBe(200);
+}
+
+async function openStation(device: object) {
+  const { page, context } = await openConsole(browser, service.url, { width: 1280 });
+  const stored = JSON.stringify({ hasSound: false, ...device });
+  await page.evaluate(`localStorage.setItem('crossdock-device', '${stored}')`);
+  await page.reload();
+  await logIn(page, 'warehouse', DEMO.password);
+  await page.locator('.workplace').waitFor();
+  return { page, context };
+}
+
+describe('labels', () => {
+  it('of scans that an earlier page sent are listed until they are printed', async () => {
+    const { page, context } = await openStation({ labels: 'zpl' });
+    await page.evaluate('navigator.serviceWorker.ready');
+    await context.setOffline(true);
+    await scan(page, 'LABEL00001');
+    await expectWord(page, 'WEIGH');
+    await type(page, '4');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('queue').getByText('1 waiting').waitFor();
+    await page.reload();
+    await page.getByTestId('queue').getByText('1 waiting').waitFor();
+    await context.setOffline(false);
+    await page.getByText('Labels that were not printed: 1').click();
+    const label = page.waitForRequest(/PackageLabel\.php/);
+    await page
+      .getByTestId('labels')
+      .getByRole('button', { name: /^Print/ })
+      .click();
+    expect((await label).url()).toContain('format=zpl');
+    await page.getByTestId('labels').waitFor({ state: 'detached' });
+    await context.close();
+  });
+
+  it('go to the printer of the station if a bridge has fetched its labels', async () => {
+    await requestLabels('Belt 7', 1);
+    await service.call('claimLabelJobs', { as: 'warehouse', body: { station: 'Belt 7', max_jobs: 1 } });
+    const { page, context } = await openStation({ station: 'Belt 7', version: 2 });
+    await scan(page, 'QUEUE00001');
+    await expectWord(page, 'UNKNOWN');
+    await type(page, '4');
+    await page.keyboard.press('Enter');
+    await expectWord(page, 'NO OWNER');
+    await until(async () => (await listJobs('Belt 7')).length === 2);
+    expect(await listJobs('Belt 7')).toHaveLength(2);
+    await context.close();
+  });
+
+  it('that failed or wait for more than a minute are listed, and a failed one is printed again', async () => {
+    await requestLabels('Belt 8', 2);
+    const { body } = await service.call('claimLabelJobs', {
+      as: 'warehouse',
+      body: { station: 'Belt 8', max_jobs: 1 },
+    });
+    const { claim_id: claimId, jobs } = body['data'];
+    const report = { claim_id: claimId, job_id: jobs[0].job_id, status: 'failed', reason: 'No paper left.' };
+    expect((await service.call('reportLabelJob', { as: 'warehouse', body: report })).status).toBe(200);
+    const { page, context } = await openStation({ station: 'Belt 8', labels: 'queue', version: 2 });
+    // The other one was requested a moment ago.
+    await page.getByText('Labels that were not printed: 1').waitFor();
+    await service.owner.query(
+      "update label_jobs set created_at = now() - interval '2 minutes' where station = 'Belt 8' and status = 'waiting'",
+    );
+    await page.reload();
+    await page.getByText('Labels that were not printed: 2').click();
+    const list = page.getByTestId('labels').getByRole('listitem');
+    await list.filter({ hasText: 'No paper left.' }).waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    await list.filter({ hasText: 'No paper left.' }).getByRole('button', { name: 'Print' }).click();
+    await page.getByText('Labels that were not printed: 1').waitFor();
+    expect((await listJobs('Belt 8')).map(({ status }) => status)).toEqual(['waiting', 'waiting', 'failed']);
+    await context.close();
+  });
+});

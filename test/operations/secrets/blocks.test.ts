@@ -1,0 +1,206 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { makeFolder, removeFolders } from '../../support/service/processes.js';
+
+// The shell blocks of the documents, line by line as somebody pastes them into a terminal: no `set -e`, and each command may fail.
+
+const docs = join(projectRoot, 'docs');
+const blocksOf = (page: string) =>
+  [...readFileSync(join(docs, page), 'utf8').matchAll(/^```sh(?: name=(\S+))?\n(.*?)^```$/gms)].map(
+    ([, name = '', text = '']) => ({ page, name, text }),
+  );
+
+const NAMED = blocksOf('leaked-secrets.md').filter(({ name }) => name !== '');
+const textOf = (name: string) => NAMED.find((block) => block.name === name)?.text ?? '';
+const DEFINITIONS = ['before', 'crossdock-systemd', 'crossdock-compose', 'crossdock-helm', 'psql-compose'];
+
+afterAll(removeFolders);
+
+/** Programs that do what the real ones do if everything works, as far as a block sees it. */
+const PROGRAMS: Record<string, string> = {
+  crossdock: 'case $1 in doctor) echo "ok       encryption   all"; echo "ok       audit   all";; esac',
+  psql: 'case "$*" in *Atc*) exit 2;; esac',
+  openssl: 'head -c 32 /dev/urandom | od -An -tx1 | tr -d " \\n"',
+  curl: `case "$*" in *http_code*) printf 401;; *) echo '{"access_token":"a.b.c","webhook_secret":"whsec_x"}';; esac`,
+};
+
+async function makePrograms(programs: Record<string, string>): Promise<string> {
+  const bin = await makeFolder();
+  for (const [name, script] of Object.entries(programs)) {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+  return bin;
+}
+
+const hex = (digit: string) => digit.repeat(64);
+const FILES: Record<string, string> = {
+  TOKEN_KEYS: `k1:${hex('1')},k2:${hex('2')}`,
+  ENCRYPTION_KEYS: `2:${hex('4')},1:${hex('3')}`,
+  LOOKUP_KEY: hex('5'),
+  DATABASE_URL: `postgres://crossdock_login:${hex('6')}@db:5432/crossdock`,
+  DATABASE_OWNER_URL: `postgres://crossdock_owner:${hex('7')}@db:5432/crossdock`,
+  LOGIN_PASSWORD: hex('6'),
+  OWNER_PASSWORD: hex('7'),
+  'userlist.txt': `"crossdock_login" "${hex('6')}"`,
+};
+
+async function makeSecrets(more: Record<string, string>): Promise<string> {
+  const secrets = join(await makeFolder(), 'secrets');
+  mkdirSync(secrets);
+  for (const [name, value] of Object.entries({ ...FILES, ...more }))
+    writeFileSync(join(secrets, name), `${value}\n`);
+  return secrets;
+}
+
+const readAll = (folder: string) =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+
+const secretsIn = (files: Record<string, string>) =>
+  [...new Set(Object.values(files).flatMap((text) => text.match(/[0-9a-f]{64}/g) ?? []))].sort();
+
+/** Runs a block as a terminal does: a line that fails does not stop the next one. */
+function paste(name: string, bin: string, secrets: string) {
+  return spawnSync('sh', ['-c', `${textOf('before')}\n${textOf(name)}`], {
+    encoding: 'utf8',
+    env: {
+      PATH: `${bin}:${process.env['PATH']}`,
+      SECRETS: secrets,
+      SUPERUSER_URL: 'postgres://postgres@db/crossdock',
+      API: 'http://127.0.0.1:9/api',
+      ADMIN: 'admin',
+      PASSWORD: 'p',
+      TOKEN: 'a.b.c',
+      LEAKED_URL: 'postgres://a@db/x',
+      LEAKED_OWNER_URL: 'postgres://b@db/x',
+    },
+  });
+}
+
+describe('a block of docs/leaked-secrets.md of which a command fails', () => {
+  const cases = NAMED.filter(({ name }) => !DEFINITIONS.includes(name)).flatMap(({ name }) =>
+    Object.keys(PROGRAMS).map((failing) => ({ name, failing })),
+  );
+
+  test.each(cases)('$name loses no secret if $failing fails', async ({ name, failing }) => {
+    const bin = await makePrograms({ ...PROGRAMS, [failing]: 'exit 1' });
+    // As the block before it has left it.
+    const secrets = await makeSecrets(
+      /^lookup-key-proof$/.test(name) ? { 'replaced-lookup-key': hex('8') } : {},
+    );
+    const before = readAll(secrets);
+    const uses =
+      spawnSync('sh', ['-c', `printf %s "$0" | grep -qw "$1"`, textOf(name), failing]).status === 0;
+    paste(name, bin, secrets);
+    const after = readAll(secrets);
+    const empty = Object.entries(after).filter(([file, text]) => file in FILES && text.trim() === '');
+    expect(empty).toEqual([]);
+    // A block that does not need the command may replace what it says.
+    const usesIndirectly = failing === 'curl' && /\b(log_in|post|status)\b/.test(textOf(name));
+    if (uses || usesIndirectly)
+      expect(secretsIn(before).filter((secret) => !secretsIn(after).includes(secret))).toEqual([]);
+  });
+
+  test('is compared with blocks that replace secrets if nothing fails', async () => {
+    const bin = await makePrograms(PROGRAMS);
+    const replaced: string[] = [];
+    for (const { name } of NAMED.filter((block) => !DEFINITIONS.includes(block.name))) {
+      const secrets = await makeSecrets({});
+      paste(name, bin, secrets);
+      if (secretsIn(readAll(secrets)).join() !== secretsIn(FILES).join()) replaced.push(name);
+    }
+    expect(replaced).toEqual([
+      'token-key',
+      'token-key-one-of-several',
+      'encryption-key',
+      'lookup-key',
+      'database-login',
+      'database-owner',
+    ]);
+  });
+
+  test('keeps the old encryption keys until the proof, also if the block is pasted twice', async () => {
+    const bin = await makePrograms(PROGRAMS);
+    const secrets = await makeSecrets({});
+    for (let n = 0; n < 2; n += 1) paste('encryption-key-rewrap', bin, secrets);
+    const { ENCRYPTION_KEYS: present, 'replaced-encryption-keys': kept } = readAll(secrets);
+    expect([present, kept]).toEqual([`2:${hex('4')}\n`, expect.stringContaining(`1:${hex('3')}`)]);
+  });
+
+  test('does not lose the old lookup key if the block is pasted twice', async () => {
+    const bin = await makePrograms({ ...PROGRAMS, crossdock: 'exit 1' });
+    const secrets = await makeSecrets({});
+    for (let n = 0; n < 2; n += 1) paste('lookup-key', bin, secrets);
+    expect(readAll(secrets)['replaced-lookup-key']).toBe(`${hex('5')}\n`);
+  });
+});
+
+/** What removes, replaces or restarts something. */
+const DESTRUCTIVE =
+  /(^|[\s(;])(rm|mv|put|dropdb|shred|truncate) |ln -sf|drop (role|database)|aws iam delete|systemctl restart/;
+
+/** Joins the lines of a command that continues. */
+const commandsOf = (text: string) =>
+  text
+    .replace(/(^|\s)#\s.*$/gm, '')
+    .replace(/\\\n|(&&|\|\||\bdo|\bthen|;)[ ]*\n/g, (found) => `${found.replace(/[\\\n]/g, '')} `)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+test('in no document a line that destroys something follows a line that may have failed', () => {
+  const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
+  const unguarded = pages.flatMap((page) =>
+    blocksOf(page)
+      .filter(({ text }) => !/^\w+\(\) \{/m.test(text))
+      .flatMap(({ text }) =>
+        commandsOf(text)
+          .slice(1)
+          .filter((command) => DESTRUCTIVE.test(command.split('&&')[0] ?? '') && !/^if /.test(command))
+          .map((command) => `${page}: ${command}`),
+      ),
+  );
+  expect(unguarded).toEqual([]);
+});
+
+describe('the command of each way of installing', () => {
+  const WAYS = [
+    ['crossdock-systemd', 'systemd-run'],
+    ['crossdock-compose', 'podman'],
+    ['psql-compose', 'podman'],
+  ] as const;
+
+  test.each(WAYS)('%s passes arguments, standard input and the exit status', async (name, program) => {
+    const bin = await makePrograms({ [program]: 'printf "%s\\n" "$@"; cat; exit 7' });
+    const secrets = await makeSecrets({});
+    const command = name.startsWith('psql') ? 'psql' : 'crossdock';
+    const { status, stdout } = spawnSync('sh', ['-c', `${textOf(name)}\n${command} one "two words"`], {
+      encoding: 'utf8',
+      input: 'from the terminal',
+      env: {
+        PATH: `${bin}:${process.env['PATH']}`,
+        SECRETS: secrets,
+        CROSSDOCK_ENVIRONMENT: 'production',
+        CROSSDOCK_VERSION: '1.2.3',
+      },
+    });
+    expect([status, stdout.endsWith('one\ntwo words\nfrom the terminal')]).toEqual([7, true]);
+  });
+
+  test('with compose it has the network of the database, the settings, and every secret', async () => {
+    const { networks, services } = parse(
+      readFileSync(join(projectRoot, 'deploy', 'compose', 'compose.yaml'), 'utf8'),
+      { merge: true },
+    );
+    const text = textOf('crossdock-compose');
+    expect(text).toContain(`--network "${networks.data.name}"`);
+    expect(services.api.env_file).toBe('../settings/${CROSSDOCK_ENVIRONMENT}.env');
+    expect(text).toContain('--env-file "../settings/$CROSSDOCK_ENVIRONMENT.env"');
+    expect(text).toContain('-v "$(cd "$SECRETS" && pwd):/run/secrets:ro"');
+    expect(text).toContain(services.api.image.replace(/\{CROSSDOCK_VERSION:.*\}/, 'CROSSDOCK_VERSION'));
+  });
+});

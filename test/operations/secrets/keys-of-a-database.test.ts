@@ -1,0 +1,285 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { readConfig } from '../../../src/config/config.js';
+import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
+import { freshDatabase } from '../../support/service/database.js';
+import { endProcesses, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
+import {
+  deployProduction,
+  DEPLOYMENT,
+  newKeys,
+  readState,
+  writeSecrets,
+  type Deployed,
+} from '../../support/staging/deployment-fixture.js';
+
+// What a database remembers of its deployment, and how an operator changes it: real processes on a database of production.
+
+const LIMIT_MS = 120_000;
+const hex = () => randomBytes(32).toString('hex');
+
+let production: Deployed;
+
+beforeEach(async () => {
+  production = await deployProduction();
+}, LIMIT_MS);
+
+afterEach(async () => {
+  await endProcesses();
+  await production.drop();
+}, LIMIT_MS);
+
+afterAll(removeFolders);
+
+/** Runs a command with a folder of secrets and APP_ENV, and nothing else. */
+async function command(name: string, args: string[], given: Record<string, string> = {}) {
+  const { APP_ENV = 'production', DEPLOYMENT: deployment, ...secrets } = given;
+  const folder = await writeSecrets({ ...production.urls, ...production.keys, ...secrets });
+  const settings = { APP_ENV, SECRETS_DIR: folder, ...(deployment ? { DEPLOYMENT: deployment } : {}) };
+  const program = run(`scripts/${name}.js`, settings, args);
+  const { code } = await program.ended;
+  return { code, output: program.output() };
+}
+
+/** Starts a worker. Returns what it prints if it is refused, and undefined when it has recorded its use. */
+async function refusalOfWorker(given: Record<string, string> = {}): Promise<string | undefined> {
+  const seen = async () => {
+    const { rows } = await production.owner.query<{ at: string }>(
+      'select max(seen_at)::text as at from installation.deployments',
+    );
+    return rows[0]?.at;
+  };
+  const before = await seen();
+  const worker = run('src/worker.js', {
+    APP_ENV: 'production',
+    TRUST_PROXY: '127.0.0.1',
+    LOG_LEVEL: 'error',
+    DATABASE_URL: production.urls.DATABASE_URL,
+    ...production.keys,
+    ...given,
+  });
+  await until(async () => worker.child.exitCode !== null || (await seen()) !== before);
+  const isRefused = worker.child.exitCode !== null;
+  worker.child.kill('SIGTERM');
+  await worker.ended;
+  return isRefused ? worker.output() : undefined;
+}
+
+const databaseName = () => new URL(production.database.ownerUrl).pathname.slice(1);
+
+async function fileWith(text: string): Promise<string> {
+  const path = join(await makeFolder(), 'key');
+  writeFileSync(path, `${text}\n`);
+  return path;
+}
+
+describe('a new LOOKUP_KEY', () => {
+  test(
+    'starts nothing before rehash has recorded it, and then the old one starts nothing',
+    async () => {
+      const LOOKUP_KEY = hex();
+      const refused = await refusalOfWorker({ LOOKUP_KEY });
+      expect(refused).toMatch(/^The deployment [^\n]+ with another LOOKUP_KEY, [^\n]+rehash[^\n]+\n$/);
+      const old = await fileWith(production.keys.LOOKUP_KEY);
+      const done = await command('rehash', ['--drop-backup-codes', '--replaced-key', old], { LOOKUP_KEY });
+      expect([done.code, done.output]).toEqual([0, expect.stringContaining('Deleted backup codes: 1.')]);
+      expect(await refusalOfWorker({ LOOKUP_KEY })).toBeUndefined();
+      expect(await refusalOfWorker()).toMatch(/with another LOOKUP_KEY/);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'is not accepted with another old key than the one that was used; --replaced-key-lost accepts it',
+    async () => {
+      const LOOKUP_KEY = hex();
+      const before = await readState(production.owner);
+      const wrong = ['--drop-backup-codes', '--replaced-key', await fileWith(hex())];
+      const refused = await command('rehash', wrong, { LOOKUP_KEY });
+      expect(refused).toEqual({
+        code: 1,
+        output: expect.stringMatching(/^The deployment [^\n]+ nothing was changed\. [^\n]+\n$/),
+      });
+      expect(await readState(production.owner)).toBe(before);
+      expect((await command('rehash', ['--replaced-key-lost'], { LOOKUP_KEY })).code).toBe(0);
+      expect(await refusalOfWorker({ LOOKUP_KEY })).toBeUndefined();
+    },
+    LIMIT_MS,
+  );
+});
+
+test(
+  'rehash changes nothing if one API key cannot be decrypted, and keeps the backup codes',
+  async () => {
+    await production.owner.query("update couriers set api_key_cipher = 'v1.AAAA' where code = 'HRB'");
+    const LOOKUP_KEY = hex();
+    const args = ['--drop-backup-codes', '--replaced-key', await fileWith(production.keys.LOOKUP_KEY)];
+    const before = await readState(production.owner);
+    const refused = await command('rehash', args, { LOOKUP_KEY });
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      expect.stringMatching(/^couriers \S+: the API key cannot be decrypted\.[^]*Nothing was changed\.\n$/),
+    ]);
+    expect(await readState(production.owner)).toBe(before);
+    expect((await command('rehash', [...args, '--skip-undecryptable'], { LOOKUP_KEY })).code).toBe(0);
+  },
+  LIMIT_MS,
+);
+
+describe('a version of ENCRYPTION_KEYS that rows still use', () => {
+  const UNREADABLE =
+    /^Stored secrets are encrypted with version 1 of ENCRYPTION_KEYS, and the setting has (no key|another key) of this version\. [^\n]+\n$/;
+
+  test.each<[string, (newest: string) => string]>([
+    ['is missing', (newest) => `2:${newest}`],
+    ['has another key', (newest) => `2:${newest},1:${hex()}`],
+  ])(
+    'that %s stops the start with one line, and doctor reports it',
+    async (_what, keysOf) => {
+      const newest = hex();
+      const both = { ENCRYPTION_KEYS: `2:${newest},${production.keys.ENCRYPTION_KEYS}` };
+      expect(await refusalOfWorker(both)).toBeUndefined();
+      const without = { ENCRYPTION_KEYS: keysOf(newest) };
+      expect(await refusalOfWorker(without)).toMatch(UNREADABLE);
+      const doctor = await command('doctor', [], without);
+      expect(doctor.output).toMatch(
+        /^problem +encryption +.*(No encryption key of version 1|the key of its version)/m,
+      );
+      expect((await command('rewrap', [], both)).code).toBe(0);
+      expect(await refusalOfWorker({ ENCRYPTION_KEYS: `2:${newest}` })).toBeUndefined();
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('crossdock take-over', () => {
+  test(
+    'gives a database to a deployment with a new name, whose commands without keys were refused',
+    async () => {
+      const renamed = { DEPLOYMENT: 'miami', LOOKUP_KEY: '', ENCRYPTION_KEYS: '' };
+      const refused = await command('migrate', [], renamed);
+      expect(refused.output).toMatch(
+        /^The deployment crossdock-production [^\n]+ DEPLOYMENT=miami is refused, [^\n]+take-over (-- )?--from crossdock-production --database \S+\.\n$/,
+      );
+      const args = ['--from', DEPLOYMENT, '--database', databaseName()];
+      expect((await command('take-over', args, renamed)).code).toBe(0);
+      expect((await command('migrate', [], renamed)).code).toBe(0);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'lets a copy be used in staging with the keys of production, and with no others',
+    async () => {
+      const staging = { APP_ENV: 'staging', DEPLOYMENT: 'crossdock-staging' };
+      const args = ['--from', DEPLOYMENT, '--database', databaseName()];
+      const connected = await command('take-over', args, staging);
+      expect(connected.output).toMatch(/^\d+ other connections use this database\./);
+      const rest = production.owner;
+      await rest.end();
+      expect((await command('take-over', args, staging)).code).toBe(0);
+      production.owner = new pg.Client({ connectionString: production.database.ownerUrl });
+      await production.owner.connect();
+      expect(await refusalOfWorker(staging)).toBeUndefined();
+      expect(await refusalOfWorker({ ...staging, LOOKUP_KEY: newKeys().LOOKUP_KEY })).toMatch(
+        /another LOOKUP_KEY/,
+      );
+      expect(await refusalOfWorker()).toMatch(/so APP_ENV=production is refused/);
+    },
+    LIMIT_MS,
+  );
+
+  test.each<[string, string[], Record<string, string>, RegExp]>([
+    [
+      'without DEPLOYMENT',
+      ['--from', DEPLOYMENT, '--database', 'x'],
+      {},
+      /^Set DEPLOYMENT to the name of the deployment that takes the database over\./,
+    ],
+    ['without --database', ['--from', DEPLOYMENT], {}, /^State --from and --database\./],
+    [
+      'another database',
+      ['--from', DEPLOYMENT, '--database', 'x'],
+      { DEPLOYMENT: 'miami' },
+      /^The URL leads to the database \S+, and --database names x\./,
+    ],
+    [
+      'a deployment that has not used it',
+      ['--from', 'x', '--database', 'x'],
+      { DEPLOYMENT: 'miami' },
+      /^No other deployment with the name x has used this database: crossdock-production \(APP_ENV=production\)\./,
+    ],
+    [
+      'itself',
+      ['--from', DEPLOYMENT, '--database', 'x'],
+      { DEPLOYMENT },
+      /^No other deployment with the name crossdock-production/,
+    ],
+  ])(
+    'refuses %s',
+    async (_what, args, given, line) => {
+      const before = await readState(production.owner);
+      const refused = await command('take-over', args, given);
+      expect(refused).toEqual({ code: 1, output: expect.stringMatching(line) });
+      expect(await readState(production.owner)).toBe(before);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'refuses development, whose keys are public',
+    async () => {
+      const args = ['--from', DEPLOYMENT, '--database', databaseName()];
+      const refused = await command('take-over', args, { APP_ENV: 'development', DEPLOYMENT: 'x' });
+      expect(refused).toEqual({ code: 1, output: expect.stringContaining('with public keys') });
+    },
+    LIMIT_MS,
+  );
+});
+
+test(
+  'a database belongs to the environment that migrated it, before anything was started',
+  async () => {
+    const database = await freshDatabase();
+    try {
+      const urls = { DATABASE_URL: database.ownerUrl, DATABASE_OWNER_URL: database.ownerUrl };
+      expect((await command('migrate', [], urls)).code).toBe(0);
+      const tenant = ['--slug', 'new', '--name', 'New', '--host', 'new.example.com'];
+      for (const APP_ENV of ['staging', 'development']) {
+        const refused = await command('tenant-create', tenant, { ...urls, APP_ENV });
+        expect([APP_ENV, refused.code, refused.output]).toEqual([
+          APP_ENV,
+          1,
+          expect.stringMatching(
+            /^The deployment production \(APP_ENV=production\) has used this database, [^\n]+\n$/,
+          ),
+        ]);
+      }
+      expect((await command('tenant-create', tenant, { ...urls, DEPLOYMENT: 'miami' })).code).toBe(0);
+    } finally {
+      await database.drop();
+    }
+  },
+  LIMIT_MS,
+);
+
+test(
+  'production keeps its database although an earlier release let staging use it too',
+  async () => {
+    const { TOKEN_KEYS, ENCRYPTION_KEYS, LOOKUP_KEY } = newKeys();
+    const staging = { APP_ENV: 'staging', TRUST_PROXY: '127.0.0.1', TOKEN_KEYS, ENCRYPTION_KEYS, LOOKUP_KEY };
+    const config = readConfig({ ...staging, DATABASE_URL: production.urls.DATABASE_URL });
+    await recordDeployment(production.owner, describeDeployment(config));
+    expect(await refusalOfWorker()).toBeUndefined();
+    expect(await refusalOfWorker(staging)).toMatch(/so APP_ENV=staging is refused/);
+    expect(
+      (await command('take-over', ['--from', 'staging', '--database', databaseName()], { DEPLOYMENT })).code,
+    ).toBe(0);
+    const { rows } = await production.owner.query('select distinct app_env from installation.deployments');
+    expect(rows).toEqual([{ app_env: 'production' }]);
+  },
+  LIMIT_MS,
+);

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { KEYS } from '../../support/rehearsal/installation.js';
+import { freshDatabase, type TestDatabase } from '../../support/service/database.js';
+import { endProcesses, makeFolder, removeFolders, run } from '../../support/service/processes.js';
+
+// Each command that needs the owner of the tables, with the service's login in its place.
+
+const LIMIT_MS = 60_000;
+const LOGIN = 'owner_commands_login';
+
+let database: TestDatabase;
+let owner: pg.Client;
+let loginUrl: string;
+let ownerName: string;
+let keyFile: string;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  await owner.query(`create role ${LOGIN} login password 'x' in role crossdock_app`);
+  loginUrl = Object.assign(new URL(database.ownerUrl), { username: LOGIN, password: 'x' }).href;
+  ownerName = new URL(database.ownerUrl).username;
+  keyFile = join(await makeFolder(), 'LOOKUP_KEY');
+  await writeFile(keyFile, 'a1b2c3d4e5f60718'.repeat(4));
+}, LIMIT_MS);
+
+afterAll(async () => {
+  await endProcesses();
+  await owner.end();
+  await database.drop();
+  const admin = new pg.Client({ connectionString: process.env['TEST_ADMIN_URL'] });
+  await admin.connect();
+  await admin.query(`drop role ${LOGIN}`);
+  await admin.end();
+  await removeFolders();
+});
+
+const CREATE = ['--slug', 'miami', '--name', 'Miami', '--host', 'miami.example', '--generate-password'];
+
+const COMMANDS: [program: string, args: () => string[]][] = [
+  ['tenant-create', () => CREATE],
+  ['tenant-move', () => ['--slug', 'one', '--status']],
+  ['reset-admin', () => ['--tenant', 'one']],
+  ['remove-published', () => []],
+  ['rehash', () => ['--replaced-key', keyFile]],
+  ['rewrap', () => []],
+  ['anonymise', () => []],
+  ['migrate', () => []],
+  ['migrate', () => ['--status']],
+  ['migrate', () => ['--pause', 'none']],
+];
+
+async function runWith(env: Record<string, string>, program: string, args: string[]) {
+  const running = run(`scripts/${program}.js`, { ...KEYS, DATA_DIR: await makeFolder(), ...env }, args);
+  const { code } = await running.ended;
+  return { code, output: running.output() };
+}
+
+test.each(COMMANDS)(
+  '%s with the login as owner names DATABASE_OWNER_URL and the role that it needs',
+  async (program, args) => {
+    const env = {
+      DATABASE_URL: loginUrl,
+      DATABASE_OWNER_URL: loginUrl,
+      DATABASE_CELLS: `b=${loginUrl}`,
+      DATABASE_OWNER_CELLS: `b=${loginUrl}`,
+    };
+    const { code, output } = await runWith(env, program, args());
+    const setting = program === 'tenant-create' ? 'DATABASE_OWNER_CELLS (b)' : 'DATABASE_OWNER_URL';
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(
+          `^The role ${LOGIN} of ${setting.replace(/[()]/g, '\\$&')} does not own the tables of the database \\w+, ` +
+            `which belong to ${ownerName}\\. Set ${setting.replace(/[()]/g, '\\$&')} to a connection of the role ${ownerName}\\.\\n$`,
+        ),
+      ),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'without DATABASE_OWNER_URL the line says that DATABASE_URL was used in its place',
+  async () => {
+    const { code, output } = await runWith({ DATABASE_URL: loginUrl }, 'tenant-create', CREATE);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(
+        /of DATABASE_URL, because DATABASE_OWNER_URL is not set, does not own the tables .* Set DATABASE_OWNER_URL to /,
+      ),
+    ]);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a database without tables is named as such',
+  async () => {
+    const url = Object.assign(new URL(database.ownerUrl), { pathname: '/postgres' }).href;
+    const { code, output } = await runWith({ DATABASE_OWNER_URL: url }, 'tenant-create', CREATE);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/^The database of DATABASE_OWNER_URL has no tables\. .*migrate/),
+    ]);
+  },
+  LIMIT_MS,
+);
