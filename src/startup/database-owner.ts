@@ -4,6 +4,7 @@ import { commandLine } from '../config/commands.js';
 import { ConfigError } from '../config/config.js';
 import { packageVersion } from '../config/package-version.js';
 import { withClient } from '../platform/db/connections/roles.js';
+import { checkSearchPath } from '../platform/db/login-check/settings.js';
 import { fingerprint, readDeployments, type RecordedDeployment } from './deployment.js';
 import { findObstacleToDevelopment } from './real-data.js';
 
@@ -29,7 +30,11 @@ export async function assertOwnDatabase(
   identity: Identity,
   options: GuardOptions = {},
 ): Promise<void> {
-  const refusal = await withClient(url, (client) => findRefusal(client, identity, options));
+  const refusal = await withClient(url, async (client) => {
+    // With a wrong search_path, what the database contains cannot be read.
+    const [path] = await checkSearchPath(client);
+    return path ? `${path.message} ${path.remedy}` : findRefusal(client, identity, options);
+  });
   if (refusal) throw new ConfigError([refusal]);
 }
 

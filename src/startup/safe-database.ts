@@ -4,7 +4,6 @@ import { describeFailure as describeReason } from '../platform/db/read-only.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';
-import { findUnreadable } from './stored-ciphers.js';
 import { findPublished } from './published-credentials.js';
 
 /** The most differences of a schema that a start prints. */
@@ -22,7 +21,7 @@ export async function assertSafe(config: Config, setting: string, url: string): 
     describeLogin(url),
     describePublished(config, url),
     describeDifferences(url),
-    findUnreadable(config, url),
+    describeUnreadable(config, url),
   ]);
   // With wrong settings of the login, the others cannot read the database.
   const isWrong = login.status === 'fulfilled' && login.value.length > 0;
@@ -74,3 +73,9 @@ async function describeDifferences(url: string): Promise<string[]> {
 
 const linesOf = (faults: { isDangerous: boolean; message: string; remedy: string }[]): string[] =>
   faults.filter(({ isDangerous }) => isDangerous).map(({ message, remedy }) => `${message} ${remedy}`);
+
+/** Loads Prisma, which nothing else needs before the database is prepared (decision 0044). */
+async function describeUnreadable(config: Config, url: string): Promise<string[]> {
+  const { findUnreadable } = await import('./stored-ciphers.js');
+  return findUnreadable(config, url);
+}

@@ -5,7 +5,7 @@ import { projectRoot } from '../../src/config/project-root.js';
 import { startService, type Service } from '../support/service/service.js';
 import { matching } from '../support/assertions/matching.js';
 
-const LARGEST_FIRST_LOAD = 110_000;
+const LARGEST_FIRST_LOAD = 113_000;
 
 let service: Service;
 let assets: string[];
@@ -30,7 +30,7 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 describe('the console', () => {
-  test('loads at most 110 kB compressed before the login', async () => {
+  test('loads at most 113 kB compressed before the login', async () => {
     const sizes = await Promise.all(
       ['/console', ...assets].map(async (path) => [path, await sizeOf(path)] as const),
     );

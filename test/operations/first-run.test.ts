@@ -17,9 +17,12 @@ afterEach(endProcesses, LIMIT_MS);
 afterAll(removeFolders, LIMIT_MS);
 
 test(
-  'before the first start, npm run doctor says that there is no data yet',
+  'before the first start, npm run doctor says that there is nothing to examine',
   async () => {
-    expect(await doctor()).toEqual({ code: 0, output: expect.stringMatching(/has no data yet/) });
+    expect(await doctor()).toEqual({
+      code: 2,
+      output: expect.stringMatching(/^There is nothing to examine: .*Run npm start once\.$/m),
+    });
   },
   LIMIT_MS,
 );

@@ -9,7 +9,9 @@ import { projectRoot } from '../../src/config/project-root.js';
 const COPIED = [
   ...['CHANGELOG.md', 'docs/site', 'generated', 'openapi', 'package.json', 'prisma', 'prisma.config.ts'],
   ...['scripts', 'src', 'test/security/authorization'],
-  ...readdirSync(join(projectRoot, 'sdk')).map((language) => `sdk/${language}/README.md`),
+  ...readdirSync(join(projectRoot, 'sdk'), { withFileTypes: true }).map((entry) =>
+    entry.isDirectory() ? `sdk/${entry.name}/README.md` : `sdk/${entry.name}`,
+  ),
 ];
 
 let copy: string;

@@ -8,7 +8,7 @@ const LARGEST_PAGE = 500;
 
 const HEAD = '"""Generated from the contract. Do not edit."""\n';
 
-/** Returns the modules of sdk/python/src/crossdock/_core that follow from the contract, by their file names. */
+/** Returns the modules of the Python SDK's _core package that follow from the contract, by their file names. */
 export function pythonTables(contract: Contract): Record<string, string> {
   return {
     'operations.py': operationsModule(contract),

@@ -52,6 +52,20 @@ export class TimeLimit {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
+  /**
+   * Waits for a part of the attempt, at most until its time is over. Aborting the request is not enough: Node 20 forgets the signal of a
+   * request that was garbage-collected while its body arrives.
+   */
+  within<Result>(part: Promise<Result>): Promise<Result> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const onAbort = () => reject(reasonOf(signal));
+      if (signal.aborted) onAbort();
+      signal.addEventListener('abort', onAbort, { once: true });
+      void part.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    });
+  }
+
   /** Returns the reason of a failure. @throws the reason of the caller's signal */
   errorOf(cause: unknown): Error {
     if (this.#signal?.aborted) throw reasonOf(this.#signal);
@@ -73,7 +87,9 @@ export async function attemptOnce(
   try {
     const options = { client, parseAs, auth: () => value, signal: limit.signal, ...request };
     // The generator passes only functions of the core, which take these options and return an Outcome.
-    const { data, error, response } = (await operation(options as never)) as Outcome;
+    const { data, error, response } = (await limit.within(
+      Promise.resolve(operation(options as never)),
+    )) as Outcome;
     if (!response) throw error;
     if (!response.ok) return { error: errorOf(response, error) };
     if (parseAs === 'json' && isEmpty(data)) throw new Error('The body of the response is empty.');

@@ -49,7 +49,7 @@ function streamOf({ response, limit }: Opened): ReadableStream<Uint8Array> {
       async pull(controller) {
         try {
           limit.restart();
-          const part = await reader.read();
+          const part = await limit.within(reader.read());
           if (part.done) {
             limit.end();
             controller.close();
@@ -59,6 +59,8 @@ function streamOf({ response, limit }: Opened): ReadableStream<Uint8Array> {
           controller.enqueue(part.value);
         } catch (error) {
           limit.end();
+          // Closes the connection.
+          reader.cancel().catch(() => undefined);
           throw limit.errorOf(error);
         }
       },

@@ -8,6 +8,7 @@ import { findProgram, titleWith } from '../../support/harness/programs.js';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js';
 import { run, until } from '../../support/service/processes.js';
 import { startService, type Service } from '../../support/service/service.js';
+import { matching } from '../../support/assertions/matching.js';
 
 // docs/first-courier.md: its commands run as they are written, against a tenant that tenant-create has just made.
 
@@ -99,7 +100,6 @@ test('no link of a document of a release leads to a folder that the release does
     ),
   );
   expect(links.length).toBeGreaterThan(100);
-  expect(links.filter((link) => /: (\.\.\/)*(test|scripts|src|openapi|console|sdk)\//.test(link))).toEqual(
-    [],
-  );
+  const unreleased = matching(/: (\.\.\/)*(test|scripts|src|openapi|console|sdk)\//, 'README.md: test/x.ts');
+  expect(links.filter((link) => unreleased.test(link))).toEqual([]);
 });

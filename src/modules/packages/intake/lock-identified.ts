@@ -1,9 +1,10 @@
-import { lockParcels } from '../../../platform/db/locks.js';
+import { lockParcels, stopCorrections } from '../../../platform/db/locks.js';
 import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 
-/** Each repetition needs another change of a number between a look and the lock that follows it. */
+/** Each repetition needs another change of a number between a look and the lock that follows it. After two, corrections wait. */
+const LOCKS_BESIDE_CORRECTIONS = 2;
 const MAX_LOCKS = 6;
 
 /**
@@ -30,6 +31,9 @@ export async function lockIdentified<Found extends { keys: string[] }>(
     }
     tx.later(sql`rollback to savepoint before_locks`);
     wanted = found.keys;
+    if (locks + 1 < LOCKS_BESIDE_CORRECTIONS) continue;
+    tx.later(stopCorrections(tx.tenantId));
+    wanted = (await identify()).keys;
   }
   throw new ApiError('unavailable', { retryAfterSeconds: 1 });
 }

@@ -1,4 +1,4 @@
-import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
+import { joinCorrections, keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
@@ -36,6 +36,7 @@ export async function lockPackageAndParcels(
     const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
     for (const key of keys.flat()) locked.add(key);
     if (input.user_code) tx.later(keepUserCode(tx.tenantId, input.user_code));
+    if (newNumber !== undefined) tx.later(joinCorrections(tx.tenantId));
     // Locked before the row, as intake does: two different orders would deadlock.
     tx.later(lockParcels(tx.tenantId, [...locked]));
   }
