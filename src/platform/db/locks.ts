@@ -33,11 +33,11 @@ const correctionsOf = (tenantId: string): Sql => sql`hashtextextended(${`correct
 
 /** Taken by a correction of a package's number, after user codes and before parcels. See `stopCorrections`. */
 export const joinCorrections = (tenantId: string): Sql =>
-  sql`select pg_advisory_xact_lock_shared(${correctionsOf(tenantId)})::text`;
+  once`select pg_advisory_xact_lock_shared(${correctionsOf(tenantId)})::text`;
 
 /** Waits for the corrections of numbers that have begun, and lets no other begin until the end of the transaction. */
 export const stopCorrections = (tenantId: string): Sql =>
-  sql`select pg_advisory_xact_lock(${correctionsOf(tenantId)})::text`;
+  once`select pg_advisory_xact_lock(${correctionsOf(tenantId)})::text`;
 
 /** What a new pre-alert locks. */
 export type Announced = { trackingKey: string; userCode: string };

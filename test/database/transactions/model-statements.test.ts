@@ -94,6 +94,35 @@ describe('one call of a model', () => {
     expect(sent).toEqual([]);
   });
 
+  test('that outlives its transaction keeps its client from others until it has ended', async () => {
+    const started: (() => void)[] = [];
+    const ended = makeBarrier(2);
+    const slow = clients.lease({
+      applicationFilters: true,
+      scope: () => ({ tenantId, courierId: null }),
+      async send(query) {
+        started.forEach((go) => go());
+        await ended();
+        return service.owner.query({ ...query, rowMode: 'array' });
+      },
+    });
+    const isSent = new Promise<void>((resolve) => started.push(resolve));
+    const late = slow.models.carrier.count();
+    await isSent;
+    slow.end();
+    const transaction = {
+      applicationFilters: true,
+      scope: () => ({ tenantId, courierId: null }),
+      send: async () => ({ fields: [], rows: [], rowCount: 0 }),
+    };
+    clients.lease(transaction);
+    expect(clients.size()).toBe(3);
+    await ended();
+    await late;
+    clients.lease(transaction);
+    expect(clients.size()).toBe(3);
+  });
+
   test('fails after the transaction has ended', async () => {
     const { models } = lease;
     lease.end();

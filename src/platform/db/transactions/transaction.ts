@@ -131,8 +131,11 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
     async commit() {
       // Not together with the admission, which may refuse the caller.
       if (!admission) await send([]);
-      await send([COMMIT]);
+      const [ended] = await send([COMMIT]);
       hasEnded = true;
+      // PostgreSQL rolls back a transaction in which a statement has failed, without an error.
+      if (ended?.command !== 'COMMIT')
+        throw new Error('The work caught the error of a statement without a savepoint. Nothing was stored.');
     },
     async rollback() {
       hasEnded = true;
