@@ -16,6 +16,8 @@ export type ModelTransaction = {
   applicationFilters: boolean;
   /** The rows that the caller may touch. An API key's are known once the database has admitted it. */
   scope(): ModelScope | Promise<ModelScope>;
+  /** Rejects if the database does not admit the caller. */
+  admit(): Promise<void>;
   send(query: ModelQuery): Promise<ModelResult>;
 };
 
@@ -119,6 +121,8 @@ function modelsOf(client: Client, transaction: ModelTransaction): Models {
             const scopeOrFill = transaction.applicationFilters ? scopeArguments : fillTenant;
             return await query(scopeOrFill(model, operation, args, await transaction.scope()));
           } catch (error) {
+            // Of a forged token, arguments may be refused before a statement was sent.
+            if (client.failure === undefined) await transaction.admit();
             throw client.failure ?? error;
           } finally {
             client.running -= 1;
