@@ -13,7 +13,7 @@ import { migrate } from '../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../src/platform/db/migrations/migration-files.js';
 import { assertOwnDatabase, claimDatabase } from '../src/startup/database-owner.js';
 import { runScript } from './script.js';
-import { awaitServer } from '../src/platform/db/await-server.js';
+import { awaitServer } from '../src/startup/await-server.js';
 
 // npm run migrate: applies the missing migrations to the database of DATABASE_OWNER_URL. With --status, --pause NAME or
 // --resume NAME, it shows or controls background migrations instead. --await-server SECONDS first waits for a server that starts.

@@ -36,12 +36,11 @@ export async function serveFrom(
   const db = openDb({
     ...connection,
     size: config.poolSize,
-    isTraced: tracer !== undefined,
     replica,
     readsWhileReadOnly: true,
   });
   metrics?.watchPool('service', db);
-  const others = openCells({ config, metrics, isTraced: tracer !== undefined });
+  const others = openCells({ config, metrics });
   if (db.replica) metrics?.watchReplica(db.replica);
   try {
     const { server } = await createApp({ config, db, cells: others.cells, metrics, tracer });

@@ -1,3 +1,4 @@
+import { audit } from '../../src/platform/audit/audit.js';
 import { randomUUID } from 'node:crypto';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import type { Config } from '../../src/config/config.js';
@@ -103,11 +104,11 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
         status: 'pending',
       };
       const fact = { action: 'prealert.created', entity: 'prealert', entityId: newId(), after } as const;
-      return ctx.pipeline([ctx.auditStatement([fact])]);
+      return ctx.write([audit(ctx, fact)]);
     }),
     request('insert a package and its first event', () => {
       const ctx = openContext();
-      return ctx.pipeline([insertReceivedPackage(ctx, newPackage(warehouseId), newId())]);
+      return ctx.write([insertReceivedPackage(ctx, newPackage(warehouseId), newId())]);
     }),
     request('insert an event and its delivery', () => {
       const ctx = openContext();
@@ -118,7 +119,7 @@ function writesOf(openContext: OpenContext, { packageId, warehouseId }: Targets)
         endpoint: 'add_package',
       } as const;
       const data = { package_id: packageId, status: 'received', shipper: 'Vendor 1' };
-      return ctx.pipeline([
+      return ctx.write([
         insertEvents(ctx, [
           { ...event, package_id: packageId, data, sync_job_id: null, traceparent: undefined },
         ]),

@@ -62,8 +62,7 @@ export const handlerFile = ({ id }, up) => `import type { Handlers } from '${up}
 
 export function ${id}Handlers() {
   return {
-    async ${id}({ ctx }) {
-      await ctx.assertAdmitted();
+    async ${id}() {
       return { statusCode: 200, message: '<What the service says>', data: {} };
     },
   } satisfies Pick<Handlers, '${id}'>;

@@ -62,7 +62,7 @@ async function warnWithoutCredentials({ mail }: Config, log: FastifyBaseLogger):
 /** Starts the worker, which runs queued jobs. It has its own connection pool, so that jobs never delay requests. */
 export function startBackground(options: BackgroundOptions): Background {
   const { config, connection, queueConnection, log, metrics, tracer } = options;
-  const db = openDb({ ...connection, size: config.poolSize, isTraced: tracer !== undefined });
+  const db = openDb({ ...connection, size: config.poolSize });
   const queuePool = createPool({ ...queueConnection, size: QUEUE_CONNECTIONS, isPipelined: false });
   metrics?.watchPool('worker', db);
   metrics?.watchPool('queue', { pool: queuePool });

@@ -2,11 +2,12 @@ import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/tenants.js';
 import { BACKGROUND } from '../platform/audit/audit.js';
-import { makeContext, type SystemContext } from '../platform/context/request-context.js';
+import { makeContext } from '../platform/context/request-context.js';
 import { sql, type Sql } from '../platform/db/statements.js';
 import { wakeDeliveryQueues } from '../platform/queue/delivery-queues.js';
 import { endIdleSessions } from '../modules/sessions/idle.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
+import type { SystemScope } from '../platform/db/scope.js';
 
 /**
  * Queues a job for every delivery queue with due deliveries, and ends abandoned synchronisations and idle sessions. It runs
@@ -16,13 +17,13 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
   for (const caller of await systemCallers(db)) {
     const ctx = makeContext(db, caller, BACKGROUND);
-    await ctx.pipeline([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
+    await ctx.write([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
     await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
     await endIdleSessions(makeContext(db, caller, BACKGROUND));
   }
 }
 
-const dueQueues = (ctx: SystemContext): Sql => sql`
+const dueQueues = (ctx: SystemScope): Sql => sql`
   select d.courier_id, d.endpoint from webhook_deliveries d
   where ${tenantRows(ctx, 'd')} and d.status = 'pending' and d.next_attempt_at <= now()
     and (d.claimed_until is null or d.claimed_until < now())

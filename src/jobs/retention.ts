@@ -31,7 +31,7 @@ async function applyRule(
   let after = START;
   for (let examined = ROWS_PER_BATCH; examined === ROWS_PER_BATCH && !stopping.aborted;) {
     const ctx = makeContext(db, caller, BACKGROUND);
-    const [[batch]] = await ctx.pipeline([deleteBatch(ctx, rule, after, ROWS_PER_BATCH)]);
+    const [[batch]] = await ctx.write([deleteBatch(ctx, rule, after, ROWS_PER_BATCH)]);
     if (!batch) return;
     ({ examined, ...after } = batch);
   }

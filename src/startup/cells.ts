@@ -9,7 +9,7 @@ import { print } from './process.js';
 export type OpenCells = { cells: Cell[]; close(): Promise<void> };
 
 type Opened = ReturnType<typeof openDb>;
-type Options = { config: Config; metrics?: Metrics | undefined; isTraced: boolean };
+type Options = { config: Config; metrics?: Metrics | undefined };
 
 /**
  * Opens the other cells. A cell that cannot be opened does not prevent the start, because the tenants of the other cells do not
@@ -36,13 +36,13 @@ export function openCells(options: Options): OpenCells {
   };
 }
 
-async function openCell({ config, metrics, isTraced }: Options, cell: CellConfig): Promise<Opened> {
+async function openCell({ config, metrics }: Options, cell: CellConfig): Promise<Opened> {
   const db = openDb({
     ...(await prepareCell(config, cell, print)),
     isBehindPooler: config.databasePooler !== undefined,
     onError: (error) => print(`A connection to the cell ${cell.name} broke: ${error.message}`),
     size: config.poolSize,
-    isTraced,
+
     readsWhileReadOnly: true,
   });
   metrics?.watchPool(`service-${cell.name}`, db);

@@ -17,7 +17,7 @@ describe('findRowCasts finds', () => {
   test.each([
     ['the result of a query', 'const all = (await tx.query(rows())) as Row[];'],
     ['the result of a read', 'const [all] = (await ctx.read([rows()])) as [Row[]];'],
-    ['the result of a pipeline', 'const all = (await ctx.pipeline([rows()]))[0] as Row[];'],
+    ['the result of a write', 'const all = (await ctx.write([rows()]))[0] as Row[];'],
     ['the result of a model', 'const one = (await tx.models.user.findFirst({ where: { id } })) as Row;'],
     ['a variable', 'const [found] = await ctx.read([rows()]);\nreturn found as Row[];'],
     ['an element', 'return found?.[0] as Row | undefined;'],
@@ -87,9 +87,9 @@ describe('findAmbientState', () => {
 
 describe('findConnections', () => {
   test.each([
-    "import { runPlain } from '../../../platform/db/run.js';",
-    "import { enterScope } from '../../../platform/db/admission.js';",
-    "import { transaction } from '../../../platform/db/transaction.js';",
+    "import { flushReads } from '../../../platform/db/transactions/flush.js';",
+    "import { enterScope } from '../../../platform/db/transactions/admission.js';",
+    "import { openTransaction } from '../../../platform/db/transactions/open-transaction.js';",
     "import { openDb } from '../../../platform/db/open-database.js';",
     "import { createPool } from '../../../platform/db/connections/pool.js';",
     "import pg from 'pg';",
@@ -109,7 +109,7 @@ describe('findConnections', () => {
     "import type pg from 'pg';",
     "import type { PoolOptions } from '../../../platform/db/connections/pool.js';",
     "import { sql, type Sql } from '../../../platform/db/statements.js';",
-    'await ctx.transaction((tx) => tx.query(statement));',
+    'await ctx.write((tx) => tx.query(statement));',
     'findPending(pool, migrations);',
   ])('accepts %s', (text) => {
     expect(findConnections({ path, text })).toEqual([]);

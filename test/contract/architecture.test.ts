@@ -163,12 +163,20 @@ describe('each concern has one location', () => {
       'src/development/demo/values/tenant-scope.ts',
       'src/modules/tenants/tenant.ts',
       'src/platform/db/transactions/admission.ts',
+      'src/platform/db/transactions/plans.ts',
     ]);
     for (const { path, text } of sources) {
       for (const [call] of text.matchAll(/set_config\([^)]*\)/g)) {
         expect([path, call.endsWith(', true)')]).toEqual([path, true]);
       }
     }
+  });
+
+  test('no module checks the account of the caller: each transaction does, and the router for handlers without one', () => {
+    const checks = sources.filter(
+      ({ path, text }) => path.startsWith('src/modules/') && text.includes('assertAdmitted'),
+    );
+    expect(checks.map(({ path }) => path)).toEqual([]);
   });
 
   test('no SQL is built from strings', () => {
@@ -221,9 +229,13 @@ describe('a request reaches the database only through its context', () => {
   });
 
   test('only the request context runs transactions', () => {
+    const isRunner = (path: string) => /^src\/platform\/db\/transactions\//.test(path);
     const importers = imports
-      .filter(({ to }) => to === 'src/platform/db/transactions/run.ts')
+      .filter(({ from, to, isType }) => !isType && isRunner(to) && !isRunner(from))
       .map(({ from }) => from);
-    expect(importers).toEqual(['src/platform/context/request-context.ts']);
+    expect([...new Set(importers)].sort()).toEqual([
+      'src/platform/context/request-context.ts',
+      'src/platform/context/write.ts',
+    ]);
   });
 });

@@ -477,11 +477,10 @@ describe('tenant scopes on a shared connection pool', () => {
         if (!tenant) throw new Error('no such tenant');
         const ctx = makeContext(db, callerOf(tenant), 'a-test');
         if ((worker + round) % 5 === 0) {
-          await expect(ctx.pipeline([READ, BREAK, READ])).rejects.toThrow('division by zero');
+          await expect(ctx.write([READ, BREAK, READ])).rejects.toThrow('division by zero');
           continue;
         }
-        const rows =
-          round % 2 === 0 ? (await ctx.pipeline([READ]))[0] : await ctx.transaction((tx) => tx.query(READ));
+        const rows = round % 2 === 0 ? (await ctx.write([READ]))[0] : await ctx.write((tx) => tx.query(READ));
         expect(rows).toHaveLength(5);
         for (const row of rows) {
           expect(row).toEqual({ tenant_id: tenant.tenantId, vendor: tenant.text, name: tenant.text });
@@ -508,7 +507,7 @@ describe('tenant scopes on a shared connection pool', () => {
     const stale = { ...callerOf(tenant), tokenVersion: 2 };
     const before = await list(`select count(*) from prealerts where tenant_id = '${tenant.tenantId}'`);
     const write = sql`delete from prealerts where tenant_id = ${tenant.tenantId}::uuid`;
-    await expect(makeContext(db, stale, 'a-test').pipeline([write])).rejects.toMatchObject({
+    await expect(makeContext(db, stale, 'a-test').write([write])).rejects.toMatchObject({
       code: 'token_invalid',
     });
     expect(await list(`select count(*) from prealerts where tenant_id = '${tenant.tenantId}'`)).toEqual(
@@ -523,8 +522,8 @@ describe('tenant scopes on a shared connection pool', () => {
       values (${other.tenantId}::uuid, ${newId()}::uuid, ${other.courierId}::uuid, 'X', 'X', 'X')`;
     // The policy of prealerts rejects it, not that of the counters, which a trigger updates afterwards.
     const refusal = 'row-level security policy for table "prealerts"';
-    await expect(makeContext(db, callerOf(own), 'a-test').pipeline([write])).rejects.toThrow(refusal);
+    await expect(makeContext(db, callerOf(own), 'a-test').write([write])).rejects.toThrow(refusal);
     const move = sql`update prealerts set tenant_id = ${other.tenantId}::uuid, courier_id = ${other.courierId}::uuid`;
-    await expect(makeContext(db, callerOf(own), 'a-test').pipeline([move])).rejects.toThrow(refusal);
+    await expect(makeContext(db, callerOf(own), 'a-test').write([move])).rejects.toThrow(refusal);
   });
 });

@@ -8,7 +8,7 @@ import { openDb } from '../../src/platform/db/open-database.js';
 import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
 import type { Db } from '../../src/platform/db/database.js';
-import { sql, type Sql } from '../../src/platform/db/statements.js';
+import { once, sql, type Sql } from '../../src/platform/db/statements.js';
 import { DEMO } from '../../src/development/demo/seed.js';
 import { ask, listOf, logIn, prealertOf, type Answer } from '../support/service/client.js';
 import { demoDatabase, type TestDatabase } from '../support/service/database.js';
@@ -176,16 +176,16 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
 
     afterAll(() => db.close());
 
-    const seen = sql`select name from warehouses`;
+    // A fixed statement, which is prepared without a pooler.
+    const seen = once`select name from warehouses`;
     const contextOf = (caller: SystemCaller) => makeContext(db, caller, 'a-test');
     const ACCESS_METHODS: Record<string, (ctx: SystemContext, statement: Sql) => Promise<unknown>> = {
       read: async (ctx, statement) => (await ctx.read([statement]))[0],
-      snapshotTransaction: (ctx, statement) => ctx.snapshotTransaction(9_000, (tx) => tx.query(statement)),
-      pipeline: async (ctx, statement) => (await ctx.pipeline([statement]))[0],
-      preparedPipeline: async (ctx, statement) => (await ctx.preparedPipeline([statement]))[0],
-      transaction: (ctx, statement) => ctx.transaction((tx) => tx.query(statement)),
-      preparedTransaction: (ctx, statement) => ctx.preparedTransaction((tx) => tx.query(statement)),
-      bulkTransaction: (ctx, statement) => ctx.bulkTransaction(9_000, (tx) => tx.query(statement)),
+      'read in steps': (ctx, statement) => ctx.read((tx) => tx.query(statement), { timeoutMs: 9_000 }),
+      'write in one flush': async (ctx, statement) => (await ctx.write([statement]))[0],
+      'write in steps': (ctx, statement) => ctx.write((tx) => tx.query(statement)),
+      'write with a timeout': (ctx, statement) =>
+        ctx.write((tx) => tx.query(statement), { timeoutMs: 9_000 }),
     };
 
     test(
@@ -244,7 +244,7 @@ withPgbouncer(`behind pgbouncer in transaction mode${reason}`, () => {
       const [caller] = callers;
       if (!caller) throw new Error('There is no tenant.');
       for (const [method, read] of Object.entries(ACCESS_METHODS)) {
-        const limit = /^(bulk|snapshot)Transaction$/.test(method) ? '9s' : '15s';
+        const limit = /^(write with a timeout|read in steps)$/.test(method) ? '9s' : '15s';
         expect([method, await read(contextOf(caller), settings)]).toEqual([method, [{ zone: 'UTC', limit }]]);
       }
       const { rows } = await db.pool.query(settings.text);
@@ -357,10 +357,9 @@ test('a prepared statement is named after its text, independent of the order of 
     onError: () => undefined,
   });
   const caller: SystemCaller = { kind: 'system', tenantId: DEMO.tenants.demo };
-  const texts = [sql`select 'one' as text`, sql`select 'two' as text`];
+  const texts = [once`select 'one' as text`, once`select 'two' as text`];
   const namesOf = async (each: Db, statements: Sql[]) => {
-    for (const statement of statements)
-      await makeContext(each, caller, 'a-test').preparedPipeline([statement]);
+    for (const statement of statements) await makeContext(each, caller, 'a-test').read([statement]);
     const { rows } = await each.pool.query(
       "select name, statement from pg_prepared_statements where statement like 'select ''% as text' order by statement",
     );

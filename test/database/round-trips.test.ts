@@ -158,6 +158,68 @@ const BUDGETS: [name: string, roundTrips: number, operation: OperationId, make: 
   ],
 ];
 
+const carrier = async (name: string): Promise<string> => {
+  const { body } = await service.call('manageCarriers', staff({ action: 'create', name }));
+  return String(body['data'].carrier_id);
+};
+
+const customer = () => ({ user_code: newNumber(), first_name: 'Ann', last_name: 'Lee' });
+
+let cents = 100;
+
+/** The same for operations that use Prisma's models, whose statements are not prepared. */
+const MODEL_BUDGETS: typeof BUDGETS = [
+  ['creates a carrier', 2, 'manageCarriers', async () => staff({ action: 'create', name: newNumber() })],
+  [
+    'renames a carrier',
+    3,
+    'manageCarriers',
+    async () => staff({ action: 'rename', carrier_id: await carrier(newNumber()), name: newNumber() }),
+  ],
+  [
+    'deletes a carrier',
+    4,
+    'manageCarriers',
+    async () => staff({ action: 'delete', carrier_id: await carrier(newNumber()) }),
+  ],
+  [
+    'creates a warehouse',
+    4,
+    'manageWarehouses',
+    async () => staff({ action: 'create', name: newNumber(), city: 'Miami' }),
+  ],
+  [
+    'creates a customer',
+    3,
+    'createCustomer',
+    async () => staff({ courier_id: DEMO.couriers.IEX, ...customer() }),
+  ],
+  [
+    'updates a customer',
+    5,
+    'updateCustomer',
+    async () => {
+      const fields = customer();
+      const { body } = await service.call(
+        'createCustomer',
+        staff({ courier_id: DEMO.couriers.IEX, ...fields }),
+      );
+      return staff({ courier_customer_id: body['data'].id, ...fields, first_name: 'Anna' });
+    },
+  ],
+  [
+    'sets the price of air freight',
+    3,
+    'manageCourierRates',
+    async () =>
+      staff({
+        action: 'update_air_freight',
+        courier_id: DEMO.couriers.HRB,
+        air_freight_rate: (cents += 1) / 100,
+      }),
+  ],
+];
+
 /** Returns the cheapest of several calls. The service itself also sends statements now and then. */
 async function cheapest(operation: OperationId, make: () => Promise<Request>): Promise<Sent> {
   const calls: Sent[] = [];
@@ -178,5 +240,9 @@ describe('the round trips of an operation to PostgreSQL', () => {
     // It changes two columns, the number and its key. Such updates have many texts, so they are not prepared.
     const parsed = name === 'changes the number of a package' ? 1 : 0;
     expect({ roundTrips: sent.roundTrips, parsed: sent.parsed }).toEqual({ roundTrips, parsed });
+  });
+
+  test.each(MODEL_BUDGETS)('%s in %i', async (_name, roundTrips, operation, make) => {
+    expect((await cheapest(operation, make)).roundTrips).toBe(roundTrips);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { createPool } from '../../src/platform/db/connections/pool.js';
-import { sendBatch } from '../../src/platform/db/transactions/send-batch.js';
+import { runBatch, type QueryConfig } from '../../src/platform/db/transactions/send-batch.js';
 import { freshDatabase, type TestDatabase } from '../support/service/database.js';
 
 let database: TestDatabase;
@@ -26,6 +26,10 @@ beforeEach(async () => {
 });
 
 afterEach(() => client.release());
+
+/** Returns the rows of each statement. */
+const sendBatch = async (on: pg.ClientBase, statements: readonly QueryConfig[]) =>
+  (await runBatch(on, statements)).map(({ rows }) => rows);
 
 const insert = (n: number) => ({
   text: 'insert into batch.numbers values ($1) returning n',

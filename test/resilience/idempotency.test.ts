@@ -249,7 +249,7 @@ describe('the scope of a key', () => {
     const seen = async (userId: string, tenantId = DEMO.tenants.demo) => {
       const caller = await scopeOf(userId, tenantId);
       expect(enterScope(caller).text).toContain('enter_with_token');
-      const [rows] = await makeContext(service.db, caller, 'a-test').pipeline([
+      const [rows] = await makeContext(service.db, caller, 'a-test').write([
         sql`select distinct tenant_id, courier_id from idempotency_keys`,
       ]);
       return rows;

@@ -236,13 +236,16 @@ test(
 async function interrupt(change: (ctx: SystemContext) => Promise<unknown>): Promise<number> {
   const ctx = makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, 'a-test');
   let runs = 0;
-  await ctx.reports.snapshotTransaction(5_000, async (tx) => {
-    runs += 1;
-    await tx.query(sql`select count(*) from airlines`);
-    if (runs > 1) return;
-    await change(ctx);
-    await tx.query(sql`select pg_sleep(10)`);
-  });
+  await ctx.read(
+    async (tx) => {
+      runs += 1;
+      await tx.query(sql`select count(*) from airlines`);
+      if (runs > 1) return;
+      await change(ctx);
+      await tx.query(sql`select pg_sleep(10)`);
+    },
+    { from: 'replica', timeoutMs: 5_000 },
+  );
   return runs;
 }
 

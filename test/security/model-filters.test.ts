@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Prisma, type PrismaClient } from '../../generated/prisma/client.js';
+import { PrismaPg } from '@prisma/adapter-pg';
+import { Prisma, PrismaClient } from '../../generated/prisma/client.js';
 import { DEMO } from '../../src/development/demo/seed.js';
-import { scopedClient } from '../../src/platform/db/models/scoped-client.js';
 import {
   courierField,
   fieldsOf,
   tenantField,
   type ModelScope,
 } from '../../src/platform/db/models/model-scope.js';
+import type { Models } from '../../src/platform/db/models/types.js';
 import { newId } from '../../src/platform/values/ids.js';
 import { makeCouriers } from '../support/builders/couriers.js';
 import { startService, type Service } from '../support/service/service.js';
@@ -24,15 +25,37 @@ const SHARED = ['Tenant', 'TenantHost', 'Carrier', 'Airline', 'Warehouse', 'Secu
 const READ_ONLY = ['Tenant', 'TenantHost'];
 
 let service: Service;
+/** Prisma's models without our filters. */
+let unfiltered: PrismaClient;
 
 beforeAll(async () => {
   service = await startService({ rowSecurity: false });
+  unfiltered = new PrismaClient({ adapter: new PrismaPg(service.db.pool) });
   await makeCouriers(service.owner);
 });
 
 afterAll(async () => {
+  await unfiltered.$disconnect();
   await service.stop();
 });
+
+const leased = new Map<string, Models>();
+
+/** Returns the models of a scope. Each statement is a transaction of its own. */
+function modelsOf(scope: ModelScope): Models {
+  const { db } = service;
+  const name = JSON.stringify([scope, db.applicationFilters]);
+  const known = leased.get(name);
+  if (known) return known;
+  const { models } = db.models.lease({
+    applicationFilters: db.applicationFilters,
+    scope: () => scope,
+    admit: () => Promise.resolve(),
+    send: (query) => db.pool.query({ ...query, rowMode: 'array' }),
+  });
+  leased.set(name, models);
+  return models;
+}
 
 type Args = Record<string, unknown>;
 type Delegate = Record<string, (args: Args) => Promise<unknown>>;
@@ -42,14 +65,14 @@ const delegateOf = (client: object, model: string): Delegate =>
   // Every model has the same operations.
   Reflect.get(client, model.charAt(0).toLowerCase() + model.slice(1)) as Delegate;
 
-const call = (client: PrismaClient, model: string, operation: string, args: Args): Promise<unknown> =>
+const call = (client: object, model: string, operation: string, args: Args): Promise<unknown> =>
   delegateOf(client, model)[operation]?.(args) ?? Promise.reject(new Error(`${model}.${operation}?`));
 
 /** Returns the number of rows without the filters. */
-const countAll = (model: string, where: Args) => call(service.db.prisma, model, 'count', { where });
+const countAll = (model: string, where: Args) => call(unfiltered, model, 'count', { where });
 
 /** Asserts that reads whose `field` names another owner find no rows. */
-async function expectHidden(client: PrismaClient, model: string, field: string, owner: string) {
+async function expectHidden(client: object, model: string, field: string, owner: string) {
   const where = { [field]: owner };
   const rows = { first: null, many: [], count: 0, groups: [], sum: { _count: 0 } };
   expect({
@@ -63,13 +86,7 @@ async function expectHidden(client: PrismaClient, model: string, field: string, 
   await expect(missing).rejects.toMatchObject({ code: 'P2025' });
 }
 
-async function expectUnchanged(
-  client: PrismaClient,
-  model: string,
-  field: string,
-  owner: string,
-  own: string,
-) {
+async function expectUnchanged(client: object, model: string, field: string, owner: string, own: string) {
   const where = { [field]: owner };
   const before = await countAll(model, where);
   for (const [operation, args] of [
@@ -88,7 +105,7 @@ describe.each(MODELS)('%s', (model) => {
   const field = tenantField(model);
 
   test('shows a tenant its own rows only, and counts no others', async () => {
-    const client = scopedClient(service.db, ofTenant);
+    const client = modelsOf(ofTenant);
     const own = await countAll(model, { [field]: two });
     expect(await call(client, model, 'count', {})).toBe(own);
     // findMany returns an array of rows.
@@ -99,11 +116,11 @@ describe.each(MODELS)('%s', (model) => {
   });
 
   test('lets a tenant change and delete no rows of another', async () => {
-    await expectUnchanged(scopedClient(service.db, ofTenant), model, field, demo, two);
+    await expectUnchanged(modelsOf(ofTenant), model, field, demo, two);
   });
 
   test('shows a courier its own rows only, or refuses couriers', async () => {
-    const client = scopedClient(service.db, ofCourier);
+    const client = modelsOf(ofCourier);
     const name = courierField(model);
     if (!name && SHARED.includes(model)) return expectHidden(client, model, field, two);
     if (!name)
@@ -117,7 +134,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 
   test('lets a courier change and delete no rows of a sibling', async () => {
-    const client = scopedClient(service.db, ofCourier);
+    const client = modelsOf(ofCourier);
     const name = courierField(model);
     if (name) return expectUnchanged(client, model, name, HRB, IEX);
     for (const operation of ['updateMany', 'deleteMany'])
@@ -127,7 +144,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 
   test('accepts no row for another tenant', async () => {
-    const client = scopedClient(service.db, ofTenant);
+    const client = modelsOf(ofTenant);
     const refusal = READ_ONLY.includes(model) ? 'cannot be written' : "is not the caller's";
     for (const operation of ['create', 'createMany', 'createManyAndReturn']) {
       const data = operation === 'create' ? { [field]: demo } : [{ [field]: two }, { [field]: demo }];
@@ -154,17 +171,17 @@ test('there are rows of other tenants and couriers', async () => {
 describe('one record by its key', () => {
   async function foreignCustomer(): Promise<{ tenantId: string; id: string }> {
     const where = { tenantId: demo, courierId: HRB };
-    return service.db.prisma.customer.findFirstOrThrow({ where, select: { tenantId: true, id: true } });
+    return unfiltered.customer.findFirstOrThrow({ where, select: { tenantId: true, id: true } });
   }
 
   test.each([
     ['a courier', ofCourier],
     ['another tenant', ofTenant],
   ])('is neither found, changed, replaced nor deleted by %s', async (_who, scope) => {
-    const { customer } = scopedClient(service.db, scope);
+    const { customer } = modelsOf(scope);
     const key = await foreignCustomer();
     const where = { tenantId_id: key };
-    const before = await service.db.prisma.customer.findUnique({ where });
+    const before = await unfiltered.customer.findUnique({ where });
     const notFound = { code: 'P2025' };
     expect(await customer.findUnique({ where })).toBeNull();
     await expect(customer.findUniqueOrThrow({ where })).rejects.toMatchObject(notFound);
@@ -178,27 +195,27 @@ describe('one record by its key', () => {
       .upsert({ where, create, update: { firstName: 'X' } })
       .catch(() => undefined);
     expect(upserted?.tenantId ?? scope.tenantId).toBe(scope.tenantId);
-    expect(await service.db.prisma.customer.findUnique({ where })).toEqual(before);
+    expect(await unfiltered.customer.findUnique({ where })).toEqual(before);
   });
 
   test('cannot be given to a sibling or another tenant', async () => {
-    const { customer } = scopedClient(service.db, ofCourier);
+    const { customer } = modelsOf(ofCourier);
     for (const data of [{ courierId: HRB }, { tenantId: two }, { courierId: { set: HRB } }])
       await expect(customer.updateMany({ where: {}, data })).rejects.toThrow("is not the caller's");
   });
 
   test('created by a courier belongs to it', async () => {
-    const { customer } = scopedClient(service.db, ofCourier);
+    const { customer } = modelsOf(ofCourier);
     const names = { userCode: newId(), firstName: 'A', lastName: 'B' };
     const data = { tenantId: demo, courierId: IEX, id: newId(), ...names };
     await expect(customer.create({ data: { ...data, courierId: HRB } })).rejects.toThrow('courierId');
     expect(await customer.create({ data })).toMatchObject({ tenantId: demo, courierId: IEX });
-    await service.db.prisma.customer.deleteMany({ where: { id: data.id } });
+    await unfiltered.customer.deleteMany({ where: { id: data.id } });
   });
 });
 
 test('calls that reach another table, or a row without its filter, are rejected', async () => {
-  const { carrier } = scopedClient(service.db, { tenantId: demo, courierId: null });
+  const { carrier } = modelsOf({ tenantId: demo, courierId: null });
   const refused = (work: Promise<unknown>) => expect(work).rejects.toThrow('Write SQL');
   const other = { packages: { some: {} } };
   await refused(carrier.findMany({ include: { packages: true } }));
@@ -218,8 +235,8 @@ test('calls that reach another table, or a row without its filter, are rejected'
 });
 
 test("a caller's condition cannot widen the filter", async () => {
-  const { carrier } = scopedClient(service.db, ofTenant);
-  const own = await service.db.prisma.carrier.count({ where: { tenantId: two } });
+  const { carrier } = modelsOf(ofTenant);
+  const own = await unfiltered.carrier.count({ where: { tenantId: two } });
   for (const where of [
     { OR: [{ tenantId: two }, { tenantId: demo }] },
     { AND: [{ tenantId: { in: [demo, two] } }] },
@@ -231,12 +248,10 @@ test("a caller's condition cannot widen the filter", async () => {
 test('the filters can be turned off, so that row-level security can be tested alone', async () => {
   service.db.applicationFilters = false;
   try {
-    const all = await service.db.prisma.carrier.count();
-    expect(await scopedClient(service.db, ofTenant).carrier.count()).toBe(all);
+    const all = await unfiltered.carrier.count();
+    expect(await modelsOf(ofTenant).carrier.count()).toBe(all);
   } finally {
     service.db.applicationFilters = true;
   }
-  expect(await scopedClient(service.db, ofTenant).carrier.count()).toBeLessThan(
-    await service.db.prisma.carrier.count(),
-  );
+  expect(await modelsOf(ofTenant).carrier.count()).toBeLessThan(await unfiltered.carrier.count());
 });

@@ -110,7 +110,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'keys: requests with different keys never share a transaction',
     file: 'src/platform/context/request-context.ts',
-    find: '`${caller.tenantId} ${caller.keyHash}`',
+    find: '`${scope.tenantId} ${scope.caller.keyHash}`',
     replace: "'any'",
     tests: [
       {
@@ -275,7 +275,7 @@ export const ACCESS: readonly SourceMutant[] = [
   {
     name: 'users: administrators who remove each other are serialized by a lock',
     file: 'src/modules/users/change.ts',
-    find: 'await tx.execute(lockAdministrators(ctx.tenantId));',
+    find: 'await tx.count(lockAdministrators(ctx.tenantId));',
     replace: '',
     tests: [
       { file: 'test/modules/users.test.ts', titles: ['one of two administrators who remove each other'] },

@@ -65,14 +65,14 @@ export const FLOOR: readonly SourceMutant[] = [
   {
     name: 'labels: a station has a limit',
     file: CREATE,
-    find: 'await tx.defer(lockLabelStation(ctx.tenantId, station));',
+    find: 'tx.later(lockLabelStation(tx.tenantId, station));',
     replace: '',
     tests: [{ file: JOBS, titles: ['a station has at most 1,000 waiting labels'] }],
   },
   {
     name: 'labels: an open job is not printed again',
     file: CREATE,
-    find: 'if (earlier.length === 0) await assertEnded(ctx, tx, job);',
+    find: 'if (earlier.length === 0) await assertEnded(tx, job);',
     replace: '',
     tests: [{ file: JOBS, titles: ['a job that has not ended is rejected with 409'] }],
   },

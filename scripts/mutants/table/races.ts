@@ -9,7 +9,7 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: a rename waits for the pre-alerts that are being stored',
     file: 'src/modules/prealerts/rename-customer.ts',
-    find: 'await tx.query(lockUserCode(ctx.tenantId, change.from));',
+    find: 'await tx.query(lockUserCode(tx.tenantId, change.from));',
     replace: 'void lockUserCode;',
     tests: [
       { file: RENAME, titles: ['includes the pre-alert that', 'leaves no pre-alert with the old code'] },
@@ -18,8 +18,8 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: a new pre-alert keeps its user code',
     file: 'src/platform/db/locks.ts',
-    find: 'sql`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,',
-    replace: 'sql`select 0 as code,',
+    find: 'once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,',
+    replace: 'once`select 0 as code,',
     tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
   },
   {
@@ -32,8 +32,8 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: a replaced pre-alert keeps its new user code',
     file: 'src/modules/prealerts/lock-prealert.ts',
-    find: 'if (replacement) await',
-    replace: 'if (replacement && false) await',
+    find: 'if (replacement) tx.later',
+    replace: 'if (replacement && false) tx.later',
     tests: [{ file: RENAME, titles: ['includes the pre-alert that'] }],
   },
   {
@@ -46,17 +46,17 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: the customer of a pre-alert is read after the lock',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'const [, [first], announced, [ids], customers] = await tx.queryAll([\n    lockOpenPrealerts(ctx, keys),\n    queries.findReceipt(ctx, keys),\n    findOpenPrealerts(ctx, keys),',
+    find: 'const [, [first], announced, [ids], customers] = await tx.query([\n    lockOpenPrealerts(tx, keys),\n    queries.findReceipt(tx, keys),\n    findOpenPrealerts(tx, keys),',
     replace:
-      'const [announced, [first], , [ids], customers] = await tx.queryAll([\n    findOpenPrealerts(ctx, keys),\n    queries.findReceipt(ctx, keys),\n    lockOpenPrealerts(ctx, keys),',
+      'const [announced, [first], , [ids], customers] = await tx.query([\n    findOpenPrealerts(tx, keys),\n    queries.findReceipt(tx, keys),\n    lockOpenPrealerts(tx, keys),',
     tests: [{ file: RENAME, titles: ['stores the customer under the new code if it waited'] }],
   },
   {
     name: 'races: scans are identified again under the locks',
     file: 'src/modules/scans/batch/execute-batch.ts',
-    find: 'await lockIdentified(ctx, tx, () => identifyScans(ctx, tx, read));',
+    find: 'await lockIdentified(tx, () => identifyScans(tx, read));',
     replace:
-      'await identifyScans(ctx, tx, read);\n    await lockIdentified(ctx, tx, () => Promise.resolve(identified));',
+      'await identifyScans(tx, read);\n    await lockIdentified(tx, () => Promise.resolve(identified));',
     tests: [
       {
         file: LABEL,
@@ -92,8 +92,8 @@ export const RACES: readonly SourceMutant[] = [
   {
     name: 'races: the loading gate is read after the lock of the manifest',
     file: 'src/modules/manifests/lifecycle/lock-manifest.ts',
-    find: 'const [, [manifest]] = await tx.queryAll([lockedManifest(ctx, id), findManifest(ctx, id)]);',
-    replace: 'const [[manifest]] = await tx.queryAll([findManifest(ctx, id), lockedManifest(ctx, id)]);',
+    find: 'const [, [manifest]] = await tx.query([lockedManifest(tx, id), findManifest(tx, id)]);',
+    replace: 'const [[manifest]] = await tx.query([findManifest(tx, id), lockedManifest(tx, id)]);',
     tests: [
       {
         file: 'test/modules/scans/loading-gate-warehouses.test.ts',

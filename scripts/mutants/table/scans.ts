@@ -212,7 +212,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'gate: packages on hold stay behind when their manifest ships',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
-    find: 'await leaveSuspendedBehind(ctx, tx, after.id);',
+    find: 'await leaveSuspendedBehind(tx, after.id);',
     replace: '',
     tests: [{ file: GATE, titles: ['has left the manifest, so that'] }],
   },
@@ -226,7 +226,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'gate: packages are locked before they are compared',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
-    find: 'await tx.defer(lockedManifestPackages(ctx, after.id));',
+    find: 'tx.later(lockedManifestPackages(tx, after.id));',
     replace: '',
     tests: [{ file: GATE, titles: ['a release and a shipment at the same time'] }],
   },
@@ -240,7 +240,7 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'gate: only some roles override',
     file: 'src/modules/manifests/lifecycle/loading-gate.ts',
-    find: "  assertMayDecide(ctx, 'loading_override_reason');\n",
+    find: "  assertMayDecide(tx, 'loading_override_reason');\n",
     replace: '',
     tests: [{ file: GATE, titles: ['lets a manager ship with a reason, which is audited and shown'] }],
   },
@@ -254,8 +254,8 @@ export const SCANS: readonly SourceMutant[] = [
   {
     name: 'intake: a parcel is found under all its keys',
     file: 'src/modules/packages/intake/intake.ts',
-    find: 'findOpenPrealerts(ctx, keys)',
-    replace: 'findOpenPrealerts(ctx, [keys[0]])',
+    find: 'findOpenPrealerts(tx, keys)',
+    replace: 'findOpenPrealerts(tx, [keys[0]])',
     tests: [{ file: RESOLVE, titles: ['is found, and gets the key of the package'] }],
   },
   {

@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
+import type { SystemScope } from '../../platform/db/scope.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import { keyInColumn } from '../../modules/tracking-numbers/public.js';
 
@@ -10,7 +10,7 @@ export type Announced = { id: string; keys: string[] };
  * The pre-alerts with the key of their customer's package, the one with the first of the keys. Not those of a number that the courier
  * has a flag of.
  */
-const received = (ctx: RequestContext, announced: Announced[]): Sql =>
+const received = (ctx: SystemScope, announced: Announced[]): Sql =>
   sql`select distinct on (a.id) a.tenant_id, a.id, p.tracking_key
     from jsonb_to_recordset(${JSON.stringify(announced)}::jsonb) as sent (id uuid, keys text[])
     join prealerts a on ${tenantRows(ctx, 'a')} and a.id = sent.id and a.status = 'pending'
@@ -22,10 +22,10 @@ const received = (ctx: RequestContext, announced: Announced[]): Sql =>
         and ${keyInColumn('other', sql`sent.keys`)} and other.status = 'flagged')
     order by a.id, array_position(sent.keys, p.tracking_key)`;
 
-export const findReceived = (ctx: RequestContext, announced: Announced[]): Sql<{ id: string }> =>
+export const findReceived = (ctx: SystemScope, announced: Announced[]): Sql<{ id: string }> =>
   sql`select found.id from (${received(ctx, announced)}) as found`;
 
-export const receiveAnnounced = (ctx: RequestContext, announced: Announced[]): Sql<{ id: string }> =>
+export const receiveAnnounced = (ctx: SystemScope, announced: Announced[]): Sql<{ id: string }> =>
   sql`with found as (${received(ctx, announced)})
     update prealerts a set status = 'received', tracking_key = found.tracking_key, updated_at = now()
     from found where a.tenant_id = found.tenant_id and a.id = found.id and a.status = 'pending'

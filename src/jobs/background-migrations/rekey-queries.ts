@@ -1,6 +1,6 @@
-import type { RequestContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import type { Scope } from '../../platform/db/scope.js';
 
 /** A row whose key changes. Of a flag, `id` is the courier. */
 export type KeyChange = { id: string; key: string; newKey: string };
@@ -12,7 +12,7 @@ const sent = (changes: KeyChange[]): Sql =>
 export type KeyRow = { id: string; isChanged: boolean; otherId: string | null };
 
 /** Changes the keys that no other package has. Of changes to the same key, the package with the lowest id gets it. */
-export const changePackageKeys = (ctx: RequestContext, changes: KeyChange[]): Sql<KeyRow> =>
+export const changePackageKeys = (ctx: Scope, changes: KeyChange[]): Sql<KeyRow> =>
   sql`with wanted as (
       select c.*, other.id as other_id, first_value(c.id) over (partition by c."newKey" order by c.id) as first_id
       from ${sent(changes)}
@@ -26,23 +26,23 @@ export const changePackageKeys = (ctx: RequestContext, changes: KeyChange[]): Sq
       case when changed.id is null then coalesce(w.other_id, nullif(w.first_id, w.id)) end as "otherId"
     from wanted w left join changed on changed.id = w.id`;
 
-export const changePrealertKeys = (ctx: RequestContext, changes: KeyChange[]): Sql =>
+export const changePrealertKeys = (ctx: Scope, changes: KeyChange[]): Sql =>
   sql`update prealerts a set tracking_key = c."newKey" from ${sent(changes)}
     where ${tenantRows(ctx, 'a')} and a.id = c.id and a.tracking_key = c.key`;
 
 /** Adds flags with the new keys. The old ones stay for processes of the previous release. */
-export const addFlagKeys = (ctx: RequestContext, changes: KeyChange[]): Sql =>
+export const addFlagKeys = (ctx: Scope, changes: KeyChange[]): Sql =>
   sql`insert into prealert_flags (tenant_id, courier_id, tracking_key)
     select f.tenant_id, f.courier_id, c."newKey" from ${sent(changes)}
     join prealert_flags f on ${tenantRows(ctx, 'f')} and f.courier_id = c.id and f.tracking_key = c.key
     on conflict do nothing`;
 
-export const changeScanKeys = (ctx: RequestContext, changes: KeyChange[]): Sql =>
+export const changeScanKeys = (ctx: Scope, changes: KeyChange[]): Sql =>
   sql`update scans s set parcel_key = c."newKey" from ${sent(changes)}
     where ${tenantRows(ctx, 's')} and s.id = c.id and s.parcel_key = c.key`;
 
 /** Moves the positions of the scans, unless the new key has one: then the next scan computes it. */
-export const changePositionKeys = (ctx: RequestContext, changes: KeyChange[]): Sql =>
+export const changePositionKeys = (ctx: Scope, changes: KeyChange[]): Sql =>
   sql`update parcel_positions o set parcel_key = c."newKey"
     from (select distinct on ("newKey") key, "newKey" from ${sent(changes)} order by "newKey", key) as c
     where ${tenantRows(ctx, 'o')} and o.parcel_key = c.key and not exists (

@@ -86,19 +86,22 @@ function runBatch(
   { name, background }: Run,
 ): Promise<'continues' | 'done' | 'refused'> {
   const ctx = makeContext(db, caller, BACKGROUND);
-  return ctx.bulkTransaction(STATEMENT_TIMEOUT_MS, async (tx) => {
-    const [progress] = await tx.query(lockProgress(name, caller.tenantId));
-    if (!progress) return 'refused';
-    const after = progress.tenantId === caller.tenantId ? progress.lastKey : null;
-    const startMs = performance.now();
-    const [batch] = await tx.query(batchOf(background.text, after, progress.batchRows));
-    const findings = await runStep(background, (step) => step(ctx, tx, batch?.items ?? [], log));
-    const batchRows = adaptRows(progress.batchRows, performance.now() - startMs);
-    const lastKey = batch?.last ?? after;
-    const rows = batch?.rows ?? 0;
-    await tx.execute(storeProgress(name, { tenantId: caller.tenantId, lastKey, rows, batchRows, findings }));
-    return batch?.last == null ? 'done' : 'continues';
-  });
+  return ctx.write(
+    async (tx) => {
+      const [progress] = await tx.query(lockProgress(name, caller.tenantId));
+      if (!progress) return 'refused';
+      const after = progress.tenantId === caller.tenantId ? progress.lastKey : null;
+      const startMs = performance.now();
+      const [batch] = await tx.query(batchOf(background.text, after, progress.batchRows));
+      const findings = await runStep(background, (step) => step(tx, batch?.items ?? [], log));
+      const batchRows = adaptRows(progress.batchRows, performance.now() - startMs);
+      const lastKey = batch?.last ?? after;
+      const rows = batch?.rows ?? 0;
+      await tx.count(storeProgress(name, { tenantId: caller.tenantId, lastKey, rows, batchRows, findings }));
+      return batch?.last == null ? 'done' : 'continues';
+    },
+    { timeoutMs: STATEMENT_TIMEOUT_MS },
+  );
 }
 
 /** Runs the step that the statement names. Returns the number of rows that it reports. */

@@ -1,6 +1,6 @@
 import { tenantRows } from '../../platform/db/filters.js';
-import type { SystemContext } from '../../platform/context/request-context.js';
 import { raw, sql, type Sql } from '../../platform/db/statements.js';
+import type { SystemScope } from '../../platform/db/scope.js';
 
 /** What is given up: of one courier or of all, created before a time. */
 export type Selection = { before: Date; courierId?: string; reason: string };
@@ -11,14 +11,14 @@ const isSelected = (alias: 'd' | 'm' | 'r', { before, courierId }: Selection): S
     : sql`${raw(alias)}.created_at < ${before}::timestamptz and ${raw(alias)}.courier_id = ${courierId}::uuid`;
 
 export const selectCourier = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   of: { tenant: string; courier: string },
 ): Sql<{ id: string }> =>
   sql`select c.id from couriers c join tenants t on t.id = ${ctx.tenantId}::uuid
     where ${tenantRows(ctx, 'c')} and t.slug = ${of.tenant} and lower(c.code) = lower(${of.courier})`;
 
 /** Settles the webhooks that were created before a time as failed, so that staff and couriers can still send them again. */
-export const cancelWebhooks = (ctx: SystemContext, selection: Selection): Sql<{ cancelled: number }> => sql`
+export const cancelWebhooks = (ctx: SystemScope, selection: Selection): Sql<{ cancelled: number }> => sql`
   with cancelled as (
     update webhook_deliveries d
     set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
@@ -31,7 +31,7 @@ export const cancelWebhooks = (ctx: SystemContext, selection: Selection): Sql<{ 
   select count(*)::int as cancelled from cancelled`;
 
 export const cancelManifestMails = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   selection: Selection,
 ): Sql<{ cancelled: number }> => sql`
   with cancelled as (
@@ -42,7 +42,7 @@ export const cancelManifestMails = (
 
 /** Account mails belong to no courier. */
 export const cancelAccountMails = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   { before, reason }: Selection,
 ): Sql<{ cancelled: number }> => sql`
   with cancelled as (
@@ -51,7 +51,7 @@ export const cancelAccountMails = (
   )
   select count(*)::int as cancelled from cancelled`;
 
-export const cancelSyncs = (ctx: SystemContext, selection: Selection): Sql<{ cancelled: number }> => sql`
+export const cancelSyncs = (ctx: SystemScope, selection: Selection): Sql<{ cancelled: number }> => sql`
   with cancelled as (
     update customer_sync_runs r set status = 'failed', error = ${selection.reason}, finished_at = now()
     where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running') and ${isSelected('r', selection)}

@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import { makeContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { systemCallers } from '../../platform/db/tenants.js';
@@ -36,25 +37,30 @@ export async function cancelPending(db: Db, before: Date): Promise<Cancelled> {
   for (const caller of await systemCallers(db)) {
     const ctx = makeContext(db, caller, `outbound ${newId()}`);
     const all = { before, reason: CANCELLED };
-    await ctx.bulkTransaction(CANCEL_TIMEOUT_MS, async (tx) => {
-      const [webhooks] = await tx.query(cancelWebhooks(ctx, all));
-      const [manifestMails] = await tx.query(cancelManifestMails(ctx, all));
-      const [accountMails] = await tx.query(cancelAccountMails(ctx, all));
-      const [syncs] = await tx.query(cancelSyncs(ctx, all));
-      const cancelled = {
-        webhooks: webhooks?.cancelled ?? 0,
-        mails: (manifestMails?.cancelled ?? 0) + (accountMails?.cancelled ?? 0),
-        syncs: syncs?.cancelled ?? 0,
-      };
-      for (const kind of ['webhooks', 'mails', 'syncs'] as const) total[kind] += cancelled[kind];
-      const after = { before: before.toISOString(), ...cancelled };
-      await tx.audit({
-        action: 'tenant.outbound_cancelled',
-        entity: 'tenant',
-        entityId: ctx.tenantId,
-        after,
-      });
-    });
+    await ctx.write(
+      async (tx) => {
+        const [webhooks] = await tx.query(cancelWebhooks(ctx, all));
+        const [manifestMails] = await tx.query(cancelManifestMails(ctx, all));
+        const [accountMails] = await tx.query(cancelAccountMails(ctx, all));
+        const [syncs] = await tx.query(cancelSyncs(ctx, all));
+        const cancelled = {
+          webhooks: webhooks?.cancelled ?? 0,
+          mails: (manifestMails?.cancelled ?? 0) + (accountMails?.cancelled ?? 0),
+          syncs: syncs?.cancelled ?? 0,
+        };
+        for (const kind of ['webhooks', 'mails', 'syncs'] as const) total[kind] += cancelled[kind];
+        const after = { before: before.toISOString(), ...cancelled };
+        tx.later(
+          audit(tx, {
+            action: 'tenant.outbound_cancelled',
+            entity: 'tenant',
+            entityId: ctx.tenantId,
+            after,
+          }),
+        );
+      },
+      { timeoutMs: CANCEL_TIMEOUT_MS },
+    );
   }
   return total;
 }
@@ -81,13 +87,18 @@ export async function dropPending(
     const [[courier]] = await ctx.read([selectCourier(ctx, of)]);
     if (!courier) continue;
     const selection = { before, courierId: courier.id, reason: DROPPED };
-    return ctx.bulkTransaction(CANCEL_TIMEOUT_MS, async (tx) => {
-      const [row] = await tx.query(CANCEL[kind](ctx, selection));
-      const dropped = row?.cancelled ?? 0;
-      const after = { kind, before: before.toISOString(), dropped };
-      await tx.audit({ action: 'courier.outbound_dropped', entity: 'courier', entityId: courier.id, after });
-      return dropped;
-    });
+    return ctx.write(
+      async (tx) => {
+        const [row] = await tx.query(CANCEL[kind](ctx, selection));
+        const dropped = row?.cancelled ?? 0;
+        const after = { kind, before: before.toISOString(), dropped };
+        tx.later(
+          audit(tx, { action: 'courier.outbound_dropped', entity: 'courier', entityId: courier.id, after }),
+        );
+        return dropped;
+      },
+      { timeoutMs: CANCEL_TIMEOUT_MS },
+    );
   }
   return undefined;
 }

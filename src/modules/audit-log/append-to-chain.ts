@@ -3,9 +3,9 @@ import { BACKGROUND } from '../../platform/audit/audit.js';
 import { makeContext, type RequestContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
-import type { PlainTx } from '../../platform/db/statements.js';
 import { meaningOfError } from '../../platform/db/violations.js';
 import { systemCallers } from '../../platform/db/tenants.js';
+import type { Tx } from '../../platform/db/scope.js';
 import {
   hasUnchained,
   deleteUnchained,
@@ -55,9 +55,7 @@ export async function appendBeforeReading(ctx: RequestContext, secrets: Secrets)
   const [unchained] = await ctx.read([hasUnchained(ctx)]);
   if (unchained.length === 0) return;
   for (let batch = 0; batch < BATCHES_OF_REQUEST; batch += 1) {
-    // The request reads what was appended. Each batch is locked only briefly.
-    const own = ctx.independent();
-    if ((await appendBatch(own, secrets).catch(noneIfReadOnly)) < BATCH_ENTRIES) return;
+    if ((await appendBatch(ctx, secrets).catch(noneIfReadOnly)) < BATCH_ENTRIES) return;
   }
 }
 
@@ -69,19 +67,23 @@ function noneIfReadOnly(error: unknown): number {
 
 /** Appends one batch and returns its number of entries. */
 const appendBatch = (ctx: RequestContext, secrets: Secrets): Promise<number> =>
-  ctx.bulkTransaction(STATEMENT_TIMEOUT_MS, async (tx) => {
-    await tx.query(lockAuditChain(ctx.tenantId));
-    await tx.execute(withoutSequentialScans);
-    await tx.execute(withoutBitmapScans);
-    const [head] = await tx.query(headOfChain(ctx));
-    const entries = await tx.query(unchainedEntries(ctx, BATCH_ENTRIES));
-    if (entries.length > 0) await appendLinks(ctx, tx, chain(secrets, head, entries));
-    return entries.length;
-  });
+  ctx.write(
+    async (tx) => {
+      await tx.query(lockAuditChain(ctx.tenantId));
+      await tx.count(withoutSequentialScans);
+      await tx.count(withoutBitmapScans);
+      const [head] = await tx.query(headOfChain(ctx));
+      const entries = await tx.query(unchainedEntries(ctx, BATCH_ENTRIES));
+      if (entries.length > 0) await appendLinks(tx, chain(secrets, head, entries));
+      return entries.length;
+    },
+    // The request reads what was appended. Each batch is locked only briefly.
+    { timeoutMs: STATEMENT_TIMEOUT_MS, keptIfRefused: true },
+  );
 
-async function appendLinks(ctx: RequestContext, tx: PlainTx, links: NewLink[]): Promise<void> {
-  await tx.execute(insertLinks(ctx, links));
-  await tx.execute(deleteUnchained(ctx, links));
+async function appendLinks(tx: Tx, links: NewLink[]): Promise<void> {
+  await tx.count(insertLinks(tx, links));
+  await tx.count(deleteUnchained(tx, links));
 }
 
 function chain(secrets: Secrets, head: HeadRow | undefined, entries: UnchainedRow[]): NewLink[] {

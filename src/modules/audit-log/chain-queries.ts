@@ -1,7 +1,7 @@
-import type { RequestContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { AuditLink, AuditUnsealed } from '../../platform/db/models/types.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import type { Scope } from '../../platform/db/scope.js';
 
 /**
  * SHA-256 of an entry, in hexadecimal. The hashed text contains every column and is unique per content: a
@@ -15,15 +15,15 @@ export const digestOf = sql`encode(sha256(convert_to(jsonb_build_array(e.tenant_
 export type HeadRow = { sequence: string; hash: string };
 
 /** Returns no row if the chain is empty. */
-export const headOfChain = (ctx: RequestContext): Sql<HeadRow> => sql`
+export const headOfChain = (ctx: Scope): Sql<HeadRow> => sql`
   select l.sequence, encode(l.hash, 'hex') as hash from audit_links l
   where ${tenantRows(ctx, 'l')} order by l.sequence desc limit 1`;
 
-export const linkAt = (ctx: RequestContext, sequence: number): Sql<HeadRow> => sql`
+export const linkAt = (ctx: Scope, sequence: number): Sql<HeadRow> => sql`
   select l.sequence, encode(l.hash, 'hex') as hash from audit_links l
   where ${tenantRows(ctx, 'l')} and l.sequence = ${sequence}::bigint`;
 
-export const hasUnchained = (ctx: RequestContext): Sql => sql`
+export const hasUnchained = (ctx: Scope): Sql => sql`
   select from audit_unsealed w where ${tenantRows(ctx, 'w')} limit 1`;
 
 /** The action of the entry that closes a chain whose key was replaced. */
@@ -35,7 +35,7 @@ const MAX_CLOSINGS = 20;
 /** The link of an entry that claims to close the chain, with the hash before it. */
 export type ClosingRow = HeadRow & { previous: string; digest: string; at: Date; wrapped: string | null };
 
-export const newestClosings = (ctx: RequestContext): Sql<ClosingRow> => sql`
+export const newestClosings = (ctx: Scope): Sql<ClosingRow> => sql`
   select l.sequence, encode(l.hash, 'hex') as hash, encode(p.hash, 'hex') as previous, ${digestOf} as digest, e.at,
     e.after ->> 'replaced_keys' as wrapped
   from audit_entries e
@@ -45,7 +45,7 @@ export const newestClosings = (ctx: RequestContext): Sql<ClosingRow> => sql`
   order by e.at desc, e.id desc limit ${MAX_CLOSINGS}::int`;
 
 /** Selects the entry with this action that the present request has written. */
-export const unchainedEntry = (ctx: RequestContext, action: string): Sql<UnchainedRow> => sql`
+export const unchainedEntry = (ctx: Scope, action: string): Sql<UnchainedRow> => sql`
   select e.id as "entryId", e.at, ${digestOf} as digest from audit_entries e
   where ${tenantRows(ctx, 'e')} and e.action = ${action} and e.request_id = ${ctx.requestId}`;
 
@@ -57,7 +57,7 @@ export type UnchainedRow = Pick<AuditUnsealed, 'entryId' | 'at'> & { digest: str
  * entries are looked up one by one: after a large upload, before the statistics are updated, PostgreSQL chose
  * a nested comparison that exceeded the time limit.
  */
-export const unchainedEntries = (ctx: RequestContext, limit: number): Sql<UnchainedRow> => sql`
+export const unchainedEntries = (ctx: Scope, limit: number): Sql<UnchainedRow> => sql`
   select w.entry_id as "entryId", w.at, ${digestOf} as digest
   from (
     select w.* from audit_unsealed w where ${tenantRows(ctx, 'w')} order by w.at, w.entry_id limit ${limit}::int
@@ -84,14 +84,14 @@ export const withoutBitmapScans = sql`set local enable_bitmapscan = off`;
 
 export type NewLink = Pick<AuditUnsealed, 'entryId' | 'at'> & { sequence: number; hash: string };
 
-export const insertLinks = (ctx: RequestContext, links: NewLink[]): Sql => sql`
+export const insertLinks = (ctx: Scope, links: NewLink[]): Sql => sql`
   insert into audit_links (tenant_id, sequence, entry_id, hash)
   select ${ctx.tenantId}::uuid, sequence, entry_id, decode(hash, 'hex')
   from unnest(${links.map(({ sequence }) => sequence)}::bigint[], ${links.map(({ entryId }) => entryId)}::uuid[],
     ${links.map(({ hash }) => hash)}::text[]) as link (sequence, entry_id, hash)`;
 
 /** The links are the oldest unchained entries, so the time of the last one limits the scan. */
-export const deleteUnchained = (ctx: RequestContext, links: NewLink[]): Sql => sql`
+export const deleteUnchained = (ctx: Scope, links: NewLink[]): Sql => sql`
   delete from audit_unsealed w
   using unnest(${links.map(({ at }) => at)}::timestamptz[], ${links.map(({ entryId }) => entryId)}::uuid[]) as done (at, id)
   where ${tenantRows(ctx, 'w')} and w.at <= ${links.at(-1)?.at}::timestamptz
@@ -100,7 +100,7 @@ export const deleteUnchained = (ctx: RequestContext, links: NewLink[]): Sql => s
 /** A link with its entry's digest, which is null if the entry is gone. */
 export type LinkRow = HeadRow & Pick<AuditLink, 'entryId'> & { digest: string | null };
 
-export const linksAfter = (ctx: RequestContext, after: number, limit: number): Sql<LinkRow> => sql`
+export const linksAfter = (ctx: Scope, after: number, limit: number): Sql<LinkRow> => sql`
   select l.sequence, l.entry_id as "entryId", encode(l.hash, 'hex') as hash,
     case when e.id is not null then ${digestOf} end as digest
   from audit_links l
@@ -117,7 +117,7 @@ export type StrayRow = { total: number; firstId: string | null };
  * though entries are not in order of time.
  * @param to null for no upper limit
  */
-export const strayEntries = (ctx: RequestContext, after: number, to: number | null): Sql<StrayRow> => sql`
+export const strayEntries = (ctx: Scope, after: number, to: number | null): Sql<StrayRow> => sql`
   with stray as (
     select e.at, e.id from audit_entries e
     left join lateral (
@@ -138,15 +138,15 @@ export const strayEntries = (ctx: RequestContext, after: number, to: number | nu
  * Selects when the entry of a sequence was written. If that entry is gone, selects the time of the closest
  * one before it.
  */
-const timeAt = (ctx: RequestContext, sequence: number): Sql => sql`
+const timeAt = (ctx: Scope, sequence: number): Sql => sql`
   select e.at from audit_links l
   join audit_entries e on ${tenantRows(ctx, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id
   where ${tenantRows(ctx, 'l')} and l.sequence <= ${sequence}::bigint order by l.sequence desc limit 1`;
 
-export const countUnchained = (ctx: RequestContext): Sql<{ total: number }> => sql`
+export const countUnchained = (ctx: Scope): Sql<{ total: number }> => sql`
   select count(*)::int as total from audit_unsealed w where ${tenantRows(ctx, 'w')}`;
 
 /** Selects the age of the oldest entry without a link, 0 if there is none. */
-export const oldestUnchained = (ctx: RequestContext): Sql<{ seconds: number }> => sql`
+export const oldestUnchained = (ctx: Scope): Sql<{ seconds: number }> => sql`
   select coalesce(extract(epoch from now() - min(w.at)), 0)::float as seconds
   from audit_unsealed w where ${tenantRows(ctx, 'w')}`;

@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import type { ChainKeys } from '../../platform/access/chain-keys.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
@@ -99,28 +100,31 @@ async function appendClosing(
   present: ChainKeys,
   { head, segments, isIntact }: { head: HeadRow; segments: Segment[]; isIntact: boolean },
 ): Promise<void> {
-  await ctx.bulkTransaction(STATEMENT_TIMEOUT_MS, async (tx) => {
-    await tx.query(lockAuditChain(ctx.tenantId));
-    const [now] = await tx.query(headOfChain(ctx));
-    if (now?.hash !== head.hash)
-      throw new Error('A process appends to the audit chain. Stop every server and worker, and repeat.');
-    const after = {
-      closed_sequence: Number(head.sequence),
-      closed_hash: head.hash,
-      intact: isIntact,
-      replaced_keys: present.wrap(JSON.stringify(segments), ctx.tenantId),
-    };
-    await tx.audit({ action: CHAIN_CLOSED, entity: 'tenant', entityId: ctx.tenantId, after });
-    const [entry] = await tx.query(unchainedEntry(ctx, CHAIN_CLOSED));
-    if (!entry) throw new Error('The entry that closes the audit chain was not written.');
-    const { entryId, at, digest } = entry;
-    const link = {
-      entryId,
-      at,
-      sequence: Number(head.sequence) + 1,
-      hash: present.hash(head.hash, digest),
-    };
-    await tx.execute(insertLinks(ctx, [link]));
-    await tx.execute(deleteUnchained(ctx, [link]));
-  });
+  await ctx.write(
+    async (tx) => {
+      await tx.query(lockAuditChain(ctx.tenantId));
+      const [now] = await tx.query(headOfChain(ctx));
+      if (now?.hash !== head.hash)
+        throw new Error('A process appends to the audit chain. Stop every server and worker, and repeat.');
+      const after = {
+        closed_sequence: Number(head.sequence),
+        closed_hash: head.hash,
+        intact: isIntact,
+        replaced_keys: present.wrap(JSON.stringify(segments), ctx.tenantId),
+      };
+      tx.later(audit(tx, { action: CHAIN_CLOSED, entity: 'tenant', entityId: ctx.tenantId, after }));
+      const [entry] = await tx.query(unchainedEntry(ctx, CHAIN_CLOSED));
+      if (!entry) throw new Error('The entry that closes the audit chain was not written.');
+      const { entryId, at, digest } = entry;
+      const link = {
+        entryId,
+        at,
+        sequence: Number(head.sequence) + 1,
+        hash: present.hash(head.hash, digest),
+      };
+      await tx.count(insertLinks(ctx, [link]));
+      await tx.count(deleteUnchained(ctx, [link]));
+    },
+    { timeoutMs: STATEMENT_TIMEOUT_MS },
+  );
 }

@@ -1,9 +1,9 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { AuditEntry } from '../../platform/db/models/types.js';
 import { isCommonLimit, limitPast } from '../../platform/db/pages.js';
-import { join, sql, type Sql } from '../../platform/db/statements.js';
+import { join, onceIf, sql, type Sql } from '../../platform/db/statements.js';
+import type { UserScope } from '../../platform/db/scope.js';
 
 export type AuditQuery = QueryOf<'listAuditEntries'>;
 
@@ -18,9 +18,9 @@ export type AuditRow = Omit<AuditEntry, 'tenantId' | 'actorKind' | 'before' | 'a
   };
 
 /** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
-export function pageOfEntries(ctx: UserContext, query: AuditQuery): Sql<AuditRow> {
+export function pageOfEntries(ctx: UserScope, query: AuditQuery): Sql<AuditRow> {
   // The page is cut first, so that names and links are read only for its rows.
-  return sql`
+  return onceIf(isCommonFirstPage(query))`
     select e.id, e.at, e.actor_kind as "actorKind", e.actor_id as "actorId",
       coalesce(u.username, c.code) as "actorName", e.action, e.entity, e.entity_id as "entityId", e.before, e.after,
       e.remarks, e.request_id as "requestId", l.sequence, encode(l.hash, 'hex') as hash
@@ -37,10 +37,10 @@ export function pageOfEntries(ctx: UserContext, query: AuditQuery): Sql<AuditRow
 }
 
 /** Whether the page is a first page of all entries, of a common size. */
-export const isCommonFirstPage = ({ limit, ...filters }: AuditQuery): boolean =>
+const isCommonFirstPage = ({ limit, ...filters }: AuditQuery): boolean =>
   isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
-function matching(ctx: UserContext, query: AuditQuery): Sql {
+function matching(ctx: UserScope, query: AuditQuery): Sql {
   const conditions = [tenantRows(ctx, 'e')];
   if (query.actor_id) conditions.push(sql`e.actor_id = ${query.actor_id}::uuid`);
   if (query.actor_kind) conditions.push(sql`e.actor_kind = ${query.actor_kind}`);

@@ -1,7 +1,9 @@
-import type { UserContext, ContextTx } from '../../platform/context/request-context.js';
+import { audit } from '../../platform/audit/audit.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import { countOfCarriers, isCarrierUsed, lockedCarrier, pageOfCarriers, type CarrierRow } from './queries.js';
 
 export async function listCarriers(
@@ -15,9 +17,11 @@ export async function listCarriers(
 /** @throws ApiError validation_failed, duplicate_carrier_name */
 export async function createCarrier(ctx: UserContext, name: string): Promise<CarrierRow> {
   const carrier = { id: newId(), name };
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await tx.models.carrier.create({ data: { ...carrier, tenantId: ctx.tenantId } });
-    await tx.audit({ action: 'carrier.created', entity: 'carrier', entityId: carrier.id, after: { name } });
+    tx.later(
+      audit(tx, { action: 'carrier.created', entity: 'carrier', entityId: carrier.id, after: { name } }),
+    );
     return carrier;
   });
 }
@@ -31,32 +35,32 @@ export async function renameCarrier(
   ctx: UserContext,
   { id, name }: CarrierRow,
 ): Promise<{ carrier: CarrierRow; isChanged: boolean }> {
-  return ctx.transaction(async (tx) => {
-    const before = await lockCarrier(ctx, tx, id);
+  return ctx.write(async (tx) => {
+    const before = await lockCarrier(tx, id);
     if (before.name === name) return { carrier: before, isChanged: false };
     await tx.models.carrier.updateMany({ where: { id }, data: { name } });
     const names = { before: { name: before.name }, after: { name } };
-    await tx.audit({ action: 'carrier.renamed', entity: 'carrier', entityId: id, ...names });
+    tx.later(audit(tx, { action: 'carrier.renamed', entity: 'carrier', entityId: id, ...names }));
     return { carrier: { id, name }, isChanged: true };
   });
 }
 
 /** Returns the carrier as it was. @throws ApiError carrier_not_found, carrier_in_use */
 export async function deleteCarrier(ctx: UserContext, id: string): Promise<CarrierRow> {
-  return ctx.transaction(async (tx) => {
-    const carrier = await lockCarrier(ctx, tx, id);
+  return ctx.write(async (tx) => {
+    const carrier = await lockCarrier(tx, id);
     // A separate statement: it also sees packages that were committed while the lock was awaited.
     const [found] = await tx.query(isCarrierUsed(ctx, id));
     if (found?.is_used) throw new ApiError('carrier_in_use');
     await tx.models.carrier.deleteMany({ where: { id } });
     const before = { name: carrier.name };
-    await tx.audit({ action: 'carrier.deleted', entity: 'carrier', entityId: id, before });
+    tx.later(audit(tx, { action: 'carrier.deleted', entity: 'carrier', entityId: id, before }));
     return carrier;
   });
 }
 
-async function lockCarrier(ctx: UserContext, tx: ContextTx, id: string): Promise<CarrierRow> {
-  const [row] = await tx.query(lockedCarrier(ctx, id));
+async function lockCarrier(tx: UserTx, id: string): Promise<CarrierRow> {
+  const [row] = await tx.query(lockedCarrier(tx, id));
   if (!row) throw new ApiError('carrier_not_found');
   return row;
 }

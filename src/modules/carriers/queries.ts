@@ -1,26 +1,26 @@
 import type { Carrier } from '../../platform/db/models/types.js';
-import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import type { UserScope } from '../../platform/db/scope.js';
 
 export type CarrierRow = Pick<Carrier, 'id' | 'name'>;
 
 /** SQL, so that page and count take one round trip. A tenant has dozens of carriers: sorting them costs nothing. */
-export function pageOfCarriers(ctx: UserContext, query: QueryOf<'listCarriers'>): Sql<CarrierRow> {
+export function pageOfCarriers(ctx: UserScope, query: QueryOf<'listCarriers'>): Sql<CarrierRow> {
   return sql`select ca.id, ca.name from carriers ca where ${tenantRows(ctx, 'ca')}
     order by ca.name, ca.id ${limitTo(query)}`;
 }
 
-export const countOfCarriers = (ctx: UserContext): Sql<{ total: number }> =>
+export const countOfCarriers = (ctx: UserScope): Sql<{ total: number }> =>
   sql`select count(*)::int as total from carriers ca where ${tenantRows(ctx, 'ca')}`;
 
 /** Locks the carrier until the transaction ends. Concurrent insertions that refer to it wait. */
-export const lockedCarrier = (ctx: UserContext, id: string): Sql<CarrierRow> =>
+export const lockedCarrier = (ctx: UserScope, id: string): Sql<CarrierRow> =>
   sql`select ca.id, ca.name from carriers ca where ${tenantRows(ctx, 'ca')} and ca.id = ${id}::uuid for update`;
 
-export const isCarrierUsed = (ctx: UserContext, id: string): Sql<{ is_used: boolean }> =>
+export const isCarrierUsed = (ctx: UserScope, id: string): Sql<{ is_used: boolean }> =>
   sql`select exists (
       select from packages p where ${tenantRows(ctx, 'p')} and p.carrier_id = ${id}::uuid
     ) as is_used`;

@@ -20,7 +20,7 @@ export async function previewInvoice(
     throw new ApiError('record_forbidden', { variant: 'invoice' });
   }
   const period = { courierId, startDate, endDate };
-  const [[parties], [figures], billed] = await ctx.reports.read(previewStatements(ctx, period));
+  const [[parties], [figures], billed] = await ctx.read(previewStatements(ctx, period), { from: 'replica' });
   if (!parties || !figures) throw new ApiError('courier_not_found');
   return { parties, figures, billed };
 }

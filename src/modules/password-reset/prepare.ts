@@ -18,12 +18,12 @@ export async function preparePasswordReset(
   { tenantId, resetId }: Jobs['preparePasswordReset'],
 ): Promise<void> {
   const ctx = makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
-  await ctx.transaction(async (tx) => {
+  await ctx.write(async (tx) => {
     const [request] = await tx.query(lockRequest(ctx, resetId));
     if (!request) return;
     const [, [user] = []] = request.isStale
       ? []
-      : await tx.queryAll([lockNamedUser(ctx, request.username), findRecipient(ctx, request.username)]);
+      : await tx.query([lockNamedUser(ctx, request.username), findRecipient(ctx, request.username)]);
     const requests = tx.models.passwordReset;
     if (!user) {
       await requests.deleteMany({ where: { id: resetId } });
@@ -33,8 +33,8 @@ export async function preparePasswordReset(
     // Invalidates older tokens of the user.
     await requests.deleteMany({ where: { userId: user.id, id: { not: resetId } } });
     const hash = secrets.lookupHash(token, 'password_reset');
-    await tx.execute(storeToken(ctx, resetId, user, hash));
-    await queueAccountMail(ctx, tx, {
+    await tx.count(storeToken(ctx, resetId, user, hash));
+    await queueAccountMail(tx, {
       userId: user.id,
       kind: 'password_reset_link',
       encrypt: (mailId) => secrets.encrypt(token, { tenantId, rowId: mailId, field: 'mail_secret' }),

@@ -38,10 +38,10 @@ export function openResetRequests(): ResetRequests {
       const throttle = resetThrottle(username);
       ctx.noteRateLimit(limitOf('password_reset'));
       const id = newId();
-      await ctx.transaction(async (tx) => {
+      await ctx.write(async (tx) => {
         const counted = await tx.query(countAttempt(ctx, throttle));
         if (counted.length === 0) throw lockedOutError(throttle, await tx.query(lockLeft(ctx, throttle)));
-        await tx.execute(insertRequest(ctx, id, username));
+        await tx.count(insertRequest(ctx, id, username));
         await tx.query(addJobs(ctx, 'preparePasswordReset', [{ tenantId, resetId: id }]));
       });
     },

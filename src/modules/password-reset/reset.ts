@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import { validatePassword, passwordThrottle, resetFailures, resetThrottle } from '../auth/public.js';
 import type { SystemContext } from '../../platform/context/request-context.js';
 import type { Deps } from '../dependencies.js';
@@ -53,18 +54,18 @@ async function countFailedToken(
 
 /** Returns false if the token was used or the account changed since it was checked. */
 function store(ctx: SystemContext, client: Client, tokenHash: string, hash: string): Promise<boolean> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const [found] = await tx.query(lockToken(ctx, tokenHash));
-    if (!found || (await tx.execute(consumeToken(ctx, found.resetId))) !== 1) return false;
+    if (!found || (await tx.count(consumeToken(ctx, found.resetId))) !== 1) return false;
     const { userId, username } = found;
-    await tx.execute(setPassword(ctx, userId, hash));
+    await tx.count(setPassword(ctx, userId, hash));
     await tx.models.preauthToken.deleteMany({ where: { userId } });
     // Failed attempts with the old password must not lock out the owner of the new one.
-    await tx.execute(resetFailures(ctx, passwordThrottle(username)));
-    await tx.execute(resetFailures(ctx, resetThrottle(username)));
+    await tx.count(resetFailures(ctx, passwordThrottle(username)));
+    await tx.count(resetFailures(ctx, resetThrottle(username)));
     const after = { must_change_password: false, by: 'email' };
-    await tx.audit({ action: 'user.password_reset', entity: 'user', entityId: userId, after });
-    await queueAccountMail(ctx, tx, { userId, kind: 'password_reset', client });
+    tx.later(audit(tx, { action: 'user.password_reset', entity: 'user', entityId: userId, after }));
+    await queueAccountMail(tx, { userId, kind: 'password_reset', client });
     return true;
   });
 }

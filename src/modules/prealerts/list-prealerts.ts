@@ -1,7 +1,5 @@
 import type { UserContext } from '../../platform/context/request-context.js';
-import { isCommonPage } from '../../platform/db/pages.js';
 import {
-  hasFilters,
   pageOfPrealerts,
   statsOfPrealerts,
   type PrealertQuery,
@@ -14,8 +12,7 @@ export async function listPrealerts(
   ctx: UserContext,
   query: PrealertQuery,
 ): Promise<{ rows: PrealertRow[]; stats: PrealertStats }> {
-  const readPage = isCommonPage(query) && !hasFilters(query) ? ctx.preparedRead : ctx.read;
-  const [rows, [stats]] = await readPage([pageOfPrealerts(ctx, query), statsOfPrealerts(ctx, query)]);
+  const [rows, [stats]] = await ctx.read([pageOfPrealerts(ctx, query), statsOfPrealerts(ctx, query)]);
   if (!stats) throw new Error('An aggregate returned no row.');
   return { rows, stats };
 }

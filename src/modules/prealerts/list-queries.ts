@@ -1,10 +1,10 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ownRows } from '../../platform/db/filters.js';
 import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
 import { containsPattern } from '../../platform/db/patterns.js';
-import { limitTo } from '../../platform/db/pages.js';
-import { empty, join, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { isCommonPage, limitTo } from '../../platform/db/pages.js';
+import { empty, join, once, onceIf, raw, sql, type Sql } from '../../platform/db/statements.js';
+import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
 
 export type PrealertQuery = QueryOf<'listPrealerts'>;
@@ -22,8 +22,9 @@ export type PrealertRow = Pick<
 
 export type PrealertStats = { total: number } & Record<PrealertStatus, number>;
 
-export function onePrealert(ctx: UserContext, id: string): Sql<PrealertRow> {
-  return withNames(sql`select * from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`, empty);
+export function onePrealert(ctx: UserScope, id: string): Sql<PrealertRow> {
+  const selection = sql`select * from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
+  return once`${withNames(selection, empty)}`;
 }
 
 // Every sort ends with the id, so that pages neither repeat nor skip a row. Each order has an index.
@@ -35,12 +36,12 @@ const SORTS = {
   user_code: ['user_code', 'id'],
 } satisfies Record<NonNullable<PrealertQuery['sort_by']>, string[]>;
 
-export function pageOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<PrealertRow> {
+export function pageOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<PrealertRow> {
   const columns = SORTS[query.sort_by].map((column) => raw(`p.${column} ${query.sort_dir}`));
   const order = sql`order by ${join(columns)}`;
   const page = sql`select * from prealerts p where ${filtersOf(ctx, query)} ${order}
     ${limitTo(query)}`;
-  return withNames(page, order);
+  return onceIf(isCommonPage(query) && !hasFilters(query))`${withNames(page, order)}`;
 }
 
 /** Names are joined after the page is cut, so they are looked up only for its rows. */
@@ -55,28 +56,28 @@ function withNames(selection: Sql, order: Sql): Sql<PrealertRow> {
 }
 
 /** Selects counts by status of all matching pre-alerts. Without a search, it sums the maintained counters. */
-export function statsOfPrealerts(ctx: UserContext, query: PrealertQuery): Sql<PrealertStats> {
+export function statsOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<PrealertStats> {
   const counts = query.search
     ? sql`select p.status, count(*) as n from prealerts p where ${filtersOf(ctx, query)} group by p.status`
     : sql`select p.status, sum(p.total) as n from prealert_tallies p where ${scopeOf(ctx, query)} group by p.status`;
-  return sql`select coalesce(sum(n), 0)::int as total,
+  return onceIf(!hasFilters(query))`select coalesce(sum(n), 0)::int as total,
       coalesce(sum(n) filter (where status = 'pending'), 0)::int as pending,
       coalesce(sum(n) filter (where status = 'received'), 0)::int as received,
       coalesce(sum(n) filter (where status = 'flagged'), 0)::int as flagged
     from (${counts}) counts`;
 }
 
-export const hasFilters = ({ search, courier_id, status }: PrealertQuery): boolean =>
+const hasFilters = ({ search, courier_id, status }: PrealertQuery): boolean =>
   [search, courier_id, status].some(Boolean);
 
-function filtersOf(ctx: UserContext, query: PrealertQuery): Sql {
+function filtersOf(ctx: UserScope, query: PrealertQuery): Sql {
   const scope = scopeOf(ctx, query);
   if (!query.search) return scope;
   const found = sql`select prealerts_containing(${containsPattern(query.search)}, ${query.courier_id ?? null}::uuid)`;
   return sql`${scope} and p.id = any (array(${found}))`;
 }
 
-function scopeOf(ctx: UserContext, { courier_id: courierId, status }: PrealertQuery): Sql {
+function scopeOf(ctx: UserScope, { courier_id: courierId, status }: PrealertQuery): Sql {
   const conditions = [ownRows(ctx, 'p')];
   // A courier only ever sees its own pre-alerts, whatever courier_id says.
   if (courierId && ctx.caller.courierId === null) conditions.push(sql`p.courier_id = ${courierId}::uuid`);

@@ -1,7 +1,6 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import { keepUserCode, lockParcels } from '../../platform/db/locks.js';
-import type { PlainTx } from '../../platform/db/statements.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { findNumber, lockedPrealert, type PrealertColumns } from './queries.js';
 
@@ -17,23 +16,22 @@ export type LockedPrealert = {
  * @throws ApiError prealert_not_found
  */
 export async function lockPrealert(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   id: string,
   replacement?: { keys: string[]; userCode: string },
 ): Promise<LockedPrealert> {
-  const [found] = await tx.query(findNumber(ctx, id));
+  const [found] = await tx.query(findNumber(tx, id));
   if (!found) throw new ApiError('prealert_not_found');
   const locked = new Set([...keysOfStored(found), ...(replacement?.keys ?? [])]);
-  if (replacement) await tx.defer(keepUserCode(ctx.tenantId, replacement.userCode));
+  if (replacement) tx.later(keepUserCode(tx.tenantId, replacement.userCode));
   // Locked before the row, as intake does: two different orders would deadlock.
-  await tx.defer(lockParcels(ctx.tenantId, [...locked]));
-  const [row] = await tx.query(lockedPrealert(ctx, id));
+  tx.later(lockParcels(tx.tenantId, [...locked]));
+  const [row] = await tx.query(lockedPrealert(tx, id));
   if (!row) throw new ApiError('prealert_not_found');
   const { trackingKey, ...columns } = row;
   const keys = keysOfStored({ trackingKey, trackingNumber: columns.tracking_number });
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
-  if (!locked.has(trackingKey)) await tx.defer(lockParcels(ctx.tenantId, keys));
+  if (!locked.has(trackingKey)) tx.later(lockParcels(tx.tenantId, keys));
   return { columns, keys };
 }

@@ -1,7 +1,9 @@
-import type { Combiner } from '../../platform/context/combine-requests.js';
+import { audit } from '../../platform/audit/audit.js';
+import { sharedWrite } from '../../platform/context/shared-write.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
 import { lockAnnouncement, lockAnnouncements } from '../../platform/db/locks.js';
+import type { Scope } from '../../platform/db/scope.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
@@ -15,7 +17,11 @@ import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
 
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
-export type Submissions = Combiner<queries.Submission, queries.SubmissionOutcome | undefined>;
+/** Requests of one API key that wait at the same time write their pre-alerts together. */
+const submissions = sharedWrite((key: Scope<KeyCaller>, items: readonly queries.Submission[]) => [
+  lockAnnouncements(key.tenantId, items),
+  queries.insertPrealertsWithKey(key, items),
+]);
 
 /**
  * Creates a pre-alert with a courier's API key, in one round trip to the database. Requests with the same key that wait at the
@@ -25,15 +31,11 @@ export type Submissions = Combiner<queries.Submission, queries.SubmissionOutcome
  */
 export async function submitPrealert(
   ctx: RequestContext<KeyCaller>,
-  submissions: Submissions,
   body: PrealertSubmission,
 ): Promise<string> {
   const submission = { ...toPrealert(newId(), body), requestId: ctx.requestId };
   const outcome = await namingExisting(ctx, ownerOfKey(ctx), submission, () =>
-    ctx.combinedPipeline(submissions, submission, (items) => [
-      lockAnnouncements(ctx.tenantId, items),
-      queries.insertPrealertsWithKey(ctx, items),
-    ]),
+    ctx.writeTogether(submissions, submission),
   );
   // The same error for an unknown user code and one of another courier: neither is a customer of this
   // courier.
@@ -72,13 +74,13 @@ export async function createPrealert(ctx: UserContext, body: BodyOf<'createPreal
 }
 
 const storeNew = (ctx: UserContext, courierId: string, prealert: queries.NewPrealert): Promise<void> =>
-  ctx.preparedTransaction(async (tx) => {
-    await tx.defer(lockAnnouncement(ctx.tenantId, prealert));
+  ctx.write(async (tx) => {
+    tx.later(lockAnnouncement(ctx.tenantId, prealert));
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, courierId, prealert.userCode));
     if (!courier) throw new ApiError('courier_not_found');
     if (!courier.hasCustomer) throw unknownUserCode('user_code');
     const [after] = await tx.query(queries.insertPrealert(ctx, courierId, prealert));
-    await tx.audit({ action: 'prealert.created', entity: 'prealert', entityId: prealert.id, after });
+    tx.later(audit(tx, { action: 'prealert.created', entity: 'prealert', entityId: prealert.id, after }));
   });
 
 /**
@@ -100,18 +102,18 @@ const storeReplacement = (
   id: string,
   fields: queries.PrealertFields,
 ): Promise<PrealertRow> =>
-  ctx.preparedTransaction(async (tx) => {
-    const locked = await lockPrealert(ctx, tx, id, fields);
+  ctx.write(async (tx) => {
+    const locked = await lockPrealert(tx, id, fields);
     const before = locked.columns;
     const [courier] = await tx.query(queries.courierWithCustomer(ctx, before.courier_id, fields.userCode));
     if (!courier?.hasCustomer) throw unknownUserCode('user_code');
     const isMoved = !locked.keys.includes(fields.trackingKey);
-    if (isMoved) await storeFlagForCourier(ctx, tx, locked);
-    const [[after], [row]] = await tx.queryAll([
+    if (isMoved) await storeFlagForCourier(tx, locked);
+    const [[after], [row]] = await tx.query([
       queries.updatePrealert(ctx, id, fields, isMoved),
       onePrealert(ctx, id),
     ]);
-    await tx.audit({ action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after });
+    tx.later(audit(tx, { action: 'prealert.replaced', entity: 'prealert', entityId: id, before, after }));
     if (!row) throw new Error('The pre-alert was not found in the transaction that wrote it.');
     return row;
   });
@@ -122,14 +124,14 @@ const storeReplacement = (
  * @throws ApiError prealert_not_found
  */
 export async function deletePrealert(ctx: UserContext, id: string): Promise<void> {
-  await ctx.preparedTransaction(async (tx) => {
-    const locked = await lockPrealert(ctx, tx, id);
-    const count = await tx.execute(queries.removePrealert(ctx, id));
+  await ctx.write(async (tx) => {
+    const locked = await lockPrealert(tx, id);
+    const count = await tx.count(queries.removePrealert(ctx, id));
     if (count !== 1) throw new Error(`${count} pre-alerts were deleted under one lock.`);
-    await storeFlagForCourier(ctx, tx, locked);
-    await deleteFlagForStaff(ctx, tx, locked);
+    await storeFlagForCourier(tx, locked);
+    await deleteFlagForStaff(tx, locked);
     const before = locked.columns;
-    await tx.audit({ action: 'prealert.deleted', entity: 'prealert', entityId: id, before });
+    tx.later(audit(tx, { action: 'prealert.deleted', entity: 'prealert', entityId: id, before }));
   });
 }
 

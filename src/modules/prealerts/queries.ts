@@ -1,8 +1,8 @@
 import type { components } from '../../../generated/contract.js';
-import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
+import type { Scope, UserScope } from '../../platform/db/scope.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId, newIds } from '../../platform/values/ids.js';
 import { keyIn, keyInColumn, type StoredNumber } from '../tracking-numbers/public.js';
@@ -42,16 +42,16 @@ export type Submission = NewPrealert & { requestId: string };
 export type SubmissionOutcome = { position: number; isCreated: boolean };
 
 /** The customer of the key's courier, which the admission has set as the transaction's courier. */
-const customerOfKey = (ctx: RequestContext<KeyCaller>, userCode: Sql): Sql =>
-  sql`${tenantRows(ctx, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${userCode} and cu.is_active`;
+const customerOfKey = (key: Scope<KeyCaller>, userCode: Sql): Sql =>
+  sql`${tenantRows(key, 'cu')} and cu.courier_id = app_courier() and cu.user_code = ${userCode} and cu.is_active`;
 
 /** Inserts pre-alerts and their audit entries for customers of the key's courier. */
 export const insertPrealertsWithKey = (
-  ctx: RequestContext<KeyCaller>,
+  key: Scope<KeyCaller>,
   submissions: readonly Submission[],
 ): Sql<SubmissionOutcome> => {
   const [first, second] = submissions;
-  return first && !second ? insertOne(ctx, first) : insertSeveral(ctx, submissions);
+  return first && !second ? insertOne(key, first) : insertSeveral(key, submissions);
 };
 
 /**
@@ -59,19 +59,19 @@ export const insertPrealertsWithKey = (
  *
  * Both inserts read `fresh`, because `returning` would also check the policies for reading (decision 0045).
  */
-function insertOne(ctx: RequestContext<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
+function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<SubmissionOutcome> {
   const announced = announcedNumber(submission, {
     tenantId: sql`cu.tenant_id`,
     courierId: sql`cu.courier_id`,
   });
-  return sql`with fresh as materialized (
+  return once`with fresh as materialized (
       select cu.tenant_id, ${submission.id}::uuid as id, cu.courier_id, ${submission.userCode}::text as user_code,
         ${submission.trackingNumber}::text as tracking_number, ${initialKey(announced)} as tracking_key,
         ${submission.vendor}::text as vendor, ${submission.description}::text as description,
         ${submission.reference}::text as reference,
-        ${initialStatus(ctx.caller, announced)} as status
+        ${initialStatus(key.caller, announced)} as status
       from customers cu ${joinParcel(announced)}
-      where ${customerOfKey(ctx, sql`${submission.userCode}`)}
+      where ${customerOfKey(key, sql`${submission.userCode}`)}
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
@@ -90,10 +90,7 @@ function insertOne(ctx: RequestContext<KeyCaller>, submission: Submission): Sql<
  * depend on the number of pre-alerts. Inserts in order of tracking number, because two transactions that wait for each
  * other's numbers in opposite order deadlock.
  */
-function insertSeveral(
-  ctx: RequestContext<KeyCaller>,
-  submissions: readonly Submission[],
-): Sql<SubmissionOutcome> {
+function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]): Sql<SubmissionOutcome> {
   const column = (name: Exclude<keyof Submission, 'keys'>) =>
     submissions.map((submission) => submission[name]);
   const announced = {
@@ -102,7 +99,7 @@ function insertSeveral(
     key: sql`known.own_key`,
     isOfParcel: (alias: string) => keyInColumn(alias, sql`known.keys`),
   };
-  return sql`with known as materialized (
+  return once`with known as materialized (
       select cu.tenant_id, cu.courier_id, sent.*, array(select jsonb_array_elements_text(key_list::jsonb)) as keys
       from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
         ${column('trackingKey')}::text[], ${column('vendor')}::text[], ${column('description')}::text[],
@@ -110,10 +107,10 @@ function insertSeveral(
         ${submissions.map(({ keys }) => JSON.stringify(keys))}::text[])
         with ordinality as sent (id, user_code, tracking_number, own_key, vendor, description, reference,
           request_id, audit_id, key_list, ordinal)
-      join customers cu on ${customerOfKey(ctx, sql`sent.user_code`)}
+      join customers cu on ${customerOfKey(key, sql`sent.user_code`)}
     ), fresh as materialized (
       select distinct on (tracking_number) known.*, ${initialKey(announced)} as tracking_key,
-        ${initialStatus(ctx.caller, announced)} as status
+        ${initialStatus(key.caller, announced)} as status
       from known ${joinParcel(announced)} order by tracking_number, ordinal
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
@@ -136,11 +133,11 @@ function insertSeveral(
  * Selects whether the courier has this active customer. Returns no row if the courier does not exist.
  */
 export function courierWithCustomer(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
   userCode: string,
 ): Sql<{ hasCustomer: boolean }> {
-  return sql`select exists (
+  return once`select exists (
       select from customers cu where cu.tenant_id = c.tenant_id and cu.courier_id = c.id
         and cu.user_code = ${userCode} and cu.is_active
     ) as "hasCustomer"
@@ -148,7 +145,7 @@ export function courierWithCustomer(
 }
 
 export function insertPrealert(
-  { caller, tenantId }: UserContext,
+  { caller, tenantId }: UserScope,
   courierId: string,
   prealert: NewPrealert,
 ): Sql<PrealertColumns> {
@@ -156,7 +153,7 @@ export function insertPrealert(
     tenantId: sql`owner.tenant_id`,
     courierId: sql`owner.courier_id`,
   });
-  return sql`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
+  return once`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
       description, reference, status)
     select owner.tenant_id, ${prealert.id}::uuid, owner.courier_id, ${prealert.userCode}, ${prealert.trackingNumber},
       ${initialKey(announced)}, ${prealert.vendor}, ${prealert.description}, ${prealert.reference},
@@ -166,17 +163,17 @@ export function insertPrealert(
 }
 
 /** Selects the number of the parcel that a change of the pre-alert must lock. It locks nothing. */
-export function findNumber(ctx: UserContext, id: string): Sql<StoredNumber> {
-  return sql`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from prealerts p
+export function findNumber(ctx: UserScope, id: string): Sql<StoredNumber> {
+  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** Selects and locks the pre-alert. */
 export function lockedPrealert(
-  ctx: UserContext,
+  ctx: UserScope,
   id: string,
 ): Sql<PrealertColumns & Pick<Prealert, 'trackingKey'>> {
-  return sql`select ${COLUMNS}, tracking_key as "trackingKey" from prealerts p
+  return once`select ${COLUMNS}, tracking_key as "trackingKey" from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 
@@ -185,13 +182,13 @@ export function lockedPrealert(
  * another parcel, which may not be received yet. A flag is not cleared.
  */
 export function updatePrealert(
-  ctx: UserContext,
+  ctx: UserScope,
   id: string,
   fields: PrealertFields,
   isMoved: boolean,
 ): Sql<PrealertColumns> {
   const announced = announcedNumber(fields, { tenantId: sql`old.tenant_id`, courierId: sql`old.courier_id` });
-  return sql`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
+  return once`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
       tracking_key = initial.new_key, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' or (p.status = 'received' and ${isMoved}::boolean) then initial.new_status else p.status end,
       updated_at = now()
@@ -204,8 +201,8 @@ export function updatePrealert(
     returning ${COLUMNS}`;
 }
 
-export function removePrealert(ctx: UserContext, id: string): Sql {
-  return sql`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
+export function removePrealert(ctx: UserScope, id: string): Sql {
+  return once`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** A change of a customer's user code. */
@@ -213,7 +210,7 @@ export type UserCodeChange = { courierId: string; from: string; to: string };
 
 /** Locks in order of id, like every writer of several rows, to avoid deadlocks. */
 export function changeUserCode(
-  ctx: UserContext,
+  ctx: UserScope,
   { courierId, from, to }: UserCodeChange,
 ): Sql<Pick<Prealert, 'id'>> {
   return sql`with found as (

@@ -1,5 +1,6 @@
-import type { BulkTx, UserContext } from '../../platform/context/request-context.js';
+import { audit } from '../../platform/audit/audit.js';
 import { lockUserCode } from '../../platform/db/locks.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import { changeUserCode, type UserCodeChange } from './queries.js';
 
 /**
@@ -7,9 +8,9 @@ import { changeUserCode, type UserCodeChange } from './queries.js';
  * refers to its customer only by the code, so it would otherwise refer to no customer, or to the next one
  * with that code. Waits for transactions that are storing pre-alerts with the code, and then finds theirs.
  */
-export async function renameOnPrealerts(ctx: UserContext, tx: BulkTx, change: UserCodeChange): Promise<void> {
-  await tx.query(lockUserCode(ctx.tenantId, change.from));
-  const changed = await tx.query(changeUserCode(ctx, change));
+export async function renameOnPrealerts(tx: UserTx, change: UserCodeChange): Promise<void> {
+  await tx.query(lockUserCode(tx.tenantId, change.from));
+  const changed = await tx.query(changeUserCode(tx, change));
   if (changed.length === 0) return;
   const states = { before: { user_code: change.from }, after: { user_code: change.to } };
   const facts = changed.map(({ id }) => ({
@@ -18,5 +19,5 @@ export async function renameOnPrealerts(ctx: UserContext, tx: BulkTx, change: Us
     entityId: id,
     ...states,
   }));
-  await tx.audit(...facts);
+  tx.later(audit(tx, ...facts));
 }

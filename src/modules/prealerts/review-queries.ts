@@ -1,7 +1,7 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import { ownRows } from '../../platform/db/filters.js';
 import type { Prealert } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { once, type Sql } from '../../platform/db/statements.js';
+import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
 
 export type ReviewedRow = Pick<
@@ -10,8 +10,8 @@ export type ReviewedRow = Pick<
 > & { status: PrealertStatus };
 
 /** Selects and locks the pre-alert. */
-export function lockedForReview(ctx: UserContext, id: string): Sql<ReviewedRow> {
-  return sql`select p.id, p.courier_id as "courierId", p.user_code as "userCode",
+export function lockedForReview(ctx: UserScope, id: string): Sql<ReviewedRow> {
+  return once`select p.id, p.courier_id as "courierId", p.user_code as "userCode",
       p.tracking_number as "trackingNumber", p.tracking_key as "trackingKey", p.vendor, p.description, p.status
     from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
@@ -21,12 +21,12 @@ export function lockedForReview(ctx: UserContext, id: string): Sql<ReviewedRow> 
  * database's.
  */
 export function clearFlag(
-  ctx: UserContext,
+  ctx: UserScope,
   id: string,
   status: Exclude<PrealertStatus, 'flagged'>,
   packageKey: string | null,
 ): Sql {
-  return sql`update prealerts p set status = ${status}, tracking_key = coalesce(${packageKey}, p.tracking_key),
+  return once`update prealerts p set status = ${status}, tracking_key = coalesce(${packageKey}, p.tracking_key),
       updated_at = now()
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid and p.status = 'flagged'`;
 }

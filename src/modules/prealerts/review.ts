@@ -1,9 +1,9 @@
-import type { AuditFact } from '../../platform/audit/audit.js';
+import { audit, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockParcels } from '../../platform/db/locks.js';
-import type { PlainTx } from '../../platform/db/statements.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import { claimPackage, notifyCourierOfClaim, type Claim } from '../packages/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { findNumber } from './queries.js';
@@ -21,15 +21,15 @@ export async function reviewPrealert(
   ctx: UserContext,
   { prealert_id, reason, assign }: BodyOf<'reviewPrealert'>,
 ): Promise<Review> {
-  return ctx.preparedTransaction(async (tx) => {
-    const prealert = await lockFlaggedPrealert(ctx, tx, prealert_id);
-    const claim = await claimPackage(ctx, tx, prealert, assign);
+  return ctx.write(async (tx) => {
+    const prealert = await lockFlaggedPrealert(tx, prealert_id);
+    const claim = await claimPackage(tx, prealert, assign);
     const status = claim.packageId ? 'received' : 'pending';
-    const cleared = await tx.execute(clearFlag(ctx, prealert.id, status, claim.trackingKey));
+    const cleared = await tx.count(clearFlag(ctx, prealert.id, status, claim.trackingKey));
     if (cleared !== 1) throw new Error(`${cleared} pre-alerts were cleared under one lock.`);
-    await tx.defer(deleteFlags(ctx, prealert.courierId, prealert.keys));
-    await tx.audit(factOf(prealert, status, claim, reason), ...claim.facts);
-    await notifyCourierOfClaim(ctx, tx, claim);
+    tx.later(deleteFlags(ctx, prealert.courierId, prealert.keys));
+    tx.later(audit(tx, factOf(prealert, status, claim, reason), ...claim.facts));
+    await notifyCourierOfClaim(tx, claim);
     return { status, packageId: claim.packageId, isAssigned: claim.change !== 'none' };
   });
 }
@@ -38,17 +38,13 @@ export async function reviewPrealert(
  * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
  * the package to somebody else.
  */
-async function lockFlaggedPrealert(
-  ctx: UserContext,
-  tx: PlainTx,
-  id: string,
-): Promise<ReviewedRow & { keys: string[] }> {
-  const [found] = await tx.query(findNumber(ctx, id));
+async function lockFlaggedPrealert(tx: UserTx, id: string): Promise<ReviewedRow & { keys: string[] }> {
+  const [found] = await tx.query(findNumber(tx, id));
   if (!found) throw new ApiError('prealert_not_found');
   // Locked before the row, as intake does: two different orders would deadlock.
   const locked = keysOfStored(found);
-  await tx.defer(lockParcels(ctx.tenantId, locked));
-  const [row] = await tx.query(lockedForReview(ctx, id));
+  tx.later(lockParcels(tx.tenantId, locked));
+  const [row] = await tx.query(lockedForReview(tx, id));
   if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
     throw new ApiError('prealert_not_flagged', { args: { status: row.status } });
@@ -56,7 +52,7 @@ async function lockFlaggedPrealert(
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried.
   const keys = keysOfStored(row);
-  if (!locked.includes(row.trackingKey)) await tx.defer(lockParcels(ctx.tenantId, keys));
+  if (!locked.includes(row.trackingKey)) tx.later(lockParcels(tx.tenantId, keys));
   return { ...row, keys };
 }
 

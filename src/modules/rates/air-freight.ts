@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { lockedCourier, setAirFreightRate } from './queries.js';
@@ -11,19 +12,21 @@ export type AirFreight = { courierId: string; rateUsd: string; isChanged: boolea
 export async function updateAirFreight(ctx: UserContext, id: string, rateUsd: number): Promise<AirFreight> {
   // The contract has limited the decimals, so nothing is rounded here.
   const requested = rateUsd.toFixed(2);
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const [courier] = await tx.query(lockedCourier(ctx, id));
     if (!courier) throw new ApiError('courier_not_found');
     const { id: courierId, airFreightRate: stored } = courier;
     if (stored === requested) return { courierId, rateUsd: requested, isChanged: false };
-    await tx.execute(setAirFreightRate(ctx, courierId, requested));
-    await tx.audit({
-      action: 'courier.air_freight_updated',
-      entity: 'courier',
-      entityId: courierId,
-      before: { air_freight_rate: stored },
-      after: { air_freight_rate: requested },
-    });
+    await tx.count(setAirFreightRate(ctx, courierId, requested));
+    tx.later(
+      audit(tx, {
+        action: 'courier.air_freight_updated',
+        entity: 'courier',
+        entityId: courierId,
+        before: { air_freight_rate: stored },
+        after: { air_freight_rate: requested },
+      }),
+    );
     return { courierId, rateUsd: requested, isChanged: true };
   });
 }

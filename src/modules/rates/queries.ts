@@ -1,16 +1,16 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { Courier, DecimalText, RateTier } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../platform/db/statements.js';
+import type { UserScope } from '../../platform/db/scope.js';
 import type { StoredTier } from './tier.js';
 import { applicableTiers, defaultTiers, gapsBetween, numberedTiers, type Gap } from './weight-bands.js';
 
 export type CourierRow = DecimalText<Pick<Courier, 'id' | 'name' | 'code' | 'airFreightRate'>>;
 
 /** One courier, or all couriers of the tenant by code. */
-export function selectCouriers(ctx: UserContext, courierId: string | undefined): Sql<CourierRow> {
+export function selectCouriers(ctx: UserScope, courierId: string | undefined): Sql<CourierRow> {
   const isWanted = courierId === undefined ? sql`true` : sql`c.id = ${courierId}::uuid`;
-  return sql`select c.id, c.name, c.code, c.air_freight_rate::text as "airFreightRate"
+  return once`select c.id, c.name, c.code, c.air_freight_rate::text as "airFreightRate"
     from couriers c where ${tenantRows(ctx, 'c')} and ${isWanted}
     order by c.code, c.id`;
 }
@@ -18,17 +18,17 @@ export function selectCouriers(ctx: UserContext, courierId: string | undefined):
 export type TierRow = StoredTier & Pick<RateTier, 'courierId'>;
 
 /** The default tiers, and those of one courier or of all, by weight. */
-export function selectTiers(ctx: UserContext, courierId: string | undefined): Sql<TierRow> {
+export function selectTiers(ctx: UserScope, courierId: string | undefined): Sql<TierRow> {
   const isWanted =
     courierId === undefined ? sql`true` : sql`(t.courier_id is null or t.courier_id = ${courierId}::uuid)`;
-  return sql`select t.id, t.courier_id as "courierId", t.start_weight_lb::text as "startLb",
+  return once`select t.id, t.courier_id as "courierId", t.start_weight_lb::text as "startLb",
       t.end_weight_lb::text as "endLb", t.fee_usd::text as "feeUsd"
     from rate_tiers t where ${tenantRows(ctx, 't')} and ${isWanted}
     order by t.start_weight_lb, t.end_weight_lb, t.id`;
 }
 
 /** The weights without a fee below the last tier that applies to a courier, or of the default tiers (null). */
-export function selectGaps(ctx: UserContext, courierId: string | null): Sql<Gap> {
+export function selectGaps(ctx: UserScope, courierId: string | null): Sql<Gap> {
   const tiers = courierId === null ? defaultTiers(ctx) : applicableTiers(ctx, courierId);
   return sql`with tiers as (${numberedTiers(tiers)})
     select trim_scale(g.above_lb)::text as "aboveLb", trim_scale(g.below_lb)::text as "belowLb", 0 as packages
@@ -38,7 +38,7 @@ export function selectGaps(ctx: UserContext, courierId: string | null): Sql<Gap>
 }
 
 /** One statement, because a table may have 500 tiers with different values. */
-export function updateTiers(ctx: UserContext, tiers: StoredTier[]): Sql {
+export function updateTiers(ctx: UserScope, tiers: StoredTier[]): Sql {
   return sql`update rate_tiers t
     set start_weight_lb = changed."startLb", end_weight_lb = changed."endLb", fee_usd = changed."feeUsd"
     from jsonb_to_recordset(${JSON.stringify(tiers)}::jsonb) as changed
@@ -48,7 +48,7 @@ export function updateTiers(ctx: UserContext, tiers: StoredTier[]): Sql {
 
 /** Locks the courier until the transaction ends: concurrent changes of its rates run one after the other. */
 export const lockedCourier = (
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
 ): Sql<Pick<CourierRow, 'id' | 'airFreightRate'>> =>
   sql`select c.id, c.air_freight_rate::text as "airFreightRate" from couriers c
@@ -56,6 +56,6 @@ export const lockedCourier = (
     for no key update`;
 
 /** SQL, because the database's clock dates the change. */
-export const setAirFreightRate = (ctx: UserContext, courierId: string, rateUsd: string): Sql =>
+export const setAirFreightRate = (ctx: UserScope, courierId: string, rateUsd: string): Sql =>
   sql`update couriers c set air_freight_rate = ${rateUsd}::numeric, updated_at = now()
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;

@@ -1,7 +1,8 @@
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockRates } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import { lockedCourier, selectCouriers, selectTiers, type CourierRow, type TierRow } from './queries.js';
 import { findTable, replaceTable, type SavedTable } from './stored-table.js';
 import { readTable } from './tier.js';
@@ -15,10 +16,7 @@ export type RateTables = { couriers: CourierRow[]; tiers: TierRow[] };
  * @throws ApiError courier_not_found
  */
 export async function readRates(ctx: UserContext, courierId: string | undefined): Promise<RateTables> {
-  const [couriers, tiers] = await ctx.preparedRead([
-    selectCouriers(ctx, courierId),
-    selectTiers(ctx, courierId),
-  ]);
+  const [couriers, tiers] = await ctx.read([selectCouriers(ctx, courierId), selectTiers(ctx, courierId)]);
   if (courierId !== undefined && !couriers[0]) throw new ApiError('courier_not_found');
   return { couriers, tiers };
 }
@@ -31,8 +29,8 @@ export async function readRates(ctx: UserContext, courierId: string | undefined)
 export async function saveRates(ctx: UserContext, requested: Action<'save_rates'>): Promise<SavedTable> {
   const tiers = readTable(requested.rates);
   return withRatesLocked(ctx, async (tx) => {
-    const courierId = requested.courier_id ? await lockCourier(ctx, tx, requested.courier_id) : null;
-    return replaceTable(ctx, tx, { action: 'rates.saved', courierId }, tiers);
+    const courierId = requested.courier_id ? await lockCourier(tx, requested.courier_id) : null;
+    return replaceTable(tx, { action: 'rates.saved', courierId }, tiers);
   });
 }
 
@@ -45,11 +43,11 @@ export async function copyDefaultRates(
   { courier_id }: Action<'copy_default'>,
 ): Promise<SavedTable> {
   return withRatesLocked(ctx, async (tx) => {
-    const courierId = await lockCourier(ctx, tx, courier_id);
+    const courierId = await lockCourier(tx, courier_id);
     const defaults = await findTable(tx, null);
     if (defaults.length === 0) throw new ApiError('default_rates_missing');
     const copies = defaults.map((tier) => ({ ...tier, id: undefined }));
-    return replaceTable(ctx, tx, { action: 'rates.copied', courierId }, copies);
+    return replaceTable(tx, { action: 'rates.copied', courierId }, copies);
   });
 }
 
@@ -66,21 +64,18 @@ export async function deleteRate(
     if (!tier) throw new ApiError('rate_not_found');
     const { courierId } = tier;
     const rest = (await findTable(tx, courierId)).filter((stored) => stored.id !== id);
-    return replaceTable(ctx, tx, { action: 'rate.deleted', courierId }, rest);
+    return replaceTable(tx, { action: 'rate.deleted', courierId }, rest);
   });
 }
 
-const withRatesLocked = (
-  ctx: UserContext,
-  work: (tx: ContextTx) => Promise<SavedTable>,
-): Promise<SavedTable> =>
-  ctx.transaction(async (tx) => {
+const withRatesLocked = (ctx: UserContext, work: (tx: UserTx) => Promise<SavedTable>): Promise<SavedTable> =>
+  ctx.write(async (tx) => {
     await tx.query(lockRates(ctx.tenantId));
     return work(tx);
   });
 
-async function lockCourier(ctx: UserContext, tx: ContextTx, courierId: string): Promise<string> {
-  const [courier] = await tx.query(lockedCourier(ctx, courierId));
+async function lockCourier(tx: UserTx, courierId: string): Promise<string> {
+  const [courier] = await tx.query(lockedCourier(tx, courierId));
   if (!courier) throw new ApiError('courier_not_found');
   return courier.id;
 }

@@ -1,4 +1,5 @@
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import { audit } from '../../platform/audit/audit.js';
+import type { Tx, UserTx } from '../../platform/db/scope.js';
 import { selectGaps, updateTiers } from './queries.js';
 import { orderByWeight, planChange, toStoredTier, type RequestedTier, type StoredTier } from './tier.js';
 import { gapWarning } from './weight-bands.js';
@@ -11,7 +12,7 @@ export type SavedTable = {
 };
 
 /** A courier's own tiers, or the default ones (null), by weight. */
-export async function findTable(tx: ContextTx, courierId: string | null): Promise<StoredTier[]> {
+export async function findTable(tx: Tx, courierId: string | null): Promise<StoredTier[]> {
   const rows = await tx.models.rateTier.findMany({
     where: { courierId },
     orderBy: [{ startWeight: 'asc' }, { endWeight: 'asc' }, { id: 'asc' }],
@@ -24,8 +25,7 @@ type Change = { action: string; courierId: string | null };
 
 /** Writes only the differences. An equal table is not written. */
 export async function replaceTable(
-  ctx: UserContext,
-  tx: ContextTx,
+  tx: UserTx,
   change: Change,
   requested: RequestedTier[],
 ): Promise<SavedTable> {
@@ -34,35 +34,36 @@ export async function replaceTable(
   const { updated, inserted, deletedIds } = planChange(before, requested);
   const { rateTier } = tx.models;
   if (deletedIds.length > 0) await rateTier.deleteMany({ where: { id: { in: deletedIds } } });
-  if (updated.length > 0) await tx.execute(updateTiers(ctx, updated));
+  if (updated.length > 0) await tx.count(updateTiers(tx, updated));
   if (inserted.length > 0) {
     // By weight, as ids are given in this order.
     const data = orderByWeight(inserted).map(({ startLb, endLb, feeUsd }) => ({
-      ...{ tenantId: ctx.tenantId, courierId, startWeight: startLb, endWeight: endLb, fee: feeUsd },
+      ...{ tenantId: tx.tenantId, courierId, startWeight: startLb, endWeight: endLb, fee: feeUsd },
     }));
     await rateTier.createMany({ data });
   }
   const isChanged = deletedIds.length + updated.length + inserted.length > 0;
   const tiers = isChanged ? await findTable(tx, courierId) : before;
-  if (isChanged) await auditTable(ctx, tx, change, { before, after: tiers });
-  const warnings = (await tx.query(selectGaps(ctx, courierId))).map(gapWarning);
+  if (isChanged) await auditTable(tx, change, { before, after: tiers });
+  const warnings = (await tx.query(selectGaps(tx, courierId))).map(gapWarning);
   return { courierId, tiers, warnings, isChanged };
 }
 
 /** Records the whole table before and after, so that one entry shows the tiers that a courier was billed by. */
 async function auditTable(
-  ctx: UserContext,
-  tx: ContextTx,
+  tx: UserTx,
   { action, courierId }: Change,
   { before, after }: Record<'before' | 'after', StoredTier[]>,
 ): Promise<void> {
-  await tx.audit({
-    action,
-    entity: courierId === null ? 'tenant' : 'courier',
-    entityId: courierId ?? ctx.tenantId,
-    before: { rates: before.map(toColumns) },
-    after: { rates: after.map(toColumns) },
-  });
+  tx.later(
+    audit(tx, {
+      action,
+      entity: courierId === null ? 'tenant' : 'courier',
+      entityId: courierId ?? tx.tenantId,
+      before: { rates: before.map(toColumns) },
+      after: { rates: after.map(toColumns) },
+    }),
+  );
 }
 
 const toColumns = ({ id, startLb, endLb, feeUsd }: StoredTier) => ({

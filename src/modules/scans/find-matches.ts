@@ -20,7 +20,7 @@ export type ScanMatches = {
 export async function findMatches(ctx: UserContext, { text, numbers }: ScanReading): Promise<ScanMatches> {
   const texts = [...new Set([text, ...numbers.flatMap((number) => [number.text, number.folded])])];
   const keys = [...new Set(numbers.flatMap((number) => number.keys))];
-  const [numbered, housed, announced, claims, manifests, customers] = await ctx.preparedRead([
+  const [numbered, housed, announced, claims, manifests, customers] = await ctx.read([
     queries.packagesByKey(ctx, keys),
     queries.packagesByHouseNumber(ctx, texts.filter(isHouseNumber)),
     queries.prealertsByKey(ctx, keys),
@@ -68,7 +68,7 @@ async function claimsOf(
   const [first] = shown;
   if (!first) return { prealerts: [], claims: [] };
   const keys = [...new Set(shown.flatMap(keysOfStored))];
-  const [prealerts, claims] = await ctx.preparedRead([
+  const [prealerts, claims] = await ctx.read([
     queries.prealertsByKey(ctx, keys),
     queries.claimsByKey(ctx, keys),
   ]);

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import type { components } from '../../../generated/contract.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
 import type { Customer, Manifest, Package, Prealert } from '../../platform/db/models/types.js';
-import { empty, sql, type Sql } from '../../platform/db/statements.js';
+import { empty, once, sql, type Sql } from '../../platform/db/statements.js';
+import type { UserScope } from '../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../tracking-numbers/public.js';
 
 type Schemas = components['schemas'];
@@ -30,16 +30,16 @@ export type PackageRow = Pick<
  * Selects the packages of a parcel's keys. For a courier only those with a customer: it sees the number of others masked, and
  * a guessed number must behave like any other.
  */
-export function packagesByKey(ctx: UserContext, keys: string[]): Sql<PackageRow> {
+export function packagesByKey(ctx: UserScope, keys: string[]): Sql<PackageRow> {
   const isShown = ctx.caller.courierId === null ? empty : sql`and p.user_code is not null`;
   return selectPackages(ctx, sql`${keyIn('p', keys)} ${isShown}`, orderedByKey('p', keys));
 }
 
-export const packagesByHouseNumber = (ctx: UserContext, texts: string[]): Sql<PackageRow> =>
+export const packagesByHouseNumber = (ctx: UserScope, texts: string[]): Sql<PackageRow> =>
   selectPackages(ctx, sql`p.house_number = any(${texts}::text[])`, sql`order by p.id`);
 
-const selectPackages = (ctx: UserContext, condition: Sql, order: Sql): Sql<PackageRow> =>
-  sql`select p.id, p.tracking_number as "trackingNumber", p.tracking_key as "trackingKey", p.house_number as "houseNumber", p.status,
+const selectPackages = (ctx: UserScope, condition: Sql, order: Sql): Sql<PackageRow> =>
+  once`select p.id, p.tracking_number as "trackingNumber", p.tracking_key as "trackingKey", p.house_number as "houseNumber", p.status,
       p.courier_id as "courierId", c.name as "courierName", p.user_code as "userCode", p.first_name as "firstName",
       p.last_name as "lastName", p.manifest_id as "manifestId", m.manifest_number as "manifestNumber",
       m.status as "manifestStatus", p.received_at as "receivedAt"
@@ -61,8 +61,8 @@ export type PrealertRow = Pick<
 
 const MAX_RECORDS = sql`50`;
 
-export const prealertsByKey = (ctx: UserContext, keys: string[]): Sql<PrealertRow> =>
-  sql`select a.id, a.tracking_number as "trackingNumber", a.tracking_key as "trackingKey", a.courier_id as "courierId",
+export const prealertsByKey = (ctx: UserScope, keys: string[]): Sql<PrealertRow> =>
+  once`select a.id, a.tracking_number as "trackingNumber", a.tracking_key as "trackingKey", a.courier_id as "courierId",
       c.name as "courierName", a.user_code as "userCode", u.first_name as "firstName", u.last_name as "lastName", a.vendor,
       a.status, a.created_at as "createdAt"
     from prealerts a
@@ -76,8 +76,8 @@ export type ClaimRow = Pick<Prealert, 'trackingKey' | 'courierId' | 'userCode'> 
   Pick<PrealertRow, 'status' | 'courierName' | 'firstName' | 'lastName'>;
 
 /** Selects what intake decides with: each customer that claims a number, however often. No limit, because each can be the second. */
-export const claimsByKey = (ctx: UserContext, keys: string[]): Sql<ClaimRow> =>
-  sql`select a.tracking_key as "trackingKey", a.courier_id as "courierId", c.name as "courierName",
+export const claimsByKey = (ctx: UserScope, keys: string[]): Sql<ClaimRow> =>
+  once`select a.tracking_key as "trackingKey", a.courier_id as "courierId", c.name as "courierName",
       a.user_code as "userCode", a.status, u.first_name as "firstName", u.last_name as "lastName"
     from (
       select distinct a.tenant_id, a.tracking_key, a.courier_id, a.user_code, a.status from prealerts a
@@ -90,11 +90,11 @@ export const claimsByKey = (ctx: UserContext, keys: string[]): Sql<ClaimRow> =>
 export type ManifestRow = Pick<Manifest, 'id' | 'manifestNumber'> & { status: Schemas['ManifestStatus'] };
 
 /** Selects manifests; for a courier only those that one of its packages is on. */
-export function manifestsByNumber(ctx: UserContext, texts: string[]): Sql<ManifestRow> {
+export function manifestsByNumber(ctx: UserScope, texts: string[]): Sql<ManifestRow> {
   const isAboard = sql`and exists (
       select from packages p
       where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(ctx, 'p')})`;
-  return sql`select m.id, m.manifest_number as "manifestNumber", m.status
+  return once`select m.id, m.manifest_number as "manifestNumber", m.status
     from manifests m
     where ${tenantRows(ctx, 'm')} and m.manifest_number = any(${texts}::text[])
       ${ctx.caller.courierId === null ? empty : isAboard}
@@ -107,8 +107,8 @@ export type CustomerRow = Pick<
 > & { courierName: string };
 
 /** Looks the codes up for each courier of the tenant, because the index of user codes begins with the courier. */
-export const customersByCode = (ctx: UserContext, texts: string[]): Sql<CustomerRow> =>
-  sql`select c.id, c.courier_id as "courierId", r.name as "courierName", c.user_code as "userCode",
+export const customersByCode = (ctx: UserScope, texts: string[]): Sql<CustomerRow> =>
+  once`select c.id, c.courier_id as "courierId", r.name as "courierName", c.user_code as "userCode",
       c.first_name as "firstName", c.last_name as "lastName", c.is_active as "isActive"
     from couriers r
     join customers c on c.tenant_id = r.tenant_id and c.courier_id = r.id

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { SecuritySettings } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
+import type { UserScope } from '../../platform/db/scope.js';
 
 export type SettingsRow = Pick<SecuritySettings, 'idleTimeoutMinutes'> & {
   requireTwoFactor: Role[];
@@ -11,14 +11,14 @@ export type SettingsRow = Pick<SecuritySettings, 'idleTimeoutMinutes'> & {
 };
 
 /** Returns no row if the tenant has never changed its settings. */
-export const selectSettings = (ctx: UserContext): Sql<SettingsRow> => sql`
+export const selectSettings = (ctx: UserScope): Sql<SettingsRow> => once`
   select s.require_two_factor as "requireTwoFactor", s.idle_timeout_minutes as "idleTimeoutMinutes",
     s.updated_at as "updatedAt"
   from security_settings s where ${tenantRows(ctx, 's')}`;
 
 /** SQL, so that the database's clock dates the change. */
 export const storeSettings = (
-  { tenantId }: UserContext,
+  { tenantId }: UserScope,
   { requireTwoFactor: roles, idleTimeoutMinutes: minutes }: Omit<SettingsRow, 'updatedAt'>,
 ): Sql<SettingsRow> => sql`
   insert into security_settings (tenant_id, require_two_factor, idle_timeout_minutes)

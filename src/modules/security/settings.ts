@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
 import { lockSecuritySettings } from '../../platform/db/locks.js';
@@ -7,7 +8,7 @@ import { selectSettings, storeSettings, type SettingsRow } from './queries.js';
 const DEFAULTS: SettingsRow = { requireTwoFactor: [], idleTimeoutMinutes: null, updatedAt: null };
 
 export async function readSettings(ctx: UserContext): Promise<SettingsRow> {
-  const [[settings = DEFAULTS]] = await ctx.preparedRead([selectSettings(ctx)]);
+  const [[settings = DEFAULTS]] = await ctx.read([selectSettings(ctx)]);
   return settings;
 }
 
@@ -19,8 +20,8 @@ export function changeSettings(
   ctx: UserContext,
   sent: BodyOf<'updateSecuritySettings'>,
 ): Promise<{ settings: SettingsRow; isChanged: boolean }> {
-  return ctx.transaction(async (tx) => {
-    await tx.execute(lockSecuritySettings(ctx.tenantId));
+  return ctx.write(async (tx) => {
+    await tx.count(lockSecuritySettings(ctx.tenantId));
     const [stored = DEFAULTS] = await tx.query(selectSettings(ctx));
     const merged = merge(stored, sent);
     const [before, after] = [auditedFields(stored), auditedFields(merged)];
@@ -28,13 +29,15 @@ export function changeSettings(
     const [settings] = await tx.query(storeSettings(ctx, merged));
     if (!settings) throw new Error('The settings were not stored.');
     const entityId = ctx.tenantId;
-    await tx.audit({
-      action: 'tenant.security_settings_changed',
-      entity: 'tenant',
-      entityId,
-      before,
-      after,
-    });
+    tx.later(
+      audit(tx, {
+        action: 'tenant.security_settings_changed',
+        entity: 'tenant',
+        entityId,
+        before,
+        after,
+      }),
+    );
     return { settings, isChanged: true };
   });
 }

@@ -6,5 +6,5 @@ import { markIdleSessions } from './queries.js';
  * their tokens even before that.
  */
 export async function endIdleSessions(ctx: SystemContext): Promise<void> {
-  await ctx.pipeline([markIdleSessions(ctx)]);
+  await ctx.write([markIdleSessions(ctx)]);
 }

@@ -60,7 +60,7 @@ export function openLastSeen(onError: (error: unknown) => void): LastSeen {
     const seen = ids.map((id) => ({ id, seenAtMs: entries.get(id)?.seenAtMs ?? nowMs }));
     const ages = seen.map(({ id, seenAtMs }) => ({ id, ageS: (nowMs - seenAtMs) / 1000 }));
     const ctx = makeContext(db, { kind: 'system', tenantId }, BACKGROUND);
-    const [rows] = await ctx.pipeline([writeLastSeen(ctx, ages)]);
+    const [rows] = await ctx.write([writeLastSeen(ctx, ages)]);
     const written = new Set(rows.map(({ id }) => id));
     for (const { id, seenAtMs } of seen) {
       const entry = entries.get(id);

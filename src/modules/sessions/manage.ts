@@ -1,8 +1,10 @@
+import { audit } from '../../platform/audit/audit.js';
 import { hasPermission } from '../../platform/access/permissions.js';
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
+import type { Tx } from '../../platform/db/scope.js';
 import {
   countSessions,
   endSession,
@@ -14,8 +16,7 @@ import {
   type SessionRow,
 } from './queries.js';
 
-// Couriers have no access to the sessions table. Each operation first checks that the caller is admitted, then works in the
-// system's scope (ctx.asSystem).
+// Couriers have no access to the sessions table, so each operation works in the scope of the tenant.
 
 /**
  * Returns one page of a user's sessions.
@@ -26,10 +27,9 @@ export async function listSessions(
   query: QueryOf<'listSessions'>,
 ): Promise<{ rows: SessionRow[]; total: number }> {
   const userId = targetUserOf(ctx.caller, query.user_id);
-  await ctx.assertAdmitted();
   const wanted = { userId, isActive: query.is_active, page: query.page, limit: query.limit };
   const [users, rows, [counted]] = await ctx
-    .asSystem()
+    .asTenant()
     .read([userExists(ctx, userId), pageOfSessions(ctx, wanted), countSessions(ctx, wanted)]);
   if (users.length === 0) throw new ApiError('user_not_found');
   return { rows, total: counted?.total ?? 0 };
@@ -41,13 +41,12 @@ export async function listSessions(
  */
 export async function logOut(ctx: UserContext): Promise<number> {
   const { userId, sessionId } = ctx.caller;
-  await ctx.assertAdmitted();
   return asLockedCaller(ctx, async (tx) => {
     const ended = sessionId
       ? await tx.query(endSession(ctx, { userId, sessionId, reason: 'logout' }))
       : await endAllAndTokens(ctx, tx, userId);
     const after = { session_id: sessionId ?? null };
-    await tx.audit({ action: 'user.logged_out', entity: 'user', entityId: userId, after });
+    tx.later(audit(tx, { action: 'user.logged_out', entity: 'user', entityId: userId, after }));
     return ended.length;
   });
 }
@@ -62,12 +61,11 @@ export async function endOne(
   requestedUserId: string | undefined,
 ): Promise<number> {
   const userId = targetUserOf(ctx.caller, requestedUserId);
-  await ctx.assertFullyAdmitted();
   return asLockedCaller(ctx, async (tx) => {
     const ended = await tx.query(endSession(ctx, { userId, sessionId, reason: 'ended' }));
     if (ended.length > 0) {
       const after = { session_id: sessionId };
-      await tx.audit({ action: 'user.session_ended', entity: 'user', entityId: userId, after });
+      tx.later(audit(tx, { action: 'user.session_ended', entity: 'user', entityId: userId, after }));
     } else if ((await tx.models.session.count({ where: { id: sessionId, userId } })) === 0)
       throw new ApiError('session_not_found');
     return ended.length;
@@ -85,7 +83,6 @@ export async function endAll(
 ): Promise<number> {
   const { caller } = ctx;
   const userId = targetUserOf(caller, requestedUserId);
-  await ctx.assertFullyAdmitted();
   return asLockedCaller(ctx, async (tx) => {
     if ((await tx.models.user.count({ where: { id: userId } })) === 0) throw new ApiError('user_not_found');
     const isKept = keepsCurrent && userId === caller.userId;
@@ -94,21 +91,17 @@ export async function endAll(
       : await endAllAndTokens(ctx, tx, userId);
     await tx.models.preauthToken.deleteMany({ where: { userId } });
     const after = { sessions: ended.length, kept_current: isKept };
-    await tx.audit({ action: 'user.sessions_ended', entity: 'user', entityId: userId, after });
+    tx.later(audit(tx, { action: 'user.sessions_ended', entity: 'user', entityId: userId, after }));
     return ended.length;
   });
 }
 
 /**
- * Writes in the system's scope. The account was checked in a transaction of the caller's own scope, so it is checked again under
- * a lock: a user who is disabled in between ends no session.
+ * Writes in the tenant's scope. The account is checked again under a lock: a user who is disabled in between ends no session.
  * @throws ApiError token_invalid, account_disabled
  */
-const asLockedCaller = <Result>(
-  ctx: UserContext,
-  work: (tx: ContextTx) => Promise<Result>,
-): Promise<Result> =>
-  ctx.asSystem().transaction(async (tx) => {
+const asLockedCaller = <Result>(ctx: UserContext, work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+  ctx.asTenant().write(async (tx) => {
     const [account] = await tx.query(lockedCaller(ctx));
     if (!account) throw new ApiError('token_invalid');
     if (!account.isActive) throw new ApiError('account_disabled');
@@ -116,9 +109,9 @@ const asLockedCaller = <Result>(
     return work(tx);
   });
 
-async function endAllAndTokens(ctx: UserContext, tx: ContextTx, userId: string): Promise<{ id: string }[]> {
+async function endAllAndTokens(ctx: UserContext, tx: Tx, userId: string): Promise<{ id: string }[]> {
   const ended = await tx.query(endSessions(ctx, userId, null));
-  await tx.execute(endTokens(ctx, userId));
+  await tx.count(endTokens(ctx, userId));
   return ended;
 }
 

@@ -1,9 +1,9 @@
-import type { RequestContext, SystemContext, UserContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { Session, User } from '../../platform/db/models/types.js';
 import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import { oneLine } from '../../platform/mail/plain-text.js';
+import type { Scope, SystemScope, UserScope } from '../../platform/db/scope.js';
 
 export type StartedBy = 'login' | 'verify_2fa' | 'password_change' | 'two_factor_change';
 
@@ -16,20 +16,20 @@ export type NewSession = {
   expiresAtS: number;
 };
 
-export function insertSession({ tenantId }: RequestContext, session: NewSession): Sql {
+export function insertSession({ tenantId }: Scope, session: NewSession): Sql {
   const { id, userId, startedBy, address, userAgent, expiresAtS } = session;
   return sql`insert into sessions (tenant_id, id, user_id, started_by, address, user_agent, expires_at)
     values (${tenantId}::uuid, ${id}::uuid, ${userId}::uuid, ${startedBy}, ${address},
       ${oneLine(userAgent ?? '') || null}, to_timestamp(${expiresAtS}::float8))`;
 }
 
-export const otherNetworks = (ctx: SystemContext, userId: string, network: string): Sql<{ exist: boolean }> =>
+export const otherNetworks = (ctx: SystemScope, userId: string, network: string): Sql<{ exist: boolean }> =>
   sql`select exists (select from known_networks n where ${tenantRows(ctx, 'n')}
     and n.user_id = ${userId}::uuid and n.network <> ${network}) as exist`;
 
 /** xmax is 0 if the row was inserted, and not 0 if it already existed. */
 export const upsertNetwork = (
-  { tenantId }: SystemContext,
+  { tenantId }: SystemScope,
   userId: string,
   network: string,
 ): Sql<{ isNew: boolean }> =>
@@ -49,15 +49,15 @@ export type SessionRow = Omit<Session, 'tenantId' | 'startedBy' | 'endReason'> &
 
 export type SessionPage = { userId: string; isActive: boolean; page: number; limit: number };
 
-export function pageOfSessions(ctx: UserContext, wanted: SessionPage): Sql<SessionRow> {
+export function pageOfSessions(ctx: UserScope, wanted: SessionPage): Sql<SessionRow> {
   return sql`select * from (${selectSessions(ctx, wanted)}) as listed
     order by "createdAt" desc, id desc ${limitTo(wanted)}`;
 }
 
-export const countSessions = (ctx: UserContext, wanted: SessionPage): Sql<{ total: number }> =>
+export const countSessions = (ctx: UserScope, wanted: SessionPage): Sql<{ total: number }> =>
   sql`select count(*)::int as total from (${selectSessions(ctx, wanted)}) as listed`;
 
-function selectSessions(ctx: UserContext, { userId, isActive }: SessionPage): Sql<SessionRow> {
+function selectSessions(ctx: UserScope, { userId, isActive }: SessionPage): Sql<SessionRow> {
   return sql`select found.id, found.user_id as "userId", found.started_by as "startedBy", found.address,
       found.user_agent as "userAgent", found.created_at as "createdAt", found.last_seen_at as "lastSeenAt",
       found.expires_at as "expiresAt", found.end_reason as "endReason",
@@ -74,11 +74,11 @@ function selectSessions(ctx: UserContext, { userId, isActive }: SessionPage): Sq
     where (found.end_reason is null) = ${isActive}::boolean`;
 }
 
-export const userExists = (ctx: UserContext, userId: string): Sql<{ id: string }> =>
+export const userExists = (ctx: UserScope, userId: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;
 
 /** Locks the caller's account until the end of the transaction. */
-export const lockedCaller = (ctx: UserContext): Sql<Pick<User, 'isActive' | 'tokenVersion'>> =>
+export const lockedCaller = (ctx: UserScope): Sql<Pick<User, 'isActive' | 'tokenVersion'>> =>
   sql`select u.is_active as "isActive", u.token_version as "tokenVersion" from users u
     where ${tenantRows(ctx, 'u')} and u.id = ${ctx.caller.userId}::uuid for no key update`;
 
@@ -86,26 +86,26 @@ const open = sql`s.ended_at is null and s.expires_at > now()`;
 
 /** Returns the session, or no row if it had already ended. */
 export const endSession = (
-  ctx: UserContext,
+  ctx: UserScope,
   { userId, sessionId, reason }: { userId: string; sessionId: string; reason: 'logout' | 'ended' },
 ): Sql<{ id: string }> => sql`update sessions s set ended_at = now(), end_reason = ${reason}
   where ${tenantRows(ctx, 's')} and s.user_id = ${userId}::uuid and s.id = ${sessionId}::uuid and ${open}
   returning s.id`;
 
 /** Ends all open sessions of the user except `kept`, and returns their ids. */
-export const endSessions = (ctx: UserContext, userId: string, kept: string | null): Sql<{ id: string }> =>
+export const endSessions = (ctx: UserScope, userId: string, kept: string | null): Sql<{ id: string }> =>
   sql`update sessions s set ended_at = now(), end_reason = 'ended'
     where ${tenantRows(ctx, 's')} and s.user_id = ${userId}::uuid and s.id is distinct from ${kept}::uuid
       and ${open}
     returning s.id`;
 
 /** Revokes all tokens of the user, including those without a session. */
-export const endTokens = (ctx: UserContext, userId: string): Sql =>
+export const endTokens = (ctx: UserScope, userId: string): Sql =>
   sql`update users u set token_version = u.token_version + 1, updated_at = now()
     where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;
 
 /** Ends idle sessions permanently, so that a longer timeout set later does not reopen them. */
-export const markIdleSessions = (ctx: SystemContext): Sql =>
+export const markIdleSessions = (ctx: SystemScope): Sql =>
   sql`update sessions s set ended_at = now(), end_reason = 'idle'
     from security_settings settings
     where ${tenantRows(ctx, 's')} and settings.tenant_id = s.tenant_id and ${open} and ${isIdle}`;
@@ -116,7 +116,7 @@ export type SessionUse = { id: string; ageS: number };
  * Returns the sessions written. Skips locked rows, so that two servers that write the same sessions cannot
  * deadlock.
  */
-export const writeLastSeen = (ctx: SystemContext, seen: SessionUse[]): Sql<{ id: string }> => sql`
+export const writeLastSeen = (ctx: SystemScope, seen: SessionUse[]): Sql<{ id: string }> => sql`
   with locked as (
     select s.id, seen.age from sessions s
     join unnest(${seen.map(({ id }) => id)}::uuid[], ${seen.map(({ ageS }) => ageS)}::float8[]) as seen (id, age)

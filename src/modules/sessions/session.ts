@@ -1,8 +1,7 @@
 import { networkOf } from '../../platform/values/network-address.js';
 import { TOKEN_LIFETIME_S } from '../../platform/access/tokens.js';
-import type { RequestContext, SystemContext } from '../../platform/context/request-context.js';
-import type { PlainTx } from '../../platform/db/statements.js';
 import { newId } from '../../platform/values/ids.js';
+import type { SystemTx, Tx } from '../../platform/db/scope.js';
 import { queueAccountMail } from '../mail/public.js';
 import { insertSession, upsertNetwork, otherNetworks, type StartedBy } from './queries.js';
 
@@ -16,15 +15,14 @@ export type SessionOwner = { id: string; nowS: number };
  * Stores a session for a token that is about to be issued. Returns its id, which becomes part of the token.
  */
 export async function beginSession(
-  ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   user: SessionOwner,
   startedBy: StartedBy,
   { address, userAgent }: Client,
 ): Promise<string> {
   const id = newId();
   const expiresAtS = user.nowS + TOKEN_LIFETIME_S;
-  await tx.execute(insertSession(ctx, { id, userId: user.id, startedBy, address, userAgent, expiresAtS }));
+  await tx.count(insertSession(tx, { id, userId: user.id, startedBy, address, userAgent, expiresAtS }));
   return id;
 }
 
@@ -32,15 +30,9 @@ export async function beginSession(
  * Records the network of a login. Queues a mail if the user has logged in before, but never from this
  * network. Of simultaneous logins from one new network, only one queues a mail.
  */
-export async function recordLoginNetwork(
-  ctx: SystemContext,
-  tx: PlainTx,
-  userId: string,
-  client: Client,
-): Promise<void> {
+export async function recordLoginNetwork(tx: SystemTx, userId: string, client: Client): Promise<void> {
   const network = networkOf(client.address);
-  const [others] = await tx.query(otherNetworks(ctx, userId, network));
-  const [recorded] = await tx.query(upsertNetwork(ctx, userId, network));
-  if (others?.exist && recorded?.isNew)
-    await queueAccountMail(ctx, tx, { userId, kind: 'new_network', client });
+  const [others] = await tx.query(otherNetworks(tx, userId, network));
+  const [recorded] = await tx.query(upsertNetwork(tx, userId, network));
+  if (others?.exist && recorded?.isNew) await queueAccountMail(tx, { userId, kind: 'new_network', client });
 }

@@ -1,13 +1,13 @@
-import type { SystemContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import type { SystemScope } from '../../platform/db/scope.js';
 
 /** The cipher is missing only in rows that were written without the service. */
 export type StoredApiKey = { id: string; cipher: string | null; hash: string };
 
 /** The API keys that follow the courier `after`, in the order of the couriers' ids. */
 export const selectApiKeys = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   { after, limit }: { after: string; limit: number },
 ): Sql<StoredApiKey> =>
   sql`select c.id, c.api_key_cipher as cipher, c.api_key_hash as hash from couriers c
@@ -16,7 +16,7 @@ export const selectApiKeys = (
 
 /** Updates the hashes of keys that were not replaced since they were read, and returns the couriers' ids. */
 export const updateApiKeyHashes = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   batch: { id: string; cipher: string; renewed: string }[],
 ): Sql<{ id: string }> =>
   sql`update couriers c set api_key_hash = w.renewed
@@ -25,5 +25,5 @@ export const updateApiKeyHashes = (
     where ${tenantRows(ctx, 'c')} and c.id = w.id and c.api_key_cipher = w.cipher
     returning c.id`;
 
-export const deleteBackupCodes = (ctx: SystemContext): Sql<{ id: string }> =>
+export const deleteBackupCodes = (ctx: SystemScope): Sql<{ id: string }> =>
   sql`delete from backup_codes b where ${tenantRows(ctx, 'b')} returning b.id`;

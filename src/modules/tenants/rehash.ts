@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
@@ -53,7 +54,7 @@ export async function rehashLookups(db: Db, secrets: Secrets, tenantIds: string[
         entityId: ctx.tenantId,
         after: { up_to: changed.length },
       };
-      const [updated] = await ctx.pipeline([updateApiKeyHashes(ctx, changed), ctx.auditStatement([fact])]);
+      const [updated] = await ctx.write([updateApiKeyHashes(ctx, changed), audit(ctx, fact)]);
       rehashed += updated.length;
     });
   return rehashed;
@@ -95,6 +96,6 @@ async function dropOfTenant(ctx: SystemContext): Promise<number> {
     entity: 'tenant' as const,
     entityId: ctx.tenantId,
   };
-  const [dropped] = await ctx.pipeline([deleteBackupCodes(ctx), ctx.auditStatement([fact])]);
+  const [dropped] = await ctx.write([deleteBackupCodes(ctx), audit(ctx, fact)]);
   return dropped.length;
 }

@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import type { Secrets } from '../../platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
@@ -146,6 +147,6 @@ async function storeBatch(
     entityId: ctx.tenantId,
     after: { column: `${column.table}.${column.column}`, up_to: batch.length },
   };
-  const [updated] = await ctx.pipeline([updateSecrets(ctx, column, batch), ctx.auditStatement([fact])]);
+  const [updated] = await ctx.write([updateSecrets(ctx, column, batch), audit(ctx, fact)]);
   return updated.length;
 }

@@ -1,7 +1,7 @@
 import type { EncryptionContext } from '../../platform/access/secrets.js';
-import type { SystemContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import { raw, sql, type Sql } from '../../platform/db/statements.js';
+import type { SystemScope } from '../../platform/db/scope.js';
 
 /** A column that contains encrypted secrets. */
 export type SecretColumn = {
@@ -27,7 +27,7 @@ export type StoredSecret = { id: string; cipher: string };
 
 /** The secrets that follow the row `after`, in the order of their ids. */
 export function selectSecrets(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { table, column }: SecretColumn,
   { after, limit }: { after: string; limit: number },
 ): Sql<StoredSecret> {
@@ -37,10 +37,7 @@ export function selectSecrets(
 }
 
 /** Rows of each version of a key, at most three. Of columns whose rows expire, only the oldest and the newest rows are read. */
-export function sampleSecrets(
-  ctx: SystemContext,
-  { table, column, expires }: SecretColumn,
-): Sql<StoredSecret> {
+export function sampleSecrets(ctx: SystemScope, { table, column, expires }: SecretColumn): Sql<StoredSecret> {
   const stored = sql`select t.id, t.${raw(column)} as cipher from ${raw(table)} t
     where ${tenantRows(ctx, 't')} and t.${raw(column)} is not null`;
   const ends = sql`(${stored} order by t.id limit 20) union all (${stored} order by t.id desc limit 20)`;
@@ -55,7 +52,7 @@ export type ReencryptedSecret = StoredSecret & { renewed: string };
 
 /** Updates the secrets that were not changed since they were read, and returns their ids. */
 export function updateSecrets(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { table, column }: SecretColumn,
   batch: ReencryptedSecret[],
 ): Sql<{ id: string }> {
@@ -68,7 +65,7 @@ export function updateSecrets(
 
 /** Counts the secrets per version of the key. */
 export const countKeyVersions = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   { table, column }: SecretColumn,
 ): Sql<{ version: string; count: number }> =>
   sql`select split_part(t.${raw(column)}, '.', 1) as version, count(*)::int as count from ${raw(table)} t

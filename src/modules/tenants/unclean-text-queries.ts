@@ -1,6 +1,6 @@
-import type { SystemContext } from '../../platform/context/request-context.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
+import type { SystemScope } from '../../platform/db/scope.js';
 
 // What src/platform/values/text-rules.ts removes or refuses, as a pattern of PostgreSQL.
 const EDGES = String.raw`^[\s\u00a0\u3000]|[\s\u00a0\u3000]$`;
@@ -12,7 +12,7 @@ const SHORTENED = String.raw`^[+-]?[0-9]+([.,][0-9]*)?[Ee]\+[0-9]{1,3}$|^[0-9][.
 export type UncleanTexts = { codes: number; shortenedCodes: number; shortenedNumbers: number };
 
 /** Counts texts that were stored before the rules of texts, and that requests can no longer name. */
-export function countUncleanTexts(ctx: SystemContext): Sql<UncleanTexts> {
+export function countUncleanTexts(ctx: SystemScope): Sql<UncleanTexts> {
   return sql`select
     (select count(*) from customers c where ${tenantRows(ctx, 'c')} and c.user_code ~ ${UNCLEAN})::int as codes,
     (select count(*) from customers c where ${tenantRows(ctx, 'c')} and c.user_code ~ ${SHORTENED})::int

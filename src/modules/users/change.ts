@@ -1,7 +1,9 @@
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import { audit } from '../../platform/audit/audit.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
 import { ApiError, invalidFieldError } from '../../platform/errors/errors.js';
 import { assertUsable, validateEmail } from '../../platform/values/contact.js';
+import type { Tx, UserTx } from '../../platform/db/scope.js';
 import { confirmOwnPassword, type AttemptDeps } from '../auth/public.js';
 import { queueAccountMail } from '../mail/public.js';
 import type { Client } from '../sessions/public.js';
@@ -47,7 +49,7 @@ function storeContact(
   ctx: UserContext,
   userId: string,
   sent: Contact,
-  settle?: (tx: ContextTx) => Promise<void>,
+  settle?: (tx: UserTx) => Promise<void>,
 ): Promise<Changed> {
   return changeUser(ctx, userId, async (tx, stored) => {
     await settle?.(tx);
@@ -56,8 +58,8 @@ function storeContact(
     const [before, after] = differences(stored, wanted);
     if (Object.keys(after).length === 0) return false;
     await tx.models.user.updateMany({ where: { id: userId }, data: { ...wanted, updatedAt: stored.now } });
-    await tx.audit({ action: 'user.updated', entity: 'user', entityId: userId, before, after });
-    if (email !== stored.email) await notifyBothAddresses(ctx, tx, userId, [stored.email, email]);
+    tx.later(audit(tx, { action: 'user.updated', entity: 'user', entityId: userId, before, after }));
+    if (email !== stored.email) await notifyBothAddresses(tx, userId, [stored.email, email]);
     return true;
   });
 }
@@ -74,14 +76,9 @@ function differences(stored: StoredContact, wanted: StoredContact) {
 }
 
 /** The old address is notified too: the new one may not belong to the user. */
-async function notifyBothAddresses(
-  ctx: UserContext,
-  tx: ContextTx,
-  userId: string,
-  recipients: (string | null)[],
-): Promise<void> {
+async function notifyBothAddresses(tx: UserTx, userId: string, recipients: (string | null)[]): Promise<void> {
   for (const recipient of recipients)
-    if (recipient !== null) await queueAccountMail(ctx, tx, { userId, kind: 'email_changed', recipient });
+    if (recipient !== null) await queueAccountMail(tx, { userId, kind: 'email_changed', recipient });
 }
 
 /** The part of an update that revokes all tokens of the user. */
@@ -91,7 +88,7 @@ export const REVOKE_TOKENS = { tokenVersion: { increment: 1 } };
  * Deletes the tokens issued after a correct password, before the second factor. They must not remain valid
  * after the account changes.
  */
-export async function deletePreauthTokens(tx: ContextTx, userId: string): Promise<void> {
+export async function deletePreauthTokens(tx: Tx, userId: string): Promise<void> {
   await tx.models.preauthToken.deleteMany({ where: { userId } });
 }
 
@@ -111,7 +108,7 @@ export function changeRole(ctx: UserContext, userId: string, requested: Requeste
     await deletePreauthTokens(tx, userId);
     const before = { role: stored.role, courier_id: stored.courierId };
     const after = { role, courier_id: courierId };
-    await tx.audit({ action: 'user.role_changed', entity: 'user', entityId: userId, before, after });
+    tx.later(audit(tx, { action: 'user.role_changed', entity: 'user', entityId: userId, before, after }));
     return true;
   });
 }
@@ -129,7 +126,7 @@ export function setUserActive(ctx: UserContext, userId: string, isActive: boolea
     await deletePreauthTokens(tx, userId);
     const action = isActive ? 'user.enabled' : 'user.disabled';
     const [before, after] = [{ is_active: !isActive }, { is_active: isActive }];
-    await tx.audit({ action, entity: 'user', entityId: userId, before, after });
+    tx.later(audit(tx, { action, entity: 'user', entityId: userId, before, after }));
     return true;
   });
 }
@@ -142,12 +139,12 @@ export function setUserActive(ctx: UserContext, userId: string, isActive: boolea
 export function changeUser(
   ctx: UserContext,
   userId: string,
-  work: (tx: ContextTx, stored: LockedUser) => Promise<boolean>,
-  first: (tx: ContextTx) => Promise<unknown> = () => Promise.resolve(),
+  work: (tx: UserTx, stored: LockedUser) => Promise<boolean>,
+  first: (tx: UserTx) => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Changed> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     // Locked before any user, so that two administrators who remove each other run one after the other.
-    await tx.execute(lockAdministrators(ctx.tenantId));
+    await tx.count(lockAdministrators(ctx.tenantId));
     await first(tx);
     const [stored] = await tx.query(lockedUser(ctx, userId));
     if (!stored) throw new ApiError('user_not_found');
@@ -162,7 +159,7 @@ export function changeUser(
  * Throws if the user is the only enabled administrator.
  * @throws ApiError last_admin
  */
-async function assertOneAdminRemains(tx: ContextTx, user: LockedUser): Promise<void> {
+async function assertOneAdminRemains(tx: Tx, user: LockedUser): Promise<void> {
   if (user.role !== 'admin' || !user.isActive) return;
   const others = await tx.models.user.count({
     where: { role: 'admin', isActive: true, id: { not: user.id } },
@@ -170,7 +167,7 @@ async function assertOneAdminRemains(tx: ContextTx, user: LockedUser): Promise<v
   if (others === 0) throw new ApiError('last_admin');
 }
 
-async function assertCourierExists(tx: ContextTx, courierId: string): Promise<void> {
+async function assertCourierExists(tx: Tx, courierId: string): Promise<void> {
   const found = await tx.models.courier.count({ where: { id: courierId } });
   if (found === 0) throw new ApiError('courier_not_found');
 }

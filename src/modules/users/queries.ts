@@ -1,4 +1,3 @@
-import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { tenantRows } from '../../platform/db/filters.js';
 import type { User } from '../../platform/db/models/types.js';
@@ -6,6 +5,7 @@ import { containsPattern } from '../../platform/db/patterns.js';
 import { limitTo } from '../../platform/db/pages.js';
 import { empty, join, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
+import type { UserScope } from '../../platform/db/scope.js';
 
 type UserColumns =
   | 'id'
@@ -33,16 +33,16 @@ const SORTS = {
   updated_at: 'u.updated_at',
 } satisfies Record<ListQuery['sort_by'], string>;
 
-export function pageOfUsers(ctx: UserContext, query: ListQuery): Sql<UserRow> {
+export function pageOfUsers(ctx: UserScope, query: ListQuery): Sql<UserRow> {
   const order = sql`order by ${raw(`${SORTS[query.sort_by]} ${query.sort_dir}, u.id ${query.sort_dir}`)}`;
   const page = sql`${order} ${limitTo(query)}`;
   return selectUsers(ctx, filtersOf(ctx, query), page);
 }
 
-export const countUsers = (ctx: UserContext, query: ListQuery): Sql<{ total: number }> =>
+export const countUsers = (ctx: UserScope, query: ListQuery): Sql<{ total: number }> =>
   sql`select count(*)::int as total from users u where ${filtersOf(ctx, query)}`;
 
-function filtersOf(ctx: UserContext, query: ListQuery): Sql {
+function filtersOf(ctx: UserScope, query: ListQuery): Sql {
   const conditions = [tenantRows(ctx, 'u')];
   if (query.role) conditions.push(sql`u.role = ${query.role}`);
   if (query.courier_id) conditions.push(sql`u.courier_id = ${query.courier_id}::uuid`);
@@ -54,7 +54,7 @@ function filtersOf(ctx: UserContext, query: ListQuery): Sql {
   return join(conditions, ' and ');
 }
 
-function selectUsers(ctx: UserContext, condition: Sql, rest: Sql): Sql<UserRow> {
+function selectUsers(ctx: UserScope, condition: Sql, rest: Sql): Sql<UserRow> {
   return sql`select u.id, u.username, u.full_name as "fullName", u.email, u.role, u.courier_id as "courierId",
       c.code as "courierCode", u.is_active as "isActive", u.two_factor_enabled as "twoFactorEnabled",
       u.must_change_password as "mustChangePassword", u.password_expires_at as "passwordExpiresAt",
@@ -63,7 +63,7 @@ function selectUsers(ctx: UserContext, condition: Sql, rest: Sql): Sql<UserRow> 
     where ${condition} ${rest}`;
 }
 
-export const userById = (ctx: UserContext, userId: string): Sql<UserRow> =>
+export const userById = (ctx: UserScope, userId: string): Sql<UserRow> =>
   selectUsers(ctx, sql`${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`, empty);
 
 /** A user who is locked for a change. */
@@ -76,17 +76,17 @@ export type LockedUser = Omit<
   now: Date;
 };
 
-export const lockedUser = (ctx: UserContext, userId: string): Sql<LockedUser> =>
+export const lockedUser = (ctx: UserScope, userId: string): Sql<LockedUser> =>
   sql`select u.id, u.username, u.full_name as "fullName", u.email, u.role, u.courier_id as "courierId",
       u.is_active as "isActive", u.two_factor_enabled as "twoFactorEnabled",
       u.totp_pending_secret is not null as "isSettingUpFactor", now() as now
     from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid for update`;
 
-export const courierExists = (ctx: UserContext, courierId: string): Sql<{ id: string }> =>
+export const courierExists = (ctx: UserScope, courierId: string): Sql<{ id: string }> =>
   sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 
-export const userExists = (ctx: UserContext, userId: string): Sql<{ id: string }> =>
+export const userExists = (ctx: UserScope, userId: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`;
 
-export const usernameExists = (ctx: UserContext, username: string): Sql<{ id: string }> =>
+export const usernameExists = (ctx: UserScope, username: string): Sql<{ id: string }> =>
   sql`select u.id from users u where ${tenantRows(ctx, 'u')} and u.username = lower(${username})`;

@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import { ONE_TIME_PASSWORD_DAYS, codeThrottle, passwordThrottle, resetFailures } from '../auth/public.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { ApiError } from '../../platform/errors/errors.js';
@@ -26,10 +27,10 @@ export async function resetPassword(
     await tx.models.user.updateMany({ where: { id: userId }, data: { ...data, updatedAt: now } });
     await deletePreauthTokens(tx, userId);
     // Failed attempts with the old password must not lock out the user with the new one.
-    await tx.execute(resetFailures(ctx, passwordThrottle(username)));
+    await tx.count(resetFailures(ctx, passwordThrottle(username)));
     const after = { must_change_password: true };
-    await tx.audit({ action: 'user.password_reset', entity: 'user', entityId: userId, after });
-    await queueAccountMail(ctx, tx, { userId, kind: 'password_reset_by_admin' });
+    tx.later(audit(tx, { action: 'user.password_reset', entity: 'user', entityId: userId, after }));
+    await queueAccountMail(tx, { userId, kind: 'password_reset_by_admin' });
     return true;
   });
   const { username, passwordExpiresAt: expiresAt } = user;
@@ -63,18 +64,20 @@ export function resetTwoFactor(ctx: UserContext, userId: string): Promise<Change
       await deletePreauthTokens(tx, userId);
       const before = { two_factor_enabled: wasEnabled };
       const after = { two_factor_enabled: false };
-      await tx.audit({
-        action: 'user.two_factor_disabled',
-        entity: 'user',
-        entityId: userId,
-        before,
-        after,
-      });
-      if (wasEnabled) await queueAccountMail(ctx, tx, { userId, kind: 'two_factor_reset_by_admin' });
+      tx.later(
+        audit(tx, {
+          action: 'user.two_factor_disabled',
+          entity: 'user',
+          entityId: userId,
+          before,
+          after,
+        }),
+      );
+      if (wasEnabled) await queueAccountMail(tx, { userId, kind: 'two_factor_reset_by_admin' });
       return true;
     },
     // Earlier wrong codes must not lock a new factor. Done first, in the lock order of verify_2fa.
-    (tx) => tx.execute(resetFailures(ctx, codeThrottle(userId))),
+    (tx) => tx.count(resetFailures(ctx, codeThrottle(userId))),
   );
 }
 

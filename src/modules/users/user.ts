@@ -1,3 +1,4 @@
+import { audit } from '../../platform/audit/audit.js';
 import { insertUser } from '../auth/public.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
@@ -42,11 +43,11 @@ export async function createUser(
   await assertCreatable(ctx, username, courierId);
   const { password, passwordHash } = await issuePassword(ctx.caller, deps);
   const id = newId();
-  const expiresAt = await ctx.transaction(async (tx) => {
+  const expiresAt = await ctx.write(async (tx) => {
     const user = { id, username, fullName, email, role, courierId, passwordHash };
-    const expires = await insertUser(ctx, tx, user);
+    const expires = await insertUser(tx, user);
     const after = { username, full_name: fullName, email, role, courier_id: courierId };
-    await tx.audit({ action: 'user.created', entity: 'user', entityId: id, after });
+    tx.later(audit(tx, { action: 'user.created', entity: 'user', entityId: id, after }));
     return expires;
   });
   return { userId: id, username, password, expiresAt };

@@ -1,9 +1,11 @@
-import type { ContextTx, UserContext } from '../../platform/context/request-context.js';
+import { audit } from '../../platform/audit/audit.js';
+import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { assertUsable, textOrNull, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
+import type { UserTx } from '../../platform/db/scope.js';
 import {
   countOfWarehouses,
   isWarehouseUsed,
@@ -38,13 +40,13 @@ export async function createWarehouse(
 ): Promise<WarehouseRow> {
   assertAcceptable(sent);
   const fields = merge({ name: sent.name, ...NOTHING }, sent);
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await tx.query(lockWarehouses(ctx.tenantId));
     const isPrimary = (await tx.models.warehouse.count({ where: { isPrimary: true } })) === 0;
     const data = { ...fields, id: newId(), tenantId: ctx.tenantId, isPrimary };
     const row = await tx.models.warehouse.create({ data });
     const after = { ...pickColumns(fields, CHANGEABLE), is_primary: isPrimary };
-    await tx.audit({ action: 'warehouse.created', entity: 'warehouse', entityId: row.id, after });
+    tx.later(audit(tx, { action: 'warehouse.created', entity: 'warehouse', entityId: row.id, after }));
     return row;
   });
 }
@@ -56,8 +58,8 @@ export async function updateWarehouse(
   sent: SentFields,
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   assertAcceptable(sent);
-  return ctx.transaction(async (tx) => {
-    const stored = await lockWarehouse(ctx, tx, id);
+  return ctx.write(async (tx) => {
+    const stored = await lockWarehouse(tx, id);
     const fields = merge(stored, sent);
     const row = { ...stored, ...fields };
     const changed = CHANGEABLE.filter((name) => row[name] !== stored[name]);
@@ -65,7 +67,7 @@ export async function updateWarehouse(
     const data = Object.fromEntries(changed.map((name) => [name, row[name]]));
     await tx.models.warehouse.updateMany({ where: { id }, data });
     const [before, after] = [pickColumns(stored, changed), pickColumns(row, changed)];
-    await tx.audit({ action: 'warehouse.updated', entity: 'warehouse', entityId: id, before, after });
+    tx.later(audit(tx, { action: 'warehouse.updated', entity: 'warehouse', entityId: id, before, after }));
     return { row, isChanged: true };
   });
 }
@@ -75,9 +77,9 @@ export async function makePrimary(
   ctx: UserContext,
   id: string,
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await tx.query(lockWarehouses(ctx.tenantId));
-    const row = await lockWarehouse(ctx, tx, id);
+    const row = await lockWarehouse(tx, id);
     if (row.isPrimary) return { row, isChanged: false };
     const { warehouse } = tx.models;
     // In this order, because a unique index allows only one primary warehouse.
@@ -86,23 +88,25 @@ export async function makePrimary(
     await warehouse.updateMany({ where: { id }, data: { isPrimary: true } });
     const before = { primary_warehouse_id: previous?.id ?? null };
     const after = { primary_warehouse_id: id };
-    await tx.audit({ action: 'warehouse.made_primary', entity: 'warehouse', entityId: id, before, after });
+    tx.later(
+      audit(tx, { action: 'warehouse.made_primary', entity: 'warehouse', entityId: id, before, after }),
+    );
     return { row: { ...row, isPrimary: true }, isChanged: true };
   });
 }
 
 /** Returns the warehouse as it was. @throws ApiError warehouse_not_found, warehouse_is_primary, warehouse_in_use */
 export async function deleteWarehouse(ctx: UserContext, id: string): Promise<WarehouseRow> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await tx.query(lockWarehouses(ctx.tenantId));
-    const row = await lockWarehouse(ctx, tx, id);
+    const row = await lockWarehouse(tx, id);
     if (row.isPrimary) throw new ApiError('warehouse_is_primary');
     // A separate statement: it also sees rows that were committed while the lock was awaited.
     const [found] = await tx.query(isWarehouseUsed(ctx, id));
     if (found?.is_used) throw new ApiError('warehouse_in_use');
     await tx.models.warehouse.deleteMany({ where: { id } });
     const before = pickColumns(row, CHANGEABLE);
-    await tx.audit({ action: 'warehouse.deleted', entity: 'warehouse', entityId: id, before });
+    tx.later(audit(tx, { action: 'warehouse.deleted', entity: 'warehouse', entityId: id, before }));
     return row;
   });
 }
@@ -144,8 +148,8 @@ function assertAcceptable(sent: SentFields): void {
   assertUsable({ email: sent.email ? validateEmail(sent.email) : undefined });
 }
 
-async function lockWarehouse(ctx: UserContext, tx: ContextTx, id: string): Promise<WarehouseRow> {
-  const [row] = await tx.query(lockedWarehouse(ctx, id));
+async function lockWarehouse(tx: UserTx, id: string): Promise<WarehouseRow> {
+  const [row] = await tx.query(lockedWarehouse(tx, id));
   if (!row) throw new ApiError('warehouse_not_found');
   return row;
 }

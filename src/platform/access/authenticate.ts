@@ -11,9 +11,19 @@ const EXEMPTIONS: Partial<Record<Operation['id'], Exemptions>> = {
   changePassword: { changesPassword: true, enrolsFactor: true },
   getTwoFactor: { enrolsFactor: true },
   manageTwoFactor: { enrolsFactor: true },
-  // Needed to log out. The handler drops the exemptions for its other actions.
+  // Needed to log out.
   manageSessions: { changesPassword: true, enrolsFactor: true },
 };
+
+/** The only action of an operation that its exemptions are for. */
+const EXEMPT_ACTIONS: Partial<Record<Operation['id'], string>> = { manageSessions: 'logout' };
+
+/** Returns whether the action, which is known once the body has been read, has no exemption although its operation has. */
+export function losesExemptions({ id }: Operation, body: unknown): boolean {
+  const exempt = EXEMPT_ACTIONS[id];
+  if (exempt === undefined || typeof body !== 'object' || body === null) return false;
+  return 'action' in body && body.action !== exempt;
+}
 
 /**
  * Returns the caller that the request's credential names, or undefined for a public operation. Verifies what needs no

@@ -1,5 +1,6 @@
 import type { Caller } from '../identity/callers.js';
-import { sql, type Sql } from '../db/statements.js';
+import type { Scope } from '../db/scope.js';
+import { once, sql, type Sql } from '../db/statements.js';
 import { newId } from '../values/ids.js';
 
 export type AuditFact = {
@@ -32,8 +33,10 @@ export type AuditFact = {
 /** The request id of background jobs and scripts, which serve no request. */
 export const BACKGROUND = 'background';
 
+type AuditScope = Pick<Scope, 'actor' | 'requestId'>;
+
 /** Returns the statement that appends facts to the audit trail. Run it in the transaction of the change. */
-export function auditStatement(caller: Caller, requestId: string, facts: AuditFact[]): Sql {
+export function audit({ actor: caller, requestId }: AuditScope, ...facts: AuditFact[]): Sql {
   const rows = facts.map(({ action, entity, entityId, before, after, remarks, by }) => ({
     id: newId(),
     action,
@@ -45,7 +48,7 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
     actor_kind: by === undefined ? actorKind(caller) : 'user',
     actor_id: by ?? null,
   }));
-  return sql`insert into audit_entries
+  return once`insert into audit_entries
       (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks, request_id)
     select ${caller.tenantId}::uuid, id, actor_kind, coalesce(fact.actor_id, ${actorId(caller)}), action, entity, entity_id,
       before, after, remarks, ${requestId}
@@ -58,7 +61,7 @@ export function auditStatement(caller: Caller, requestId: string, facts: AuditFa
  *
  * @param facts selects id, action, entity, entity_id, before, after, remarks
  */
-export function appendFacts(caller: Caller, requestId: string, facts: Sql): Sql {
+export function auditRows({ actor: caller, requestId }: AuditScope, facts: Sql): Sql {
   return sql`insert into audit_entries
       (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, before, after, remarks, request_id)
     select ${caller.tenantId}::uuid, id, ${actorKind(caller)}, ${actorId(caller)}, action, entity, entity_id,

@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { PrismaClient } from '../../../generated/prisma/client.js';
-import type { ModelSpans } from './models/traced-adapter.js';
+import type { ModelClients } from './models/model-clients.js';
 import type { Span } from '../tracing/span.js';
 import type { ConnectionShares } from './connections/connection-shares.js';
 import type { DatabaseHealth } from './health.js';
@@ -8,7 +7,8 @@ import type { Replica } from './connections/replica.js';
 
 export type Db = {
   pool: pg.Pool;
-  prisma: PrismaClient;
+  /** Prisma's models. A transaction leases them when it first uses one. */
+  models: ModelClients;
   /** What the errors of requests and jobs have shown about this database. */
   health: DatabaseHealth;
   /** Limits the connections per courier and tenant; every transaction takes a permit. */
@@ -19,9 +19,7 @@ export type Db = {
   isBehindPooler: boolean;
   /** The sampled request or job that uses this handle. Its statements and jobs belong to the trace. */
   span?: Span | undefined;
-  /** Undefined without tracing. */
-  modelSpans?: ModelSpans | undefined;
-  /** Serves reports; see readReport. Undefined without DATABASE_REPLICA_URL. */
+  /** Serves reports; see readFromReplica. Undefined without DATABASE_REPLICA_URL. */
   replica?: Replica | undefined;
 };
 

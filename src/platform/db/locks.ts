@@ -1,7 +1,7 @@
-import { sql, type Sql } from './statements.js';
+import { once, sql, type Sql } from './statements.js';
 
 /** Takes the advisory lock of a name until the end of the transaction. */
-const lock = (name: string): Sql => sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
+const lock = (name: string): Sql => once`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
 
 /** The number of parcel locks per tenant, a power of two. The server's table of locks holds, for example, 6,400. */
 const PARCEL_LOCKS = sql`128`;
@@ -19,13 +19,13 @@ const locksOf = (trackingKeys: readonly string[]): Sql =>
  * it before writing either. Parcels share 128 locks per tenant (decision 0038).
  */
 export const lockParcel = (tenantId: string, trackingKey: string): Sql =>
-  sql`select pg_advisory_xact_lock(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
+  once`select pg_advisory_xact_lock(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
 
 /** The same for several parcels, or for a parcel with several keys. */
 export function lockParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
   const [key, another] = trackingKeys;
   if (key !== undefined && another === undefined) return lockParcel(tenantId, key);
-  return sql`with locks as materialized (${locksOf(trackingKeys)})
+  return once`with locks as materialized (${locksOf(trackingKeys)})
     select pg_advisory_xact_lock(${parcelsOf(tenantId)}, lock)::text from locks`;
 }
 
@@ -33,11 +33,11 @@ const correctionsOf = (tenantId: string): Sql => sql`hashtextextended(${`correct
 
 /** Taken by a correction of a package's number, after user codes and before parcels. See `stopCorrections`. */
 export const joinCorrections = (tenantId: string): Sql =>
-  sql`select pg_advisory_xact_lock_shared(${correctionsOf(tenantId)})::text`;
+  once`select pg_advisory_xact_lock_shared(${correctionsOf(tenantId)})::text`;
 
 /** Waits for the corrections of numbers that have begun, and lets no other begin until the end of the transaction. */
 export const stopCorrections = (tenantId: string): Sql =>
-  sql`select pg_advisory_xact_lock(${correctionsOf(tenantId)})::text`;
+  once`select pg_advisory_xact_lock(${correctionsOf(tenantId)})::text`;
 
 /** What a new pre-alert locks. */
 export type Announced = { trackingKey: string; userCode: string };
@@ -47,7 +47,7 @@ export type Announced = { trackingKey: string; userCode: string };
  * the unique constraint refuses a second one of a number. Also keeps the user code, see `keepUserCode`.
  */
 export const lockAnnouncement = (tenantId: string, { trackingKey, userCode }: Announced): Sql =>
-  sql`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,
+  once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,
     pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text as parcel`;
 
 /** The same for several new pre-alerts. */
@@ -56,7 +56,7 @@ export function lockAnnouncements(tenantId: string, announced: readonly Announce
   if (one && !another) return lockAnnouncement(tenantId, one);
   const userCodes = announced.map(({ userCode }) => userCode);
   const trackingKeys = announced.map(({ trackingKey }) => trackingKey);
-  return sql`with locks as materialized (
+  return once`with locks as materialized (
       select 1 as step, ${userCodesOf(tenantId)} as kind, ${userCodeLockOf(sql`code`)} as lock
         from unnest(${userCodes}::text[]) as code
       union
@@ -77,17 +77,17 @@ const userCodeLockOf = (userCode: Sql): Sql => sql`hashtext(${userCode}) & (${US
  * for a rename deadlock. See decision 0086.
  */
 export const keepUserCode = (tenantId: string, userCode: string): Sql =>
-  sql`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
+  once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
 
 /** The same for several codes. */
 export const keepUserCodes = (tenantId: string, userCodes: readonly string[]): Sql =>
-  sql`with locks as materialized (
+  once`with locks as materialized (
       select distinct ${userCodeLockOf(sql`code`)} as lock from unnest(${userCodes}::text[]) as code order by lock)
     select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, lock)::text from locks`;
 
 /** Waits for the transactions that keep a user code, before its customer is renamed or deleted. Later ones find the code unused. */
 export const lockUserCode = (tenantId: string, userCode: string): Sql =>
-  sql`select pg_advisory_xact_lock(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
+  once`select pg_advisory_xact_lock(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
 
 /** Serializes changes of a tenant's rate tables. One lock for all of them, because a copy reads one table and writes another. */
 export const lockRates = (tenantId: string): Sql => lock(`rates ${tenantId}`);

@@ -1,8 +1,8 @@
 import { QUOTAS } from '../../../generated/bounds.js';
 import { ApiError } from '../errors/errors.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
-import type { NotedRateLimit } from '../rate-limits/rate-limits.js';
-import { raw, sql, type PlainTx, type Sql } from './statements.js';
+import type { ReadTx, Scope } from './scope.js';
+import { once, raw, sql, type Sql } from './statements.js';
 
 /** A limit per UTC day or hour. `openapi/bounds.yaml` has the table of them. */
 export type Quota = { kind: keyof typeof QUOTAS; limit: number };
@@ -16,9 +16,8 @@ export const quotaOf = (kind: Quota['kind'], limit: number = QUOTAS[kind].limit)
  */
 export type QuotaOwner = string | UserCaller | KeyCaller;
 
-/** The request's context. */
-type QuotaContext = { tenantId: string; noteRateLimit(limit: NotedRateLimit): void };
-type QuotaTx = Pick<PlainTx, 'query'>;
+type NotesLimits = Pick<Scope, 'noteRateLimit'>;
+type QuotaTx = Pick<ReadTx, 'tenantId' | 'noteRateLimit' | 'query'>;
 
 const WINDOW_SECONDS = { day: 86_400, hour: 3_600 };
 
@@ -28,49 +27,33 @@ const WINDOW_SECONDS = { day: 86_400, hour: 3_600 };
  *
  * @throws ApiError quota_exceeded when less than `amount` is left
  */
-export async function takeQuota(
-  ctx: QuotaContext,
-  tx: QuotaTx,
-  quota: Quota,
-  owner: QuotaOwner,
-  amount: number,
-): Promise<void> {
+export async function takeQuota(tx: QuotaTx, quota: Quota, owner: QuotaOwner, amount: number): Promise<void> {
   if (amount === 0) return;
   const [row] = await tx.query<{ used: number | null; seconds_left: number }>(
-    sql`with taken as (${insertUsage(ctx, quota, owner, amount)})
+    sql`with taken as (${insertUsage(tx, quota, owner, amount)})
       select (select used::float8 from taken) as used, ${secondsLeft(quota)} as seconds_left`,
   );
   if (!row) throw new Error('A query of constants returned no row.');
   const { used, ...rest } = row;
-  if (used === null) throw quotaExceeded(ctx, quota, await readQuota(ctx, tx, quota, owner));
-  note(ctx, quota, { used, ...rest });
+  if (used === null) throw quotaExceeded(tx, quota, await readQuota(tx, quota, owner));
+  note(tx, quota, { used, ...rest });
 }
 
 /** Returns the remaining quota. It does not lock, so a concurrent transaction may use it up. */
-export const remainingQuota = async (
-  ctx: QuotaContext,
-  tx: QuotaTx,
-  quota: Quota,
-  owner: QuotaOwner,
-): Promise<number> => quota.limit - (await readQuota(ctx, tx, quota, owner)).used;
+export const remainingQuota = async (tx: QuotaTx, quota: Quota, owner: QuotaOwner): Promise<number> =>
+  quota.limit - (await readQuota(tx, quota, owner)).used;
 
 /** @throws ApiError quota_exceeded when less than `amount` is left */
-export async function assertQuota(
-  ctx: QuotaContext,
-  tx: QuotaTx,
-  quota: Quota,
-  owner: QuotaOwner,
-  amount = 1,
-): Promise<void> {
-  const usage = await readQuota(ctx, tx, quota, owner);
-  if (usage.used + amount > quota.limit) throw quotaExceeded(ctx, quota, usage);
+export async function assertQuota(tx: QuotaTx, quota: Quota, owner: QuotaOwner, amount = 1): Promise<void> {
+  const usage = await readQuota(tx, quota, owner);
+  if (usage.used + amount > quota.limit) throw quotaExceeded(tx, quota, usage);
 }
 
 export type Usage = { used: number; seconds_left: number };
 
-function note(ctx: QuotaContext, { kind, limit }: Quota, usage: Usage): void {
+function note(scope: NotesLimits, { kind, limit }: Quota, usage: Usage): void {
   const { policy, unit, period } = QUOTAS[kind];
-  ctx.noteRateLimit({
+  scope.noteRateLimit({
     policy,
     unit,
     quota: limit,
@@ -81,14 +64,14 @@ function note(ctx: QuotaContext, { kind, limit }: Quota, usage: Usage): void {
 }
 
 /** Returns the error to throw, and notes the limit for the headers of the response. */
-export function quotaExceeded(ctx: QuotaContext, quota: Quota, usage: Usage): ApiError {
-  note(ctx, quota, usage);
+export function quotaExceeded(scope: NotesLimits, quota: Quota, usage: Usage): ApiError {
+  note(scope, quota, usage);
   const { kind: variant, limit } = quota;
   return new ApiError('quota_exceeded', { variant, args: { limit }, retryAfterSeconds: usage.seconds_left });
 }
 
-async function readQuota(ctx: QuotaContext, tx: QuotaTx, quota: Quota, owner: QuotaOwner): Promise<Usage> {
-  const [row] = await tx.query(selectUsage(ctx, quota, owner));
+async function readQuota(tx: QuotaTx, quota: Quota, owner: QuotaOwner): Promise<Usage> {
+  const [row] = await tx.query(selectUsage(tx, quota, owner));
   if (!row) throw new Error('An aggregate returned no row.');
   return row;
 }
@@ -96,7 +79,7 @@ async function readQuota(ctx: QuotaContext, tx: QuotaTx, quota: Quota, owner: Qu
 /** Selects one row. */
 export function selectUsage({ tenantId }: { tenantId: string }, quota: Quota, owner: QuotaOwner): Sql<Usage> {
   const { table, columns, values } = placeOf(owner);
-  return sql`select coalesce(max(q.used), 0)::float8 as used, ${secondsLeft(quota)} as seconds_left from ${table} q
+  return once`select coalesce(max(q.used), 0)::float8 as used, ${secondsLeft(quota)} as seconds_left from ${table} q
     where q.tenant_id = ${tenantId}::uuid and (${columns}) = (${values})
       and q.kind = ${quota.kind} and q.period_start = ${periodStart(quota)}`;
 }

@@ -72,7 +72,7 @@ export const sqlStateOf = (error: unknown): string | undefined => readErrorDetai
 /** Returns whether the same transaction may succeed if it runs again. */
 export function isRetryable(error: unknown): boolean {
   const { code } = readErrorDetails(error);
-  const isAborted = code === DEADLOCK || code === SERIALIZATION_FAILURE || code === 'P2034';
+  const isAborted = code === DEADLOCK || code === SERIALIZATION_FAILURE;
   return isAborted || violates(error, FOUND_BY_NEXT_ATTEMPT);
 }
 
@@ -87,7 +87,7 @@ export function violates(error: unknown, constraint: string): boolean {
 
 type ErrorDetails = { code: string | undefined; constraint: string | undefined };
 
-/** Returns the code (SQLSTATE, system or Prisma) and the constraint of an error. pg and Prisma's adapter nest them differently. */
+/** Returns the code (SQLSTATE or system) and the constraint of an error or of its cause. */
 function readErrorDetails(error: unknown): ErrorDetails {
   const found: ErrorDetails = { code: undefined, constraint: undefined };
   const seen = new Set<unknown>();
@@ -97,10 +97,10 @@ function readErrorDetails(error: unknown): ErrorDetails {
     if (typeof node !== 'object' || node === null || seen.has(node)) continue;
     seen.add(node);
     const fields = node as Record<string, unknown>;
-    const code = fields['originalCode'] ?? fields['code'];
+    const { code } = fields;
     if (typeof code === 'string' && (!found.code || isSqlState(code))) found.code = code;
     found.constraint ??= constraintOf(fields);
-    queue.push(fields['meta'], fields['driverAdapterError'], fields['cause']);
+    queue.push(fields['cause']);
   }
   return found;
 }
@@ -109,6 +109,6 @@ const isSqlState = (code: string) => /^[0-9A-Z]{5}$/.test(code) && !code.startsW
 
 function constraintOf(fields: Record<string, unknown>): string | undefined {
   if (typeof fields['constraint'] === 'string') return fields['constraint'];
-  const message = fields['originalMessage'] ?? fields['message'];
+  const { message } = fields;
   return typeof message === 'string' ? /constraint "([^"]+)"/.exec(message)?.[1] : undefined;
 }

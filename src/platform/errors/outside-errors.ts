@@ -1,5 +1,5 @@
 /**
- * What an error from outside of our code means for the request: from PostgreSQL, its driver, Prisma, the network or a file.
+ * What an error from outside of our code means for the request: from PostgreSQL, its driver, the network or a file.
  * This is the only place that decides it. `unavailable` and the two after it change nothing, and the request may be repeated.
  */
 export type Meaning =
@@ -85,9 +85,6 @@ export const SQLSTATES = {
   XX002: 'damaged',
 } satisfies Record<string, Meaning>;
 
-/** Prisma's codes of a lost connection, a busy pool, a transaction that took too long, and one that conflicted. */
-export const PRISMA_CODES = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034'];
-
 /** System errors that a lost network, a full disk or an exhausted process causes. All others are bugs. */
 export const SYSTEM_ERRORS = [
   'EACCES',
@@ -159,9 +156,9 @@ export const NODE_ERRORS = [
 /** Families of codes. libuv has no name for some errors, for example for a full quota on a disk. */
 export const PREFIXES = ['EAI_', 'ERR_SSL_', 'Unknown system error'];
 
-const UNAVAILABLE = new Set([...PRISMA_CODES, ...SYSTEM_ERRORS, ...NODE_ERRORS]);
+const UNAVAILABLE = new Set([...SYSTEM_ERRORS, ...NODE_ERRORS]);
 
-/** Returns what a code means: a SQLSTATE, or the code of a system error, of Node or of Prisma. */
+/** Returns what a code means: a SQLSTATE, or the code of a system error or of Node. */
 export function meaningOf(code: string): Meaning {
   if (UNAVAILABLE.has(code) || PREFIXES.some((prefix) => code.startsWith(prefix))) return 'unavailable';
   const exact: Partial<Record<string, Meaning>> = SQLSTATES;

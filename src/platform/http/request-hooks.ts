@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { assertPermitted, authenticate } from '../access/authenticate.js';
+import { assertPermitted, authenticate, losesExemptions } from '../access/authenticate.js';
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Tokens } from '../access/tokens.js';
@@ -92,6 +92,7 @@ export function makePreValidationHook(
     }
     if (sentMediaType(request) === NDJSON) await countLines(request, limit);
     assertActionDeclared(request, sentMediaType(request), operation);
+    if (losesExemptions(operation, request.body)) request.context = request.context?.withoutExemptions();
     if (operation.takesIdempotencyKey)
       request.idempotencyKey = await readIdempotencyKey(request, operation, secrets);
   };

@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import type { FastifyError } from 'fastify';
 import { makeContext, type RequestContext } from '../context/request-context.js';
-import type { PlainTx } from '../db/statements.js';
-import { inUnitOfWork } from '../db/transactions/unit-of-work.js';
+import type { Hold } from '../context/request-state.js';
+import type { Tx } from '../db/scope.js';
 import { ApiError, type FailureCode } from '../errors/errors.js';
 import { wrapFailure } from '../http/replies/envelope.js';
 import { toApiError } from '../http/replies/error-handler.js';
@@ -30,19 +30,16 @@ export async function runIdempotent(
 type Outcome = { response: HttpResponse } | { apiError: ApiError };
 
 async function runOnce(request: KeyedRequest, handle: () => Promise<HttpResponse>): Promise<Outcome> {
+  const hold = request.ctx.holdWrite((tx) => lockUnlessStored(request, tx));
   try {
-    return await inUnitOfWork<Outcome>(
-      {
-        open: (tx) => lockUnlessStored(request, tx),
-        close: async (tx, outcome) => {
-          if ('response' in outcome && !(await store(request, tx, outcome.response)))
-            throw new StoredMeanwhile();
-        },
-      },
-      (hasWritten) => runHandler(request, handle, hasWritten),
-      (unit) => request.ctx.attachUnitOfWork(unit),
-    );
+    const outcome = await runHandler(request, handle, hold);
+    const { transaction } = hold;
+    if (transaction && 'response' in outcome && !(await store(request, transaction.tx, outcome.response)))
+      throw new StoredMeanwhile();
+    await transaction?.commit();
+    return outcome;
   } catch (error) {
+    await hold.transaction?.rollback(error);
     if (error instanceof StoredMeanwhile) return findStoredMeanwhile(request);
     return storeRefusal(request, error);
   }
@@ -51,8 +48,8 @@ async function runOnce(request: KeyedRequest, handle: () => Promise<HttpResponse
 /** Another request with the key has stored its response since this request last read it. */
 class StoredMeanwhile extends Error {}
 
-async function lockUnlessStored({ ctx, key }: KeyedRequest, tx: Pick<PlainTx, 'queryAll'>): Promise<void> {
-  const [[lock], [stored]] = await tx.queryAll([tryLockKey(key), findStoredResponse(ctx, key)]);
+async function lockUnlessStored({ ctx, key }: KeyedRequest, tx: Tx): Promise<void> {
+  const [[lock], [stored]] = await tx.query([tryLockKey(key), findStoredResponse(ctx, key)]);
   assertLocked(lock);
   if (stored) throw new StoredMeanwhile();
 }
@@ -65,13 +62,13 @@ function assertLocked(lock: { is_locked: boolean } | undefined): void {
 async function runHandler(
   request: KeyedRequest,
   handle: () => Promise<HttpResponse>,
-  hasWritten: () => boolean,
+  hold: Hold,
 ): Promise<Outcome> {
   try {
     const response = await handle();
-    return { response: hasWritten() ? await withBufferedPayload(response) : response };
+    return { response: hold.transaction ? await withBufferedPayload(response) : response };
   } catch (error) {
-    if (!hasWritten() || !(error instanceof ApiError)) throw error;
+    if (!hold.transaction || !(error instanceof ApiError)) throw error;
     return isStorable(error) ? { response: toRefusal(request, error) } : { apiError: error };
   }
 }
@@ -110,7 +107,7 @@ async function storeRefusal(request: KeyedRequest, error: unknown): Promise<Outc
   if (!isStorable(apiError)) throw error;
   const response = toRefusal(request, apiError);
   if (bytesOf(response).length > MAX_REFUSAL_BYTES) throw error;
-  const isStored = await ownContext(request).preparedTransaction(async (tx) => {
+  const isStored = await ownContext(request).write(async (tx) => {
     const [lock] = await tx.query(tryLockKey(request.key));
     // A concurrent request with the same key may have caused the refusal. Then only the response of that request is stored.
     assertLocked(lock);

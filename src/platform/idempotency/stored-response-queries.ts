@@ -1,7 +1,7 @@
 import type { KeyCaller, UserCaller } from '../identity/callers.js';
 import { tenantRows, type FilterScope } from '../db/filters.js';
 import { addUsage, type Quota } from '../db/quotas.js';
-import { sql, type Sql } from '../db/statements.js';
+import { once, sql, type Sql } from '../db/statements.js';
 import type { IdempotencyKey } from './idempotency-key.js';
 
 /** A request's key and its owner: a user, or the courier of an API key. */
@@ -17,7 +17,7 @@ const idOf = ({ caller }: OwnedKey) =>
   caller.kind === 'user' ? sql`${caller.userId}::uuid` : sql`app_courier()`;
 
 /** Locks the key until the end of the transaction. Returns false at once if another transaction has locked it. */
-export const tryLockKey = (key: OwnedKey): Sql<{ is_locked: boolean }> => sql`
+export const tryLockKey = (key: OwnedKey): Sql<{ is_locked: boolean }> => once`
   select pg_try_advisory_xact_lock(hashtextextended(
     ${`idempotency key ${key.caller.tenantId} ${kindOf(key)} ${key.keyHash} `} || ${idOf(key)}::text, 0)) as is_locked`;
 
@@ -25,7 +25,7 @@ type Scope = FilterScope<{ tenantId: string }>;
 
 export type StoredResponseRow = { id: string; request_hash: string; answer_cipher: string };
 
-export const findStoredResponse = (scope: Scope, key: OwnedKey): Sql<StoredResponseRow> => sql`
+export const findStoredResponse = (scope: Scope, key: OwnedKey): Sql<StoredResponseRow> => once`
   select k.id, k.request_hash, k.answer_cipher from idempotency_keys k
   where ${tenantRows(scope, 'k')} and k.principal_kind = ${kindOf(key)} and k.principal_id = ${idOf(key)}
     and k.key_hash = ${key.keyHash} and k.created_at > now() - ${LIFETIME}`;
@@ -44,7 +44,7 @@ export const insertStoredResponse = (
   key: OwnedKey,
   { id, operationId, answerCipher }: NewStoredResponse,
   quota: Quota,
-): Sql<{ id: string }> => sql`
+): Sql<{ id: string }> => once`
   with stored as (
     insert into idempotency_keys as k (tenant_id, id, courier_id, principal_kind, principal_id, key_hash, request_hash,
       operation_id, answer_cipher)

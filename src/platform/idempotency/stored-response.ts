@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secrets.js';
 import type { RequestContext } from '../context/request-context.js';
 import type { Operation } from '../contract/types.js';
 import type { Db } from '../db/database.js';
-import type { PlainTx } from '../db/statements.js';
+import type { ReadTx } from '../db/scope.js';
 import { quotaExceeded, quotaOf, selectUsage } from '../db/quotas.js';
 import { ApiError } from '../errors/errors.js';
 import type { HttpResponse } from '../http/replies/responses.js';
@@ -20,8 +20,6 @@ export type KeyedRequest = {
   operation: Operation;
 };
 
-export type QueryTx = Pick<PlainTx, 'query'>;
-
 type StoredResponse = Pick<HttpResponse, 'statusCode' | 'headers' | 'code'> & { payload: string };
 
 const STORED_BYTES = quotaOf('stored_bytes');
@@ -32,7 +30,7 @@ const COMPRESSED_FROM_BYTES = 2 * 1024;
 /** Returns false if a response is already stored. */
 export async function store(
   { secrets, key, operation }: KeyedRequest,
-  tx: QueryTx,
+  tx: ReadTx,
   response: HttpResponse,
 ): Promise<boolean> {
   const id = newId();
@@ -60,7 +58,7 @@ export async function findStored(
   ctx: RequestContext,
 ): Promise<{ response: HttpResponse } | undefined> {
   const { secrets, key } = request;
-  const [[stored], [usage]] = await ctx.preparedRead([
+  const [[stored], [usage]] = await ctx.read([
     findStoredResponse(ctx, key),
     selectUsage(ctx, STORED_BYTES, key.caller),
   ]);

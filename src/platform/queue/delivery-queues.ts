@@ -1,5 +1,5 @@
 import { tenantRows, type FilterScope } from '../db/filters.js';
-import { sql, type Sql } from '../db/statements.js';
+import { once, sql, type Sql } from '../db/statements.js';
 import type { Traced } from '../tracing/span.js';
 
 /** The courier's URL that an event is sent to. */
@@ -31,7 +31,7 @@ export const wakeDeliveryQueuesWhenDue = (ctx: Waker, queues: Sql): Sql =>
  * URL is a new one. Those that are being sent or settled at this moment are skipped, so that no two transactions wait for each other.
  */
 export const makePendingDue = (scope: FilterScope<{ tenantId: string }>, queue: DeliveryQueue): Sql =>
-  sql`with waiting as (
+  once`with waiting as (
       select d.id from webhook_deliveries d
       where ${tenantRows(scope, 'd')} and d.courier_id = ${queue.courierId}::uuid and d.endpoint = ${queue.endpoint}
         and d.status = 'pending' and d.next_attempt_at > now() and (d.claimed_until is null or d.claimed_until < now())
@@ -45,7 +45,7 @@ type Waker = Traced & { tenantId: string };
 function addDeliveryJobs({ tenantId, traceparent }: Waker, queues: Sql, keepsTime: boolean): Sql {
   // One call per queue, sorted by key: transactions that add the same jobs in different orders deadlock, and the order within
   // one call depends on the query plan.
-  return sql`select count(*)::int as woken
+  return once`select count(*)::int as woken
       from (
         select courier_id, endpoint, due, concat_ws(':', 'deliver', courier_id, endpoint) as key
         from (${queues}) as queue where due is not null order by key

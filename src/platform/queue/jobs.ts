@@ -1,4 +1,4 @@
-import { sql, type Sql } from '../db/statements.js';
+import { once, type Sql } from '../db/statements.js';
 import type { Traced } from '../tracing/span.js';
 import type { DeliveryQueue } from './delivery-queues.js';
 
@@ -39,7 +39,7 @@ export function addJobs<Kind extends keyof Jobs>(
   { maxAttempts = 12, withinSeconds = 0 } = {},
 ): Sql {
   const traced = payloads.map((payload) => ({ ...payload, traceparent }));
-  return sql`select count(*)::int as added from graphile_worker.add_jobs(array(
+  return once`select count(*)::int as added from graphile_worker.add_jobs(array(
       select row(${kind}, payload, null, now() + random() * make_interval(secs => ${withinSeconds}), ${maxAttempts},
         null, 0, null)::graphile_worker.job_spec
       from json_array_elements(${JSON.stringify(traced)}::json) as payload))`;

@@ -25,7 +25,7 @@ const settings = (cells: string, env: Record<string, string> = {}) =>
 test('a cell that is unavailable at the start is used as soon as it is there', async () => {
   const later = `${nameOf(database.ownerUrl)}_later`;
   const url = Object.assign(new URL(database.ownerUrl), { pathname: `/${later}` }).href;
-  const opened = openCells({ config: settings(`cell-b=${url}`), isTraced: false });
+  const opened = openCells({ config: settings(`cell-b=${url}`) });
   const [cell] = opened.cells;
   expect(cell?.name).toBe('cell-b');
   await expect(cell?.open()).rejects.toThrow(ConfigError);
@@ -54,7 +54,7 @@ test('a cell whose login bypasses row-level security is not used in production',
     TRUST_PROXY: '127.0.0.1',
     ...secrets,
   });
-  const opened = openCells({ config, isTraced: false });
+  const opened = openCells({ config });
   await expect(opened.cells[0]?.open()).rejects.toThrow(
     'DATABASE_CELLS (cell-b) must not be able to bypass row-level security',
   );

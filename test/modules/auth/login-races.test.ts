@@ -117,7 +117,7 @@ test(`of ${COUNTED} simultaneous attempts counted in the database, five are admi
   const throttle = passwordThrottle('Somebody');
   const counted = await times(COUNTED, () => {
     const ctx = makeContext(service.db, caller, BACKGROUND);
-    return ctx.pipeline([countAttempt(ctx, throttle)]);
+    return ctx.write([countAttempt(ctx, throttle)]);
   });
   const failures = counted.flatMap(([rows]) => rows).map((row) => row.failures);
   expect(failures.sort()).toEqual([1, 2, 3, 4, 5]);

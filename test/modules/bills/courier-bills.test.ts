@@ -454,8 +454,8 @@ describe('published bill', () => {
       await billing.publish(billId);
       const change = (statement: string) =>
         role === 'crossdock_app'
-          ? makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND).transaction(
-              (tx) => tx.execute(sql([statement])),
+          ? makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND).write((tx) =>
+              tx.count(sql([statement])),
             )
           : service.owner.query(statement);
       for (const statement of [

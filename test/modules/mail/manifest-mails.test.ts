@@ -500,14 +500,14 @@ describe('isolation of mail rows', () => {
     await move(service, id, 'ready');
     const [mail] = await mailsOf(service, id);
     const contextOfTwo = () => makeContext(service.db, { kind: 'system', tenantId: two }, 'a-test');
-    const stolen = contextOfTwo().transaction((tx) =>
-      tx.execute(sql`
+    const stolen = contextOfTwo().write((tx) =>
+      tx.count(sql`
         insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
         values (${demo}::uuid, ${randomUUID()}::uuid, ${IEX}::uuid, ${id}::uuid, 'MAN-20260101-AAAA', 'ready')`),
     );
     await expect(stolen).rejects.toThrow(/row-level security/);
-    const changed = await contextOfTwo().transaction((tx) =>
-      tx.execute(sql`update manifest_mails set status = 'failed' where id = ${mail?.id}::uuid`),
+    const changed = await contextOfTwo().write((tx) =>
+      tx.count(sql`update manifest_mails set status = 'failed' where id = ${mail?.id}::uuid`),
     );
     expect(changed).toBe(0);
     for (const [userId, courierId] of [

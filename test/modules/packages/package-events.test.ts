@@ -498,7 +498,7 @@ test('an event for 200 packages looks these up, and does not read all packages',
     ...{ occurredAt: null, location: null, remarks: null },
   }));
   const statement = moveAndAppend(ctx, moves);
-  const [rows] = await ctx.pipeline([sql<Row>`explain ${statement}`]);
+  const [rows] = await ctx.write([sql<Row>`explain ${statement}`]);
   const plan = rows.map((row) => String(row['QUERY PLAN']));
   expect(plan.filter((line) => /Scan.* on packages p /.test(line))).not.toEqual([]);
   expect(plan.filter((line) => line.includes('Seq Scan on packages'))).toEqual([]);

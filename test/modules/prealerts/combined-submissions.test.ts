@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/seed.js';
-import { makeCombiner } from '../../../src/platform/context/combine-requests.js';
+import { makeCombiner } from '../../../src/platform/context/shared-write.js';
 import { CUSTOMERS, type CourierCode } from '../../support/builders/parcels.js';
 import { rounds } from '../../support/harness/effort.js';
 import { until } from '../../support/service/processes.js';

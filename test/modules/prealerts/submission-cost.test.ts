@@ -72,7 +72,7 @@ test.each([1, 2])(
       reference: null,
       requestId: 'a-request',
     }));
-    const [[row]] = await ctx.pipeline([
+    const [[row]] = await ctx.write([
       sql<Explained>`explain (analyze, format json) ${insertPrealertsWithKey(ctx, submissions)}`,
     ]);
     const reads = (row ? nodesOf(row['QUERY PLAN'][0].Plan) : []).filter(

@@ -82,7 +82,7 @@ async function recordEvents(
   { db } = service,
 ): Promise<void> {
   const ctx = makeContext(db, system(tenantId), BACKGROUND);
-  await ctx.transaction((tx) => recordPackageEvents(ctx, tx, type, changes));
+  await ctx.write((tx) => recordPackageEvents(tx, type, changes));
 }
 
 const receive = (courierId: string) =>
@@ -137,8 +137,8 @@ async function recordAndFail(packageIds: string[]): Promise<void> {
   const changes = packageIds.map((packageId) => ({ packageId }));
   const ctx = makeContext(service.db, system(demo), BACKGROUND);
   const outcome = await ctx
-    .transaction(async (tx) => {
-      await recordPackageEvents(ctx, tx, 'package.created', changes);
+    .write(async (tx) => {
+      await recordPackageEvents(tx, 'package.created', changes);
       throw new Error('in vain');
     })
     .catch((error: unknown) => messageOf(error));
@@ -532,7 +532,7 @@ describe('isolation of webhook tables', () => {
   describe.each(NAMES)('%s, with row-level security alone,', (name) => {
     test.each(TABLES)('reads only its own rows of %s', async (table) => {
       const ctx = contextOf(await callerOf(alone, name));
-      const rows = await ctx.transaction((tx) => tx.query(ownersOf(table)));
+      const rows = await ctx.write((tx) => tx.query(ownersOf(table)));
       expect(named(rows)).toEqual(ownersSeen(name, table));
     });
 
@@ -541,7 +541,7 @@ describe('isolation of webhook tables', () => {
       const mayDelete = await may('delete', table);
       const removed: OwnedRow[] = [];
       const outcome = await contextOf(caller)
-        .transaction(async (tx) => {
+        .write(async (tx) => {
           const statement = sql<OwnedRow>`delete from ${raw(table)} returning tenant_id, courier_id`;
           removed.push(...(await tx.query(statement)));
           throw new Error('undone');
@@ -556,7 +556,7 @@ describe('isolation of webhook tables', () => {
       if (name === 'iex' || name === 'key IEX') moves.push(sql`courier_id = ${HRB}::uuid`);
       for (const move of moves) {
         const statement = sql`update ${raw(table)} set ${move}`;
-        await expect(contextOf(caller).pipeline([statement])).rejects.toThrow(refusal);
+        await expect(contextOf(caller).write([statement])).rejects.toThrow(refusal);
       }
     });
   });

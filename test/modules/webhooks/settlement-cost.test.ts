@@ -68,7 +68,7 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 test(`settling ${SETTLED} of ${SYNCS} synchronisations reads the rows of those and no others`, async () => {
   const ctx = makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND);
-  const [[row]] = await ctx.pipeline([
+  const [[row]] = await ctx.write([
     sql<Explained>`explain (analyze, format json) ${settleSyncs(ctx, results)}`,
   ]);
   const nodes = row ? nodesOf(row['QUERY PLAN'][0].Plan) : [];

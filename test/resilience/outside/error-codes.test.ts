@@ -7,7 +7,6 @@ import { projectRoot } from '../../../src/config/project-root.js';
 import { apiErrorOfViolation } from '../../../src/platform/db/violations.js';
 import {
   NODE_ERRORS,
-  PRISMA_CODES,
   SQLSTATE_CLASSES,
   SQLSTATES,
   SYSTEM_ERRORS,
@@ -139,7 +138,7 @@ test('every system error that Node knows is 503, or is named here as a bug', () 
   expect(failures).toEqual([]);
 });
 
-test.each([...SYSTEM_ERRORS, ...NODE_ERRORS, ...PRISMA_CODES, 'EAI_AGAIN', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
+test.each([...SYSTEM_ERRORS, ...NODE_ERRORS, 'EAI_AGAIN', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
   '%s is 503',
   (code) => expect(statusOf(code)).toBe(503),
 );

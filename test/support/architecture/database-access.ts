@@ -14,7 +14,7 @@ export const findAmbientState = (source: Source): string[] =>
   );
 
 /** Modules reach the database through their context, so they import nothing that opens a connection or a transaction. */
-const OPENERS = /^src\/platform\/db\/(run|admission|transaction|open-database|connections\/.*)\.ts$/;
+const OPENERS = /^src\/platform\/db\/(transactions\/.*|open-database|connections\/.*)\.ts$/;
 
 /** Returns the imports and calls with which a module opens a connection or a transaction. Type imports are allowed. */
 export function findConnections(source: Source): string[] {

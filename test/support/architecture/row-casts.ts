@@ -8,7 +8,7 @@ const ROW_SOURCE = /from '[^']*(?:platform\/(?:context|db)\/[^']*|queries\.js)'/
 const OTHER_VALUES = /^(?:Object\.(?:keys|entries)|JSON\.parse|jsonText)$/;
 
 /** The methods that return rows of the type that their statements state. */
-const QUERY_METHODS = new Set(['query', 'queryAll', 'read', 'pipeline', 'preparedPipeline']);
+const QUERY_METHODS = new Set(['query', 'read', 'write']);
 
 /**
  * Returns the casts of rows in a file, and the row types that are stated where a statement is run. In a file that handles rows

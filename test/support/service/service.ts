@@ -125,7 +125,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const db = openDb({
     ...connection,
     size: options.poolSize ?? 10,
-    isTraced: tracer !== undefined,
     replica,
     readsWhileReadOnly: true,
   });

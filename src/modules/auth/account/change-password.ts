@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { setPassword } from './queries.js';
 import { queueOwnerMail, startNewSession } from './own-account.js';
 import { assertUpdated, confirmPassword, readOwnAccount } from '../credentials/own-password.js';
@@ -37,13 +38,13 @@ const unchangedPassword = (current: string, wanted: string): FieldProblem | unde
 
 function store(ctx: UserContext, client: Client, account: Account, hash: string): Promise<SignIn> {
   const { userId } = ctx.caller;
-  return ctx.asSystem().transaction(async (tx) => {
-    assertUpdated(await tx.execute(setPassword(ctx, account, hash)));
+  return ctx.asTenant().write(async (tx) => {
+    assertUpdated(await tx.count(setPassword(ctx, account, hash)));
     await tx.models.preauthToken.deleteMany({ where: { userId } });
-    await tx.execute(resetFailures(ctx, passwordThrottle(account.username)));
+    await tx.count(resetFailures(ctx, passwordThrottle(account.username)));
     const before = { must_change_password: account.mustChangePassword };
     const after = { must_change_password: false };
-    await tx.audit({ action: 'user.password_changed', entity: 'user', entityId: userId, before, after });
+    tx.later(audit(tx, { action: 'user.password_changed', entity: 'user', entityId: userId, before, after }));
     await queueOwnerMail(ctx, tx, client, 'password_changed');
     return startNewSession(ctx, tx, client, 'password_change');
   });

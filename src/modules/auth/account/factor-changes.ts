@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { disableSecret, lockUnchangedUser } from './queries.js';
 import { readFactor } from './factor-status.js';
 import { replaceBackupCodes, runCodeAttempt } from './own-code-attempt.js';
@@ -8,8 +9,9 @@ import type { Account } from '../credentials/account-queries.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import type { SignIn } from '../sign-in.js';
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { Client } from '../../sessions/public.js';
 
 /** The proof of identity that a change of the second factor requires. */
@@ -30,12 +32,14 @@ export async function disableFactor(
   if (isRequired) throw new ApiError('two_factor_required', { variant: 'stays_on' });
   const attempt = { ...sent, verify: verifyCode };
   return withPasswordAndCode(ctx, deps, client, attempt, async (tx, account) => {
-    assertUpdated(await tx.execute(disableSecret(ctx, account)));
+    assertUpdated(await tx.count(disableSecret(ctx, account)));
     await tx.models.backupCode.deleteMany({ where: { userId } });
     await tx.models.preauthToken.deleteMany({ where: { userId } });
     const before = { two_factor_enabled: true };
     const after = { two_factor_enabled: false };
-    await tx.audit({ action: 'user.two_factor_disabled', entity: 'user', entityId: userId, before, after });
+    tx.later(
+      audit(tx, { action: 'user.two_factor_disabled', entity: 'user', entityId: userId, before, after }),
+    );
     await queueOwnerMail(ctx, tx, client, 'two_factor_disabled');
     return startNewSession(ctx, tx, client, 'two_factor_change');
   });
@@ -56,7 +60,7 @@ export async function regenerateBackupCodes(
     assertUpdated((await tx.query(lockUnchangedUser(ctx, account))).length);
     const backupCodes = await replaceBackupCodes(ctx, tx, deps.secrets);
     const entityId = ctx.caller.userId;
-    await tx.audit({ action: 'user.backup_codes_regenerated', entity: 'user', entityId });
+    tx.later(audit(tx, { action: 'user.backup_codes_regenerated', entity: 'user', entityId }));
     await queueOwnerMail(ctx, tx, client, 'backup_codes_regenerated');
     return backupCodes;
   });
@@ -70,23 +74,22 @@ async function withPasswordAndCode<Result>(
   deps: AttemptDeps,
   client: Client,
   { password, code, verify }: PasswordAndCode & { verify: Verify },
-  work: (tx: ContextTx, account: Account) => Promise<Result>,
+  work: (tx: Tx, account: Account) => Promise<Result>,
 ): Promise<Result> {
   const { twoFactorEnabled, username } = await readOwnAccount(ctx);
   if (!twoFactorEnabled) throw new ApiError('two_factor_disabled');
   return confirmPassword(ctx, deps, client, { field: 'password', username, password }, (account) =>
     runCodeAttempt(ctx, deps, client, async (tx) => {
       const accepted = await tryCode(
-        ctx,
         tx,
         ctx.caller.userId,
-        async () => (await verify(ctx, tx, deps.secrets, { account, code })) || undefined,
+        async () => (await verify(tx, deps.secrets, { account, code })) || undefined,
       );
       const isAccepted = accepted !== undefined && !(accepted instanceof ApiError);
       const outcome = isAccepted ? await work(tx, account) : accepted;
       // Last, because every transaction locks the user before the throttle. The password was correct even if
       // the code was not.
-      await tx.execute(resetFailures(ctx, passwordThrottle(username)));
+      await tx.count(resetFailures(ctx, passwordThrottle(username)));
       return outcome;
     }),
   );

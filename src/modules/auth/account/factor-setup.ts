@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import {
   enableSecret,
   pendingSetup,
@@ -15,8 +16,9 @@ import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newTotpSecret, otpauthUri, stepOfCode } from '../credentials/totp.js';
 import type { SignIn } from '../sign-in.js';
 import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { Client } from '../../sessions/public.js';
 
 export type Setup = { secret: string; uri: string; expiresAt: Date };
@@ -40,12 +42,12 @@ export async function setUpFactor(
 function beginSetup(ctx: UserContext, secrets: Secrets, account: Account): Promise<Setup> {
   const secret = newTotpSecret();
   const cipher = secrets.encrypt(secret, encryptionContext(ctx, 'totp_pending_secret'));
-  return ctx.asSystem().transaction(async (tx) => {
+  return ctx.asTenant().write(async (tx) => {
     const [pending] = await tx.query(setPendingSecret(ctx, account, cipher));
     if (!pending) throw new ApiError('token_invalid');
-    await tx.execute(resetFailures(ctx, passwordThrottle(account.username)));
+    await tx.count(resetFailures(ctx, passwordThrottle(account.username)));
     const entityId = ctx.caller.userId;
-    await tx.audit({ action: 'user.two_factor_setup_begun', entity: 'user', entityId });
+    tx.later(audit(tx, { action: 'user.two_factor_setup_begun', entity: 'user', entityId }));
     const tenant = await tx.models.tenant.findFirst({ select: { name: true } });
     const uri = otpauthUri(tenant?.name ?? 'Crossdock', account.username, secret);
     return { secret, uri, expiresAt: pending.expiresAt };
@@ -69,7 +71,7 @@ export async function enableFactor(
   return runCodeAttempt(ctx, deps, client, async (tx) => {
     const [pending] = await tx.query(pendingSetup(ctx));
     if (!pending) throw new ApiError('two_factor_setup_missing');
-    const outcome = await tryCode(ctx, tx, ctx.caller.userId, () =>
+    const outcome = await tryCode(tx, ctx.caller.userId, () =>
       Promise.resolve(verifyPendingSecret(ctx, deps.secrets, pending, { code, nowS: account.nowS })),
     );
     if (outcome === undefined || outcome instanceof ApiError) return outcome;
@@ -93,7 +95,7 @@ function verifyPendingSecret(
 
 async function enableVerifiedSecret(
   ctx: UserContext,
-  tx: ContextTx,
+  tx: Tx,
   secrets: Secrets,
   client: Client,
   { secret, ...proof }: ProvenSecret,
@@ -101,12 +103,12 @@ async function enableVerifiedSecret(
   const { userId } = ctx.caller;
   const cipher = secrets.encrypt(secret, encryptionContext(ctx, 'totp_secret'));
   const verified: VerifiedSecret = { ...proof, cipher };
-  assertUpdated(await tx.execute(enableSecret(ctx, verified)));
+  assertUpdated(await tx.count(enableSecret(ctx, verified)));
   await tx.models.preauthToken.deleteMany({ where: { userId } });
   const backupCodes = await replaceBackupCodes(ctx, tx, secrets);
   const before = { two_factor_enabled: false };
   const after = { two_factor_enabled: true };
-  await tx.audit({ action: 'user.two_factor_enabled', entity: 'user', entityId: userId, before, after });
+  tx.later(audit(tx, { action: 'user.two_factor_enabled', entity: 'user', entityId: userId, before, after }));
   await queueOwnerMail(ctx, tx, client, 'two_factor_enabled');
   return { ...(await startNewSession(ctx, tx, client, 'two_factor_change')), backupCodes };
 }

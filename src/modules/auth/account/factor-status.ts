@@ -13,7 +13,7 @@ export type FactorStatus = {
 /** Returns the state of the caller's second factor. */
 export async function readFactor(ctx: UserContext): Promise<FactorStatus> {
   const account = await readOwnAccount(ctx);
-  const [[codes], [pending]] = await ctx.asSystem().read([countBackupCodes(ctx), pendingSetup(ctx)]);
+  const [[codes], [pending]] = await ctx.asTenant().read([countBackupCodes(ctx), pendingSetup(ctx)]);
   return {
     isEnabled: account.twoFactorEnabled,
     isRequired: account.isFactorRequired,

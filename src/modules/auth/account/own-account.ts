@@ -1,29 +1,29 @@
 import { accountById } from '../credentials/account-queries.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { queueAccountMail, type AccountMailKind } from '../../mail/public.js';
 import { beginSession, type Client, type StartedBy } from '../../sessions/public.js';
 import type { SignIn } from '../sign-in.js';
 
-// Changes of a user's own account run in the system's scope (ctx.asSystem), because couriers have no access to throttles
-// and codes. The caller has been admitted before, and each statement is limited to the caller's user id.
+// Changes of a user's own account run in the tenant's scope (ctx.asTenant), because couriers have no access to throttles
+// and codes. Each statement is limited to the user id of `ctx`: the caller of `tx` is the whole tenant.
 
 /** Queues a mail to the user about the change, in case somebody else has the user's token. */
 export const queueOwnerMail = (
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   client: Client,
   kind: AccountMailKind,
-): Promise<void> => queueAccountMail(ctx, tx, { userId: ctx.caller.userId, kind, client });
+): Promise<void> => queueAccountMail(tx, { userId: ctx.caller.userId, kind, client });
 
 /** Returns the account as the transaction has changed it, and starts the session of its new token. */
 export async function startNewSession(
   ctx: UserContext,
-  tx: PlainTx,
+  tx: Tx,
   client: Client,
   startedBy: StartedBy,
 ): Promise<SignIn> {
   const [account] = await tx.query(accountById(ctx, ctx.caller.userId));
   if (!account) throw new Error('The user was not found in the transaction that wrote it.');
-  return { account, sessionId: await beginSession(ctx, tx, account, startedBy, client) };
+  return { account, sessionId: await beginSession(tx, account, startedBy, client) };
 }

@@ -2,10 +2,10 @@ import { newBackupCodes } from '../credentials/backup-codes.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { limitOf } from '../credentials/throttle.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
-import type { Tx } from '../../../platform/db/statements.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { Client } from '../../sessions/public.js';
 
 /**
@@ -17,11 +17,11 @@ export async function runCodeAttempt<Result>(
   ctx: UserContext,
   { loginLimiter }: AttemptDeps,
   { address }: Client,
-  attempt: (tx: ContextTx) => Promise<Result | ApiError | undefined>,
+  attempt: (tx: Tx) => Promise<Result | ApiError | undefined>,
 ): Promise<Result> {
   ctx.noteRateLimit(limitOf('code'));
   await loginLimiter.assertMayTry(ctx, address);
-  const outcome = await ctx.asSystem().transaction(attempt);
+  const outcome = await ctx.asTenant().write(attempt);
   if (outcome instanceof ApiError) throw outcome;
   if (outcome !== undefined) return outcome;
   await loginLimiter.countFailure(ctx.tenantId, address);

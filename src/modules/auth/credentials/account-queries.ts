@@ -1,8 +1,8 @@
-import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { Scope, UserScope } from '../../../platform/db/scope.js';
 
 type AccountColumns =
   | 'id'
@@ -28,21 +28,21 @@ export type Account = Pick<User, AccountColumns> & {
   nowS: number;
 };
 
-export const accountByName = (ctx: RequestContext, username: string): Sql<Account> =>
+export const accountByName = (ctx: Scope, username: string): Sql<Account> =>
   selectAccount(ctx, sql`users.username = lower(${username})`);
 
 /**
  * Locks the user: concurrent changes wait until this transaction ends. Select the account afterwards: a statement that waits for the lock
  * still sees the user's courier as it was before.
  */
-export const lockUserForLogin = (ctx: RequestContext, userId: string): Sql<{ id: string }> =>
+export const lockUserForLogin = (ctx: Scope, userId: string): Sql<{ id: string }> =>
   sql`select users.id from users where ${tenantRows(ctx, 'users')} and users.id = ${userId}::uuid for share`;
 
-export const accountById = (ctx: RequestContext, userId: string): Sql<Account> =>
+export const accountById = (ctx: Scope, userId: string): Sql<Account> =>
   selectAccount(ctx, sql`users.id = ${userId}::uuid`);
 
-function selectAccount(ctx: RequestContext, condition: Sql): Sql<Account> {
-  return sql`select users.id, users.username, users.full_name as "fullName", users.role,
+function selectAccount(ctx: Scope, condition: Sql): Sql<Account> {
+  return once`select users.id, users.username, users.full_name as "fullName", users.role,
       users.courier_id as "courierId", couriers.code as "courierCode", users.password_hash as "passwordHash",
       users.token_version as "tokenVersion", users.two_factor_enabled as "twoFactorEnabled",
       users.totp_secret as "totpSecret", users.must_change_password as "mustChangePassword",
@@ -63,7 +63,7 @@ const isFactorRequired = sql`exists (select from security_settings settings
 const COST_SAMPLE = 1_000;
 
 /** The cost that most of the tenant's hashes have. */
-export const usualHashCost = (ctx: RequestContext): Sql<{ cost: number }> =>
+export const usualHashCost = (ctx: Scope): Sql<{ cost: number }> =>
   sql`select substr(sampled.password_hash, 5, 2)::int as cost
     from (select users.password_hash from users where ${tenantRows(ctx, 'users')} limit ${COST_SAMPLE}::int) as sampled
     where sampled.password_hash ~ '^.2[aby].[0-9]{2}.'
@@ -71,7 +71,7 @@ export const usualHashCost = (ctx: RequestContext): Sql<{ cost: number }> =>
 
 /** Replaces the hash of the same password. Returns no row if the password has changed. */
 export const replaceHash = (
-  ctx: RequestContext,
+  ctx: Scope,
   { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
   hash: string,
 ): Sql<{ id: string }> =>
@@ -81,7 +81,7 @@ export const replaceHash = (
 
 /** Locks the caller if its token is valid and its password the same. Returns no row otherwise. */
 export const lockOwnUser = (
-  ctx: UserContext,
+  ctx: UserScope,
   { passwordHash }: Pick<Account, 'passwordHash'>,
 ): Sql<{ id: string }> =>
   sql`select users.id from users
@@ -89,18 +89,18 @@ export const lockOwnUser = (
       and users.token_version = ${ctx.caller.tokenVersion}::int and users.password_hash = ${passwordHash} for update`;
 
 /** The token is valid for five minutes. */
-export function insertPreauthToken({ tenantId }: RequestContext, userId: string, tokenHash: string): Sql {
+export function insertPreauthToken({ tenantId }: Scope, userId: string, tokenHash: string): Sql {
   return sql`insert into preauth_tokens (tenant_id, token_hash, user_id, expires_at)
     values (${tenantId}::uuid, ${tokenHash}, ${userId}::uuid, now() + interval '5 minutes')`;
 }
 
-export function deleteExpiredPreauthTokens(ctx: RequestContext, userId: string): Sql {
+export function deleteExpiredPreauthTokens(ctx: Scope, userId: string): Sql {
   return sql`delete from preauth_tokens
     where ${tenantRows(ctx, 'preauth_tokens')} and user_id = ${userId}::uuid and expires_at <= now()`;
 }
 
 /** Marks the token as used and returns its user. Returns no row if the token is unknown, used or expired. */
-export function consumePreauthToken(ctx: RequestContext, tokenHash: string): Sql<{ userId: string }> {
+export function consumePreauthToken(ctx: Scope, tokenHash: string): Sql<{ userId: string }> {
   return sql`update preauth_tokens set consumed_at = now()
     where ${tenantRows(ctx, 'preauth_tokens')} and token_hash = ${tokenHash}
       and consumed_at is null and expires_at > now()
@@ -108,14 +108,14 @@ export function consumePreauthToken(ctx: RequestContext, tokenHash: string): Sql
 }
 
 /** Updates no row if this step or a later one was already accepted. */
-export function acceptTotpStep(ctx: RequestContext, userId: string, step: number): Sql {
+export function acceptTotpStep(ctx: Scope, userId: string, step: number): Sql {
   return sql`update users set totp_last_step = ${step}::int
     where ${tenantRows(ctx, 'users')} and id = ${userId}::uuid
       and (totp_last_step is null or totp_last_step < ${step}::int)`;
 }
 
 /** Updates no row if the user has no such code or has already used it. */
-export function consumeBackupCode(ctx: RequestContext, userId: string, codeHash: string): Sql {
+export function consumeBackupCode(ctx: Scope, userId: string, codeHash: string): Sql {
   return sql`update backup_codes set used_at = now()
     where ${tenantRows(ctx, 'backup_codes')} and user_id = ${userId}::uuid and code_hash = ${codeHash}
       and used_at is null`;

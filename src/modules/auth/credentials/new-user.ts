@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { User } from '../../../platform/db/models/types.js';
 import type { Role } from '../../../platform/identity/callers.js';
 import { ONE_TIME_PASSWORD_DAYS } from './one-time-password.js';
-import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 
 /** `passwordHash` is the hash of a one-time password. */
 export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'courierId' | 'passwordHash'> & {
@@ -10,14 +10,14 @@ export type NewUser = Pick<User, 'id' | 'username' | 'fullName' | 'email' | 'cou
 };
 
 /** Stores a user with a one-time password. Returns when the password expires. */
-export async function insertUser(ctx: UserContext, tx: PlainTx, user: NewUser): Promise<Date> {
-  const [row] = await tx.query(insertion(ctx, user));
+export async function insertUser(tx: UserTx, user: NewUser): Promise<Date> {
+  const [row] = await tx.query(insertion(tx, user));
   if (!row) throw new Error('The user was not stored.');
   return row.expiresAt;
 }
 
 /** SQL, because the expiry is counted by the database's clock. */
-const insertion = ({ tenantId }: UserContext, user: NewUser): Sql<{ expiresAt: Date }> =>
+const insertion = ({ tenantId }: UserScope, user: NewUser): Sql<{ expiresAt: Date }> =>
   sql`insert into users
       (tenant_id, id, username, full_name, email, role, courier_id, password_hash, must_change_password, password_expires_at)
     values (${tenantId}::uuid, ${user.id}::uuid, ${user.username}, ${user.fullName}, ${user.email}, ${user.role},

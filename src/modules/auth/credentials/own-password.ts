@@ -2,15 +2,15 @@ import { accountById, lockOwnUser, type Account } from './account-queries.js';
 import { withPassword, type AttemptDeps } from './password-attempt.js';
 import { passwordThrottle, resetFailures } from './throttle.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 
 /**
  * Returns the caller's own account.
  * @throws ApiError token_invalid if the account may no longer log in
  */
 export async function readOwnAccount(ctx: UserContext): Promise<Account> {
-  const [[account]] = await ctx.preparedRead([accountById(ctx, ctx.caller.userId)]);
+  const [[account]] = await ctx.read([accountById(ctx, ctx.caller.userId)]);
   if (!account) throw new ApiError('token_invalid');
   return account;
 }
@@ -51,14 +51,14 @@ export async function confirmOwnPassword<Result>(
   deps: AttemptDeps,
   sender: Sender,
   password: string,
-  work: (settle: (tx: PlainTx) => Promise<void>) => Promise<Result>,
+  work: (settle: (tx: Tx) => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   const { username } = await readOwnAccount(ctx);
   const own = { field: 'current_password', username, password };
   return confirmPassword(ctx, deps, sender, own, (account) =>
     work(async (tx) => {
       assertUpdated((await tx.query(lockOwnUser(ctx, account))).length);
-      await tx.execute(resetFailures(ctx, passwordThrottle(username)));
+      await tx.count(resetFailures(ctx, passwordThrottle(username)));
     }),
   );
 }

@@ -42,7 +42,7 @@ export async function withPassword<Result>(
   work: (account: Account) => Promise<Result>,
 ): Promise<Result> {
   // Couriers have no access to throttles.
-  const ctx = requestContext.asSystem();
+  const ctx = requestContext.asTenant();
   const { username, address } = attempt;
   const attempted: AttemptedUser = {};
   ctx.noteRateLimit(limitOf('password'));
@@ -118,11 +118,10 @@ async function withConfiguredCost(
   if (!passwords.isOutdated(account.passwordHash)) return account;
   const hash = await passwords.hash(password);
   // The hash is replaced also if the second factor is wrong.
-  const rehash = ctx.independent();
-  const [replaced, [fresh]] = await rehash.pipeline([
-    replaceHash(ctx, account, hash),
-    accountByName(ctx, username),
-  ]);
+  const [replaced, [fresh]] = await ctx.write(
+    [replaceHash(ctx, account, hash), accountByName(ctx, username)],
+    { keptIfRefused: true },
+  );
   if (replaced.length > 0) return { ...account, passwordHash: hash };
   // A concurrent login has replaced it, or the password is another one now.
   const isSame = fresh && (await passwords.matches(password, fresh.passwordHash));
@@ -136,13 +135,10 @@ async function beginAttempt(
 ): Promise<{ failures: number; account: Account | undefined; usualCost: number | undefined }> {
   const throttle = passwordThrottle(username);
   // The attempt counts, also when the request is refused.
-  const attempt = ctx.independent();
-  const [[counted], left, [account], [usual]] = await attempt.pipeline([
-    countAttempt(ctx, throttle),
-    lockLeft(ctx, throttle),
-    accountByName(ctx, username),
-    usualHashCost(ctx),
-  ]);
+  const [[counted], left, [account], [usual]] = await ctx.write(
+    [countAttempt(ctx, throttle), lockLeft(ctx, throttle), accountByName(ctx, username), usualHashCost(ctx)],
+    { keptIfRefused: true },
+  );
   if (!counted) throw lockedOutError(throttle, left);
   return { failures: counted.failures, account, usualCost: usual?.cost };
 }
@@ -158,8 +154,8 @@ async function lockOut(
   account: Account | undefined,
 ): Promise<void> {
   // The lock is stored although the request is refused.
-  await ctx
-    .independent()
-    .pipeline([lock(ctx, passwordThrottle(attempt.username)), auditLockOut(ctx, account?.id)]);
+  await ctx.write([lock(ctx, passwordThrottle(attempt.username)), auditLockOut(ctx, account?.id)], {
+    keptIfRefused: true,
+  });
   deps.securityLog('account.locked', eventFields(ctx, deps, attempt, account ? { userId: account.id } : {}));
 }

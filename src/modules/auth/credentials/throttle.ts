@@ -1,9 +1,10 @@
-import { auditStatement } from '../../../platform/audit/audit.js';
-import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { RateLimit } from '../../../platform/rate-limits/rate-limits.js';
+import type { Scope } from '../../../platform/db/scope.js';
 
 /**
  * Consecutive failures, counted in the database by its own clock, so that all replicas share the count. An
@@ -52,10 +53,7 @@ export const codeThrottle = (userId: string): Throttle => ({ kind: 'code', subje
  * Counts an attempt and returns the number of consecutive failures including it. Returns no row while locked.
  * The last attempt sets the lock before it is verified, so that no concurrent attempt can follow it.
  */
-export function countAttempt(
-  { tenantId }: RequestContext,
-  { kind, subject }: Throttle,
-): Sql<{ failures: number }> {
+export function countAttempt({ tenantId }: Scope, { kind, subject }: Throttle): Sql<{ failures: number }> {
   return sql`insert into login_throttles as throttle (tenant_id, kind, subject, failures, updated_at)
     values (${tenantId}::uuid, ${kind}, ${subject}, 1, now())
     on conflict (tenant_id, kind, subject) do update set
@@ -72,7 +70,7 @@ const isOver = sql`(throttle.locked_until <= now() or throttle.updated_at <= now
 export type LockLeft = { seconds: number };
 
 /** Returns no row if not locked. */
-export function lockLeft(ctx: RequestContext, { kind, subject }: Throttle): Sql<LockLeft> {
+export function lockLeft(ctx: Scope, { kind, subject }: Throttle): Sql<LockLeft> {
   return sql`select ceil(extract(epoch from throttle.locked_until - now()))::int as seconds
     from login_throttles throttle
     where ${tenantRows(ctx, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}
@@ -80,7 +78,7 @@ export function lockLeft(ctx: RequestContext, { kind, subject }: Throttle): Sql<
 }
 
 /** Starts the lock at the failure that caused it. */
-export function lock(ctx: RequestContext, { kind, subject }: Throttle): Sql {
+export function lock(ctx: Scope, { kind, subject }: Throttle): Sql {
   return sql`update login_throttles throttle set locked_until = now() + ${lockTime}, updated_at = now()
     where ${tenantRows(ctx, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}
       and throttle.failures >= ${MAX_FAILURES}::int`;
@@ -90,13 +88,13 @@ export function lock(ctx: RequestContext, { kind, subject }: Throttle): Sql {
  * Records the lock in the audit trail, unless the user is unknown. The actor is the service, also when a user
  * sent the attempts.
  */
-export function auditLockOut({ tenantId, requestId }: RequestContext, userId: string | undefined): Sql {
+export function auditLockOut({ tenantId, requestId }: Scope, userId: string | undefined): Sql {
   const facts =
     userId === undefined ? [] : [{ action: 'user.locked_out', entity: 'user' as const, entityId: userId }];
-  return auditStatement({ kind: 'system', tenantId }, requestId, facts);
+  return audit({ actor: { kind: 'system', tenantId }, requestId }, ...facts);
 }
 
-export function resetFailures(ctx: RequestContext, { kind, subject }: Throttle): Sql {
+export function resetFailures(ctx: Scope, { kind, subject }: Throttle): Sql {
   return sql`delete from login_throttles throttle
     where ${tenantRows(ctx, 'throttle')} and throttle.kind = ${kind} and throttle.subject = ${subject}`;
 }

@@ -1,10 +1,12 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { withPassword, type AttemptDeps } from '../credentials/password-attempt.js';
 import { accountById, lockUserForLogin, type Account } from '../credentials/account-queries.js';
 import type { SignIn } from '../sign-in.js';
 import { resetFailures, passwordThrottle } from '../credentials/throttle.js';
 import { newPreauthToken, storePreauthToken } from './second-step.js';
-import type { ContextTx, SystemContext } from '../../../platform/context/request-context.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+import type { SystemTx } from '../../../platform/db/scope.js';
 import { beginSession, recordLoginNetwork, type Client } from '../../sessions/public.js';
 
 export type LoginAttempt = Client & { username: string | undefined; password: string | undefined };
@@ -48,15 +50,15 @@ async function finishPasswordStep(
   account: Account,
 ): Promise<LoginOutcome> {
   const preauthToken = newPreauthToken();
-  const outcome = await ctx.transaction(async (tx) => {
+  const outcome = await ctx.write(async (tx) => {
     // Read again, because the user may have been disabled or have changed the password during the hash.
-    const [, [fresh]] = await tx.queryAll([lockUserForLogin(ctx, account.id), accountById(ctx, account.id)]);
+    const [, [fresh]] = await tx.query([lockUserForLogin(ctx, account.id), accountById(ctx, account.id)]);
     if (fresh?.passwordHash !== account.passwordHash || fresh.isPasswordExpired)
       return new ApiError('credentials_invalid');
-    await tx.execute(resetFailures(ctx, passwordThrottle(credentials.username)));
+    await tx.count(resetFailures(ctx, passwordThrottle(credentials.username)));
     if (!fresh.isEnabled) return new ApiError('account_disabled');
-    if (!fresh.twoFactorEnabled) return recordLogin(ctx, tx, credentials, fresh);
-    await storePreauthToken(ctx, tx, deps.secrets, fresh.id, preauthToken);
+    if (!fresh.twoFactorEnabled) return recordLogin(tx, credentials, fresh);
+    await storePreauthToken(tx, deps.secrets, fresh.id, preauthToken);
     return { preauthToken };
   });
   // Thrown after the commit: inside the transaction it would roll back the reset of the failures.
@@ -67,14 +69,9 @@ async function finishPasswordStep(
   return outcome;
 }
 
-async function recordLogin(
-  ctx: SystemContext,
-  tx: ContextTx,
-  client: Client,
-  account: Account,
-): Promise<LoginOutcome> {
-  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id, by: account.id });
-  const sessionId = await beginSession(ctx, tx, account, 'login', client);
-  await recordLoginNetwork(ctx, tx, account.id, client);
+async function recordLogin(tx: SystemTx, client: Client, account: Account): Promise<LoginOutcome> {
+  tx.later(audit(tx, { action: 'user.logged_in', entity: 'user', entityId: account.id, by: account.id }));
+  const sessionId = await beginSession(tx, account, 'login', client);
+  await recordLoginNetwork(tx, account.id, client);
   return { account, sessionId };
 }

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import { verifyCode, tryCode, type Factor } from '../credentials/code-attempt.js';
 import { limitOf } from '../credentials/throttle.js';
@@ -12,10 +13,10 @@ import {
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import type { SignIn } from '../sign-in.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, SystemContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { SystemContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { SecurityEventFields } from '../../../platform/logging/security-log.js';
+import type { SystemTx } from '../../../platform/db/scope.js';
 import { beginSession, recordLoginNetwork, type Client } from '../../sessions/public.js';
 
 export type CodeAttempt = Client & { preauthToken: string; code: string };
@@ -26,14 +27,13 @@ export const newPreauthToken = (): string => randomBytes(TOKEN_BYTES).toString('
 
 /** Stores the token's hash for five minutes, in the caller's transaction. */
 export async function storePreauthToken(
-  ctx: SystemContext,
-  tx: PlainTx,
+  tx: SystemTx,
   secrets: Secrets,
   userId: string,
   token: string,
 ): Promise<void> {
-  await tx.execute(deleteExpiredPreauthTokens(ctx, userId));
-  await tx.execute(insertPreauthToken(ctx, userId, secrets.lookupHash(token, 'preauth_token')));
+  await tx.count(deleteExpiredPreauthTokens(tx, userId));
+  await tx.count(insertPreauthToken(tx, userId, secrets.lookupHash(token, 'preauth_token')));
 }
 
 /**
@@ -50,7 +50,7 @@ export async function verifyTwoFactor(
   const facts: SecurityEventFields = { reqId, tenantId, address };
   ctx.noteRateLimit(limitOf('code'));
   await deps.loginLimiter.assertMayTry(ctx, address);
-  const outcome = await ctx.transaction((tx) => verifyAttempt(ctx, tx, deps.secrets, attempt, facts));
+  const outcome = await ctx.write((tx) => verifyAttempt(tx, deps.secrets, attempt, facts));
   if (!(outcome instanceof ApiError)) {
     deps.securityLog('login.succeeded', facts);
     return outcome;
@@ -62,49 +62,47 @@ export async function verifyTwoFactor(
 
 // Returns a rejection instead of throwing it: a thrown error would roll back the use of the token.
 async function verifyAttempt(
-  ctx: SystemContext,
-  tx: ContextTx,
+  tx: SystemTx,
   secrets: Secrets,
   attempt: CodeAttempt,
   facts: SecurityEventFields,
 ): Promise<SignIn | ApiError> {
   const tokenHash = secrets.lookupHash(attempt.preauthToken, 'preauth_token');
-  const [token] = await tx.query(consumePreauthToken(ctx, tokenHash));
+  const [token] = await tx.query(consumePreauthToken(tx, tokenHash));
   if (!token) return new ApiError('code_invalid');
 
   const { userId } = token;
   facts.userId = userId;
-  const outcome = await tryCode(ctx, tx, userId, async () => {
-    const [account] = await tx.query(accountById(ctx, userId));
+  const outcome = await tryCode(tx, userId, async () => {
+    const [account] = await tx.query(accountById(tx, userId));
     if (!account) return new ApiError('code_invalid');
     if (!account.isEnabled) return new ApiError('account_disabled');
-    const factor = await verifyCode(ctx, tx, secrets, { account, code: attempt.code });
+    const factor = await verifyCode(tx, secrets, { account, code: attempt.code });
     return factor && { account, factor };
   });
   if (outcome === undefined) return new ApiError('code_invalid');
   if (outcome instanceof ApiError) return outcome;
   facts.secondFactor = outcome.factor;
-  return recordLogin(ctx, tx, attempt, outcome);
+  return recordLogin(tx, attempt, outcome);
 }
 
 async function recordLogin(
-  ctx: SystemContext,
-  tx: ContextTx,
+  tx: SystemTx,
   client: Client,
   verified: { account: Account; factor: Factor },
 ): Promise<SignIn | ApiError> {
   // Read again and locked, so that no concurrent change revokes the user's tokens before the commit.
-  const [, [account]] = await tx.queryAll([
-    lockUserForLogin(ctx, verified.account.id),
-    accountById(ctx, verified.account.id),
+  const [, [account]] = await tx.query([
+    lockUserForLogin(tx, verified.account.id),
+    accountById(tx, verified.account.id),
   ]);
   if (!account?.isEnabled) return new ApiError('account_disabled');
   // A change that revoked the user's tokens after the first step also invalidates this login.
   if (account.tokenVersion !== verified.account.tokenVersion) return new ApiError('code_invalid');
   const after = { second_factor: verified.factor };
   const by = account.id;
-  await tx.audit({ action: 'user.logged_in', entity: 'user', entityId: account.id, by, after });
-  const sessionId = await beginSession(ctx, tx, account, 'verify_2fa', client);
-  await recordLoginNetwork(ctx, tx, account.id, client);
+  tx.later(audit(tx, { action: 'user.logged_in', entity: 'user', entityId: account.id, by, after }));
+  const sessionId = await beginSession(tx, account, 'verify_2fa', client);
+  await recordLoginNetwork(tx, account.id, client);
   return { account, sessionId };
 }

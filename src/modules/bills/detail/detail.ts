@@ -1,6 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { isCommonPage, limitTo } from '../../../platform/db/pages.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import {
   countOfLines,
@@ -26,10 +25,9 @@ export type BillDetail = {
  */
 export async function readBill(ctx: UserContext, query: QueryOf<'getCourierBill'>): Promise<BillDetail> {
   const { bill_id: billId } = query;
-  const readPage = isCommonPage(query) ? ctx.preparedRead : ctx.read;
-  const [[bill], lines, [counted], payments] = await readPage([
+  const [[bill], lines, [counted], payments] = await ctx.read([
     findBill(ctx, billId),
-    linesOfBill(ctx, billId, limitTo(query)),
+    linesOfBill(ctx, billId, query),
     countOfLines(ctx, billId),
     paymentsOfBill(ctx, billId),
   ]);

@@ -1,8 +1,9 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Bill, BillLine, BillPayment, DecimalText } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
+import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 
@@ -24,8 +25,8 @@ export type BillHeadRow = BillRow &
   Pick<Bill, 'sequenceNumber' | 'remarks'> & { billFrom: Party; billTo: Party };
 
 /** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
-export function findBill(ctx: UserContext, billId: string): Sql<BillHeadRow> {
-  return sql`select ${billColumns}, b.sequence_number as "sequenceNumber", b.remarks,
+export function findBill(ctx: UserScope, billId: string): Sql<BillHeadRow> {
+  return once`select ${billColumns}, b.sequence_number as "sequenceNumber", b.remarks,
       coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo"
     from bills b
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
@@ -62,22 +63,24 @@ export type BillLineRow = DecimalText<
   >
 > & { kind: Detail['lines'][number]['kind'] };
 
-/** Lines in the order of the bill, cut by `limit`. The hidden part of a number is never read for a courier. */
-export function linesOfBill(ctx: UserContext, billId: string, limit: Sql): Sql<BillLineRow> {
+/** One page of lines in the order of the bill. The hidden part of a number is never read for a courier. */
+export function linesOfBill(ctx: UserScope, billId: string, page: PageQuery): Sql<BillLineRow> {
   const number =
     ctx.caller.courierId === null
       ? sql`l.tracking_number`
       : sql`case when l.user_code is not null then l.tracking_number else ${maskedTrackingNumber('l')} end`;
-  return sql`select l.id, l.position, l.kind, l.description, l.package_id as "packageId", ${number} as "trackingNumber",
+  return onceIf(
+    isCommonPage(page),
+  )`select l.id, l.position, l.kind, l.description, l.package_id as "packageId", ${number} as "trackingNumber",
       l.house_number as "houseNumber", l.user_code as "userCode", l.received_at as "receivedAt",
       l.weight_lb as "weightLb", l.tier, l.rate_usd as "rateUsd", l.amount_usd as "amountUsd"
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid
-    order by l.position ${limit}`;
+    order by l.position ${limitTo(page)}`;
 }
 
-export const countOfLines = (ctx: UserContext, billId: string): Sql<{ total: number }> =>
-  sql`select count(*)::int as total
+export const countOfLines = (ctx: UserScope, billId: string): Sql<{ total: number }> =>
+  once`select count(*)::int as total
     from bill_lines l join bills b on b.tenant_id = l.tenant_id and b.id = l.bill_id
     where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid`;
 
@@ -87,8 +90,8 @@ export type PaymentRow = DecimalText<
 > & { method: Detail['payments'][number]['method']; receivedOn: string };
 
 /** All payments, including voided ones, oldest first. */
-export const paymentsOfBill = (ctx: UserContext, billId: string): Sql<PaymentRow> =>
-  sql`select p.id, p.amount_usd as "amountUsd", p.method, p.reference, p.received_on as "receivedOn",
+export const paymentsOfBill = (ctx: UserScope, billId: string): Sql<PaymentRow> =>
+  once`select p.id, p.amount_usd as "amountUsd", p.method, p.reference, p.received_on as "receivedOn",
       p.recorded_at as "recordedAt", p.voided_at as "voidedAt", p.void_reason as "voidReason"
     from bill_payments p join bills b on b.tenant_id = p.tenant_id and b.id = p.bill_id
     where ${ownRows(ctx, 'p')} and ${visibleBills(ctx)} and p.bill_id = ${billId}::uuid

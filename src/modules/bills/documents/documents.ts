@@ -1,9 +1,9 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { FileReply, QueryOf } from '../../../platform/contract/types.js';
-import { limitTo } from '../../../platform/db/pages.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { writeCsv, writeCsvLines } from '../../../platform/files/csv.js';
+import type { ReadTx } from '../../../platform/db/scope.js';
+import type { UserCaller } from '../../../platform/identity/callers.js';
 import type { LogoPrinter, StoredLogo } from '../../couriers/public.js';
 import {
   findBill,
@@ -36,14 +36,16 @@ export async function downloadBill(
   { printLogo, writeInvoice }: Printing,
 ): Promise<FileReply<'application/pdf' | 'text/csv'>> {
   if (format === 'csv') {
-    const { bill, content } = await ctx.reports.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
-      writeLines(ctx, tx, billId),
-    );
+    const { bill, content } = await ctx.read((tx) => writeLines(tx, billId), {
+      from: 'replica',
+      timeoutMs: READ_TIMEOUT_MS,
+    });
     return { name: fileName(bill, 'csv'), mediaType: 'text/csv', content };
   }
-  const { storedLogo, ...stored } = await ctx.reports.snapshotTransaction(READ_TIMEOUT_MS, (tx) =>
-    readInvoice(ctx, tx, billId),
-  );
+  const { storedLogo, ...stored } = await ctx.read((tx) => readInvoice(tx, billId), {
+    from: 'replica',
+    timeoutMs: READ_TIMEOUT_MS,
+  });
   // The invoice is printed even without its logo.
   const invoice = { ...stored, logo: storedLogo && (await printLogo(ctx, storedLogo)) };
   return {
@@ -54,27 +56,26 @@ export async function downloadBill(
 }
 
 async function writeLines(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: ReadTx<UserCaller>,
   billId: string,
 ): Promise<{ bill: BillHeadRow; content: Buffer }> {
-  const bill = await readBill(ctx, tx, billId);
+  const bill = await readBill(tx, billId);
   const parts = [await writeCsv(HEADINGS, [], () => [])];
-  for await (const lines of readLines(ctx, tx, billId)) parts.push(await writeCsvLines(lines, toCells(bill)));
+  for await (const lines of readLines(tx, billId)) parts.push(await writeCsvLines(lines, toCells(bill)));
   return { bill, content: Buffer.concat(parts) };
 }
 
 type StoredInvoice = Omit<Invoice, 'logo'> & { storedLogo: StoredLogo | undefined };
 
-async function readInvoice(ctx: UserContext, tx: PlainTx, billId: string): Promise<StoredInvoice> {
-  const bill = await readBill(ctx, tx, billId);
-  const [counted] = await tx.query(countOfLines(ctx, billId, MAX_PDF_LINES + 1));
+async function readInvoice(tx: ReadTx<UserCaller>, billId: string): Promise<StoredInvoice> {
+  const bill = await readBill(tx, billId);
+  const [counted] = await tx.query(countOfLines(tx, billId, MAX_PDF_LINES + 1));
   if (counted && counted.total > MAX_PDF_LINES)
     throw new ApiError('bill_too_long', { args: { limit: MAX_PDF_LINES } });
-  const payments = await tx.query(paymentsOfBill(ctx, billId));
-  const [storedLogo] = await tx.query(logoOfBill(ctx, billId));
+  const payments = await tx.query(paymentsOfBill(tx, billId));
+  const [storedLogo] = await tx.query(logoOfBill(tx, billId));
   const lines: string[] = [];
-  for await (const part of readLines(ctx, tx, billId)) lines.push(JSON.stringify(part));
+  for await (const part of readLines(tx, billId)) lines.push(JSON.stringify(part));
   return { ...toJson({ bill, payments }), lines, storedLogo };
 }
 
@@ -84,15 +85,15 @@ function toJson(rows: { bill: BillHeadRow; payments: PaymentRow[] }): Pick<Invoi
   return JSON.parse(JSON.stringify(rows)) as Pick<Invoice, 'bill' | 'payments'>;
 }
 
-async function readBill(ctx: UserContext, tx: PlainTx, billId: string): Promise<BillHeadRow> {
-  const [bill] = await tx.query(findBill(ctx, billId));
+async function readBill(tx: ReadTx<UserCaller>, billId: string): Promise<BillHeadRow> {
+  const [bill] = await tx.query(findBill(tx, billId));
   if (!bill) throw new ApiError('bill_not_found');
   return bill;
 }
 
-async function* readLines(ctx: UserContext, tx: PlainTx, billId: string): AsyncGenerator<BillLineRow[]> {
+async function* readLines(tx: ReadTx<UserCaller>, billId: string): AsyncGenerator<BillLineRow[]> {
   for (let page = 1; ; page += 1) {
-    const lines = await tx.query(linesOfBill(ctx, billId, limitTo({ page, limit: LINES_PER_READ })));
+    const lines = await tx.query(linesOfBill(tx, billId, { page, limit: LINES_PER_READ }));
     yield lines;
     if (lines.length < LINES_PER_READ) return;
   }

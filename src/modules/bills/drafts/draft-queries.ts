@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Bill, Courier, DecimalText } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import {
   airFreightUsd,
   courierTiers,
@@ -21,7 +21,7 @@ import { MAX_USD, type TotalsRow } from '../shared/totals.js';
  * Locks the courier until the transaction ends. Serializes concurrent drafts of one courier, so that the second
  * sees the packages that the first has billed.
  */
-export const lockedCourier = (ctx: UserContext, courierId: string): Sql<Pick<Courier, 'id'>> =>
+export const lockedCourier = (ctx: UserScope, courierId: string): Sql<Pick<Courier, 'id'>> =>
   sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid
     for no key update`;
 
@@ -39,7 +39,7 @@ export type DraftRow = GapsRow &
  * Stores a draft with all of its lines in one statement, which sees packages, tiers and other bills at one
  * point in time. Stores nothing if there is nothing to bill, or too much.
  */
-export function insertDraft(ctx: UserContext, draft: NewDraft): Sql<DraftRow> {
+export function insertDraft(ctx: UserScope, draft: NewDraft): Sql<DraftRow> {
   const { id, invoiceNumber, period, serviceType, taxRate, remarks, maxPackages } = draft;
   const ofTier = (elements: Sql) => elementOfTier(elements, sql`p.band`);
   return sql`with ${courierTiers(ctx, period)},
@@ -96,5 +96,5 @@ export function insertDraft(ctx: UserContext, draft: NewDraft): Sql<DraftRow> {
 }
 
 /** Deletes a draft with its lines. */
-export const deleteDraftRow = (ctx: UserContext, billId: string): Sql =>
+export const deleteDraftRow = (ctx: UserScope, billId: string): Sql =>
   sql`delete from bills b where ${ownRows(ctx, 'b')} and b.id = ${billId}::uuid and b.status = 'draft'`;

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { randomInt } from 'node:crypto';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { violates } from '../../../platform/db/violations.js';
@@ -44,15 +45,18 @@ export async function createDraft(
 
 async function storeDraft(ctx: UserContext, draft: NewDraft): Promise<CreatedDraft> {
   const { id, invoiceNumber, period } = draft;
-  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    const [courier] = await tx.query(lockedCourier(ctx, period.courierId));
-    if (!courier) throw new ApiError('courier_not_found');
-    const [row] = await tx.query(insertDraft(ctx, draft));
-    if (!row?.isStored) throw whyNotStored(row);
-    const after = auditedColumns(draft, row);
-    await tx.audit({ action: 'bill.drafted', entity: 'bill', entityId: id, after });
-    return { billId: id, invoiceNumber, row, warnings: row.gaps.map(gapWarning) };
-  });
+  return ctx.write(
+    async (tx) => {
+      const [courier] = await tx.query(lockedCourier(ctx, period.courierId));
+      if (!courier) throw new ApiError('courier_not_found');
+      const [row] = await tx.query(insertDraft(ctx, draft));
+      if (!row?.isStored) throw whyNotStored(row);
+      const after = auditedColumns(draft, row);
+      tx.later(audit(tx, { action: 'bill.drafted', entity: 'bill', entityId: id, after }));
+      return { billId: id, invoiceNumber, row, warnings: row.gaps.map(gapWarning) };
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 const auditedColumns = (draft: NewDraft, row: DraftRow) => ({
@@ -89,20 +93,23 @@ export async function deleteDraft(
   ctx: UserContext,
   { bill_id: billId }: ActionInput<'delete_draft'>,
 ): Promise<string> {
-  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    const bill = await lockDraft(ctx, tx, billId);
-    const { id, courierId, invoiceNumber, status } = bill;
-    if ((await tx.execute(deleteDraftRow(ctx, id))) !== 1)
-      throw new Error('A draft was not deleted although its row is locked.');
-    const before = {
-      courier_id: courierId,
-      invoice_number: invoiceNumber,
-      status,
-      ...totalsAsColumns(bill),
-    };
-    await tx.audit({ action: 'bill.draft_deleted', entity: 'bill', entityId: id, before });
-    return id;
-  });
+  return ctx.write(
+    async (tx) => {
+      const bill = await lockDraft(tx, billId);
+      const { id, courierId, invoiceNumber, status } = bill;
+      if ((await tx.count(deleteDraftRow(ctx, id))) !== 1)
+        throw new Error('A draft was not deleted although its row is locked.');
+      const before = {
+        courier_id: courierId,
+        invoice_number: invoiceNumber,
+        status,
+        ...totalsAsColumns(bill),
+      };
+      tx.later(audit(tx, { action: 'bill.draft_deleted', entity: 'bill', entityId: id, before }));
+      return id;
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 // Without I, L, O and U, which are easily misread.

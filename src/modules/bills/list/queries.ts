@@ -1,14 +1,14 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { limitTo } from '../../../platform/db/pages.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
 
 export type BillQuery = QueryOf<'listCourierBills'>;
 
 /** One page, newest first. The id breaks ties, so that no page repeats a bill. */
-export const pageOfBills = (ctx: UserContext, query: BillQuery): Sql<BillRow> =>
+export const pageOfBills = (ctx: UserScope, query: BillQuery): Sql<BillRow> =>
   sql`select ${billColumns}
     from bills b
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
@@ -16,10 +16,10 @@ export const pageOfBills = (ctx: UserContext, query: BillQuery): Sql<BillRow> =>
     order by b.created_at desc, b.id desc
     ${limitTo(query)}`;
 
-export const countOfBills = (ctx: UserContext, query: BillQuery): Sql<{ total: number }> =>
+export const countOfBills = (ctx: UserScope, query: BillQuery): Sql<{ total: number }> =>
   sql`select count(*)::int as total from bills b where ${matching(ctx, query)}`;
 
-function matching(ctx: UserContext, query: BillQuery): Sql {
+function matching(ctx: UserScope, query: BillQuery): Sql {
   const conditions = [visibleBills(ctx)];
   // A courier only ever sees its own bills, whatever courier_id says.
   if (ctx.caller.courierId === null && query.courier_id)

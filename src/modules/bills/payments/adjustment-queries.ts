@@ -1,13 +1,13 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { MAX_USD, type TotalsRow } from '../shared/totals.js';
 
 /**
  * Adds an amount to a draft's subtotal, and computes the tax and the total again. Returns no row if a total would be
  * out of range.
  */
-export const addToSubtotal = (ctx: UserContext, billId: string, amountUsd: string): Sql<TotalsRow> =>
+export const addToSubtotal = (ctx: UserScope, billId: string, amountUsd: string): Sql<TotalsRow> =>
   sql`update bills b set subtotal = n.subtotal, tax_amount = n.tax_amount, total_amount = n.subtotal + n.tax_amount
     from (
       select d.tenant_id, d.id, d.subtotal + change.usd as subtotal,

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -20,8 +21,8 @@ export async function addAdjustment(
   if (amount === 0) throw invalidFieldError('amount', 'zero');
   // The contract has limited the decimals, so nothing is rounded here.
   const amountUsd = amount.toFixed(2);
-  return ctx.transaction(async (tx) => {
-    const bill = await lockDraft(ctx, tx, input.bill_id);
+  return ctx.write(async (tx) => {
+    const bill = await lockDraft(tx, input.bill_id);
     const { id: billId, courierId } = bill;
     const [totals] = await tx.query(addToSubtotal(ctx, billId, amountUsd));
     if (!totals) throw outOfRange(amount < 0);
@@ -31,7 +32,7 @@ export async function addAdjustment(
     await billLine.create({ data: { ...line, tenantId: ctx.tenantId, description, amountUsd } });
     const before = totalsAsColumns(bill);
     const after = { line_id: line.id, description, amount_usd: amountUsd, ...totalsAsColumns(totals) };
-    await tx.audit({ action: 'bill.adjustment_added', entity: 'bill', entityId: billId, before, after });
+    tx.later(audit(tx, { action: 'bill.adjustment_added', entity: 'bill', entityId: billId, before, after }));
     return { billId, lineId: line.id, totals };
   });
 }
@@ -44,11 +45,11 @@ export async function removeAdjustment(
   ctx: UserContext,
   { line_id: lineId }: ActionInput<'remove_adjustment'>,
 ): Promise<Adjusted> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const { billLine } = tx.models;
     const line = await billLine.findFirst({ where: { id: lineId, kind: 'adjustment' } });
     if (!line) throw new ApiError('adjustment_not_found');
-    const bill = await lockDraft(ctx, tx, line.billId);
+    const bill = await lockDraft(tx, line.billId);
     const { count } = await billLine.deleteMany({ where: { id: lineId } });
     // A concurrent request has already removed it.
     if (count === 0) throw new ApiError('adjustment_not_found');
@@ -57,7 +58,9 @@ export async function removeAdjustment(
     const removed = { description: line.description, amount_usd: line.amountUsd.toFixed(2) };
     const before = { line_id: lineId, ...removed, ...totalsAsColumns(bill) };
     const after = totalsAsColumns(totals);
-    await tx.audit({ action: 'bill.adjustment_removed', entity: 'bill', entityId: bill.id, before, after });
+    tx.later(
+      audit(tx, { action: 'bill.adjustment_removed', entity: 'bill', entityId: bill.id, before, after }),
+    );
     return { billId: bill.id, lineId: line.id, totals };
   });
 }

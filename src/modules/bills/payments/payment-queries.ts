@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Bill, BillPayment, DecimalText } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { BillStatus } from '../shared/bill-row.js';
 
 export type SettledRow = DecimalText<Pick<Bill, 'paidAmount'>> & { balance: string; status: BillStatus };
@@ -19,7 +19,7 @@ export type NewPayment = DecimalText<Pick<BillPayment, 'id' | 'amountUsd' | 'met
  * Stores a payment and adds it to the bill's paid amount in one statement. Returns no row if the balance would be
  * negative.
  */
-export function insertPayment(ctx: UserContext, billId: string, payment: NewPayment): Sql<SettledRow> {
+export function insertPayment(ctx: UserScope, billId: string, payment: NewPayment): Sql<SettledRow> {
   const { id, amountUsd, method, reference, receivedOn } = payment;
   return sql`with settled as (
       update bills b set paid_amount = b.paid_amount + ${amountUsd}::numeric,
@@ -36,7 +36,7 @@ export function insertPayment(ctx: UserContext, billId: string, payment: NewPaym
 
 /** Voids a payment and subtracts it from the bill's paid amount. Returns no row if it was already void. */
 export const markVoid = (
-  ctx: UserContext,
+  ctx: UserScope,
   paymentId: string,
   reason: string,
 ): Sql<SettledRow & DecimalText<Pick<BillPayment, 'amountUsd'>>> =>

@@ -1,6 +1,8 @@
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import type { ActionInput } from '../shared/action-input.js';
 import { lockBill } from '../shared/locked-bill.js';
 import { currentDate, insertPayment, markVoid, type NewPayment, type SettledRow } from './payment-queries.js';
@@ -19,9 +21,9 @@ export async function recordPayment(
   ctx: UserContext,
   input: ActionInput<'record_payment'>,
 ): Promise<Settled> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const payment = await readPayment(tx, input);
-    const bill = await lockBill(ctx, tx, input.bill_id);
+    const bill = await lockBill(tx, input.bill_id);
     if (bill.status === 'draft') throw new ApiError('bill_not_published');
     // Exact, because the bill is locked.
     if ((await tx.models.billPayment.count({ where: { billId: bill.id } })) >= MAX_PAYMENTS)
@@ -34,12 +36,14 @@ export async function recordPayment(
       ...{ payment_id: paymentId, amount_usd: amountUsd, method, reference, received_on: receivedOn },
       ...{ paid_amount: row.paidAmount, status: row.status },
     };
-    await tx.audit({ action: 'bill.payment_recorded', entity: 'bill', entityId: bill.id, before, after });
+    tx.later(
+      audit(tx, { action: 'bill.payment_recorded', entity: 'bill', entityId: bill.id, before, after }),
+    );
     return { billId: bill.id, paymentId, row, isChanged: true };
   });
 }
 
-async function readPayment(tx: ContextTx, input: ActionInput<'record_payment'>): Promise<NewPayment> {
+async function readPayment(tx: Tx, input: ActionInput<'record_payment'>): Promise<NewPayment> {
   const [clock] = await tx.query(currentDate);
   if (!clock) throw new Error('The database returned no date.');
   const receivedOn = input.received_on ?? clock.today;
@@ -56,18 +60,18 @@ async function readPayment(tx: ContextTx, input: ActionInput<'record_payment'>):
  */
 export async function voidPayment(ctx: UserContext, input: ActionInput<'void_payment'>): Promise<Settled> {
   const { payment_id: paymentId, reason } = input;
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const { billPayment } = tx.models;
     const payment = await billPayment.findFirst({ where: { id: paymentId }, select: { billId: true } });
     if (!payment) throw new ApiError('payment_not_found');
     const { billId } = payment;
-    const bill = await lockBill(ctx, tx, billId);
+    const bill = await lockBill(tx, billId);
     const [row] = await tx.query(markVoid(ctx, paymentId, reason));
     if (!row) return { billId, paymentId, row: bill, isChanged: false };
     const amounts = { payment_id: paymentId, amount_usd: row.amountUsd };
     const before = { ...amounts, paid_amount: bill.paidAmount, status: bill.status };
     const after = { paid_amount: row.paidAmount, status: row.status, void_reason: reason };
-    await tx.audit({ action: 'bill.payment_voided', entity: 'bill', entityId: billId, before, after });
+    tx.later(audit(tx, { action: 'bill.payment_voided', entity: 'bill', entityId: billId, before, after }));
     return { billId, paymentId, row, isChanged: true };
   });
 }

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { partyOfCourier, partyOfWarehouse } from '../detail/queries.js';
 import type { BillStatus } from '../shared/bill-row.js';
 
@@ -16,7 +16,7 @@ export type PublishedRow = DecimalText<Pick<Bill, 'invoiceNumber' | 'totalAmount
  * up to the total. The counter's row stays locked until the end of the transaction, so that numbers are in
  * the order of commits, and a failed transaction leaves no gap.
  */
-export const publishDraft = (ctx: UserContext, billId: string): Sql<PublishedRow> =>
+export const publishDraft = (ctx: UserScope, billId: string): Sql<PublishedRow> =>
   sql`with consistent as (
       select b.tenant_id, b.id
       from bills b cross join lateral (

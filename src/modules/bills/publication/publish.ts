@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { ActionInput } from '../shared/action-input.js';
 import { lockDraft } from '../shared/locked-bill.js';
@@ -14,14 +15,14 @@ export async function publishBill(
   ctx: UserContext,
   { bill_id: billId }: ActionInput<'publish'>,
 ): Promise<Published> {
-  return ctx.transaction(async (tx) => {
-    const bill = await lockDraft(ctx, tx, billId);
+  return ctx.write(async (tx) => {
+    const bill = await lockDraft(tx, billId);
     const [row] = await tx.query(publishDraft(ctx, bill.id));
     if (!row) throw new Error(`The lines of draft ${bill.id} do not add up to its total.`);
     const { invoiceNumber, sequenceNumber, status } = row;
     const before = { invoice_number: bill.invoiceNumber, status: bill.status };
     const after = { invoice_number: invoiceNumber, sequence_number: sequenceNumber, status };
-    await tx.audit({ action: 'bill.published', entity: 'bill', entityId: bill.id, before, after });
+    tx.later(audit(tx, { action: 'bill.published', entity: 'bill', entityId: bill.id, before, after }));
     return { billId: bill.id, row };
   });
 }

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { Period } from './checked-packages.js';
 
 type DifferingBill = DataOf<'getBillingReconciliation'>['differing_bills'][number];
@@ -20,7 +20,7 @@ export type CheckRow = {
 const MAX_EXAMPLES = 100;
 
 /** Compares the stored totals of the bills that overlap the period with their lines and payments. */
-export function checkBills(ctx: UserContext, { courierId, from, to }: Period): Sql<CheckRow> {
+export function checkBills(ctx: UserScope, { courierId, from, to }: Period): Sql<CheckRow> {
   return sql`with summed as materialized (
       select b.*, l.packages, l.amount_usd, p.received_usd
       from bills b

@@ -1,6 +1,6 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { empty, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { applicableTiers, bandBounds, bandOf, elementOfTier, numberedTiers } from '../../rates/public.js';
 
 // Parts of statements, shared by the figures and the exceptions of a reconciliation.
@@ -13,7 +13,7 @@ export const isException = sql`(owner_unknown or not_billed or left_out or no_ti
   or fee_changed or outside_period)`;
 
 /** `accounts`: the fees and weight bands of each courier's tiers, and its billed days in the period. */
-export const accounts = (ctx: UserContext, { from, to }: Period): Sql => sql`accounts as materialized (
+export const accounts = (ctx: UserScope, { from, to }: Period): Sql => sql`accounts as materialized (
   select c.id, rates.bounds, rates.fees, billed.days
   from couriers c
   cross join lateral (
@@ -27,7 +27,7 @@ export const accounts = (ctx: UserContext, { from, to }: Period): Sql => sql`acc
   where ${tenantRows(ctx, 'c')})`;
 
 /** Every package received in the period with its bill line, if any, and the findings about it. Needs `accounts`. */
-export function checkedPackages(ctx: UserContext, period: Period, before?: string): Sql {
+export function checkedPackages(ctx: UserScope, period: Period, before?: string): Sql {
   return sql`select r.*,
       bill_id is null and courier_id is null as owner_unknown,
       bill_id is null and courier_id is not null and not is_day_billed as not_billed,
@@ -53,7 +53,7 @@ export function checkedPackages(ctx: UserContext, period: Period, before?: strin
     ) as r`;
 }
 
-function earlierThan(ctx: UserContext, before: string | undefined): Sql {
+function earlierThan(ctx: UserScope, before: string | undefined): Sql {
   if (!before) return empty;
   return sql`where (p.received_at, p.id) < ((
     select o.received_at from packages o where ${tenantRows(ctx, 'o')} and o.id = ${before}::uuid), ${before}::uuid)`;
@@ -63,7 +63,7 @@ function earlierThan(ctx: UserContext, before: string | undefined): Sql {
  * The packages received in the period: all of the tenant, or those that belong to the courier and those that were billed
  * to it and belong to it no more.
  */
-export function packagesOfPeriod(ctx: UserContext, period: Period): Sql {
+export function packagesOfPeriod(ctx: UserScope, period: Period): Sql {
   const { courierId } = period;
   const packages = sql`select p.tenant_id, p.id, p.courier_id, p.received_at, p.weight_lb from packages p`;
   const received = receivedInPeriod(ctx, 'p', period);
@@ -81,7 +81,7 @@ export function packagesOfPeriod(ctx: UserContext, period: Period): Sql {
 }
 
 const receivedInPeriod = (
-  ctx: UserContext,
+  ctx: UserScope,
   alias: string,
   { from, to }: Period,
 ): Sql => sql`${ownRows(ctx, alias)}

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { accounts, checkedPackages, isException, type Period } from './checked-packages.js';
 
 type Exception = DataOf<'getBillingReconciliation'>['exceptions'][number];
@@ -33,7 +33,7 @@ export type ExceptionRow = Pick<
 export type ExceptionPage = { before: string | undefined; limit: number };
 
 /** The page before a package, newest intake first, and one row more to detect a next page. */
-export function pageOfExceptions(ctx: UserContext, period: Period, page: ExceptionPage): Sql<ExceptionRow> {
+export function pageOfExceptions(ctx: UserScope, period: Period, page: ExceptionPage): Sql<ExceptionRow> {
   // Names are read only for the rows of the page.
   return sql`with ${accounts(ctx, period)}
     select e.id as package_id, p.tracking_number, p.house_number, e.received_at, e.courier_id, c.name as courier_name,
@@ -57,7 +57,7 @@ export function pageOfExceptions(ctx: UserContext, period: Period, page: Excepti
 }
 
 /** When and by whom the weight of the package `e` was last changed, from the audit log. */
-const lastChangeOfWeight = (ctx: UserContext): Sql => sql`
+const lastChangeOfWeight = (ctx: UserScope): Sql => sql`
   select a.at, u.full_name
   from audit_entries a
   left join users u on ${tenantRows(ctx, 'u')} and u.id = a.actor_id

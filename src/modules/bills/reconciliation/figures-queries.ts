@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { accounts, checkedPackages, isException, packagesOfPeriod, type Period } from './checked-packages.js';
 
 type Reason = DataOf<'getBillingReconciliation'>['exceptions'][number]['reasons'][number];
@@ -20,7 +20,7 @@ export type FiguresRow = Record<`${Billing}_${'lb' | 'usd'}`, string> &
   };
 
 /** One row per courier that packages currently belong to, and one row of totals, from one scan of the packages. */
-export function figuresOfPackages(ctx: UserContext, period: Period): Sql<FiguresRow> {
+export function figuresOfPackages(ctx: UserScope, period: Period): Sql<FiguresRow> {
   const sums = (condition: Sql, fee: Sql) =>
     sql`count(*) filter (where ${condition})::int, coalesce(sum(weight_lb) filter (where ${condition}), 0),
       coalesce(sum(${fee}) filter (where ${condition}), 0)`;
@@ -44,11 +44,11 @@ export function figuresOfPackages(ctx: UserContext, period: Period): Sql<Figures
 }
 
 /** Counts the packages independently of the figures, to compare both. */
-export function countReceived(ctx: UserContext, period: Period): Sql<{ received: number }> {
+export function countReceived(ctx: UserScope, period: Period): Sql<{ received: number }> {
   return sql`select count(*)::int as received from (${packagesOfPeriod(ctx, period)}) as p`;
 }
 
 /** No row if the courier does not exist. */
-export function findCourier(ctx: UserContext, { courierId }: Period): Sql<Pick<Courier, 'id'>> {
+export function findCourier(ctx: UserScope, { courierId }: Period): Sql<Pick<Courier, 'id'>> {
   return sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId ?? null}::uuid`;
 }

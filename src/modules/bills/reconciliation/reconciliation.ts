@@ -32,13 +32,16 @@ export async function reconcile(ctx: UserContext, query: ReconciliationQuery): P
     throw invalidFieldError('to', 'too_long_after', { days: MAX_DAYS - 1, other: 'from' });
   }
   const period = { courierId, from, to };
-  const [[courier], figures, [counted], checks, exceptions] = await ctx.reports.read([
-    findCourier(ctx, period),
-    figuresOfPackages(ctx, period),
-    countReceived(ctx, period),
-    checkBills(ctx, period),
-    pageOfExceptions(ctx, period, { before, limit }),
-  ]);
+  const [[courier], figures, [counted], checks, exceptions] = await ctx.read(
+    [
+      findCourier(ctx, period),
+      figuresOfPackages(ctx, period),
+      countReceived(ctx, period),
+      checkBills(ctx, period),
+      pageOfExceptions(ctx, period, { before, limit }),
+    ],
+    { from: 'replica' },
+  );
   if (courierId && !courier) throw new ApiError('courier_not_found');
   const page = exceptions.slice(0, limit);
   return {

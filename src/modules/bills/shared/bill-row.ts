@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type BillStatus = DataOf<'listCourierBills'>[number]['status'];
 
@@ -45,7 +45,7 @@ export const billColumns = raw(
  * The application's own filter on `bills b`: a courier sees only its own bills, and no drafts. Row-level security
  * enforces the same.
  */
-export function visibleBills(ctx: UserContext): Sql {
+export function visibleBills(ctx: UserScope): Sql {
   const own = ownRows(ctx, 'b');
   return ctx.caller.courierId !== null && ctx.applicationFilters ? sql`${own} and b.status <> 'draft'` : own;
 }

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
-import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { sql, type Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import type { BillStatus } from './bill-row.js';
 import type { TotalsRow } from './totals.js';
 
@@ -18,8 +18,8 @@ export type LockedBill = TotalsRow &
  *
  * @throws ApiError bill_not_found
  */
-export async function lockBill(ctx: UserContext, tx: PlainTx, billId: string): Promise<LockedBill> {
-  const [bill] = await tx.query(lockedBill(ctx, billId));
+export async function lockBill(tx: UserTx, billId: string): Promise<LockedBill> {
+  const [bill] = await tx.query(lockedBill(tx, billId));
   if (!bill) throw new ApiError('bill_not_found');
   return bill;
 }
@@ -28,13 +28,13 @@ export async function lockBill(ctx: UserContext, tx: PlainTx, billId: string): P
  * The same for a draft, which can still be changed.
  * @throws ApiError bill_not_found, bill_not_draft
  */
-export async function lockDraft(ctx: UserContext, tx: PlainTx, billId: string): Promise<LockedBill> {
-  const bill = await lockBill(ctx, tx, billId);
+export async function lockDraft(tx: UserTx, billId: string): Promise<LockedBill> {
+  const bill = await lockBill(tx, billId);
   if (bill.status === 'draft') return bill;
   throw new ApiError('bill_not_draft', { args: { number: bill.invoiceNumber } });
 }
 
-const lockedBill = (ctx: UserContext, billId: string): Sql<LockedBill> =>
+const lockedBill = (ctx: UserScope, billId: string): Sql<LockedBill> =>
   sql`select b.id, b.courier_id as "courierId", b.invoice_number as "invoiceNumber", b.status, b.subtotal::text,
       b.tax_amount::text as "taxAmount", b.total_amount::text as "totalAmount", b.paid_amount::text as "paidAmount",
       (b.total_amount - b.paid_amount)::text as balance

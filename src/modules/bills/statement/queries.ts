@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
+import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { visibleBills } from '../shared/bill-row.js';
 
 /** Dates are text, both inclusive and in UTC. */
@@ -26,10 +26,10 @@ export type AccountRow = {
 };
 
 /** The figures of a courier's account: over the period, and by the age of its bills at the end. */
-export function figuresOfAccount(ctx: UserContext, period: StatementPeriod): Sql<AccountRow> {
+export function figuresOfAccount(ctx: UserScope, period: StatementPeriod): Sql<AccountRow> {
   const { courierId, from, to } = period;
   // A bill published after the period is not part of the ageing. Payments for it count as credit.
-  return sql`with moves as materialized (${movementsOfAccount(ctx, period)}),
+  return once`with moves as materialized (${movementsOfAccount(ctx, period)}),
     dues as (
       select sum(amount_usd) as due, ${to}::date - max(day) filter (where kind = 'bill') as age
       from moves group by bill_id)
@@ -68,14 +68,10 @@ export type MovementRow = {
 };
 
 /** The movements of the period, oldest first, each with the balance after it. */
-export function pageOfMovements(
-  ctx: UserContext,
-  period: StatementPeriod,
-  page: PageQuery,
-): Sql<MovementRow> {
+export function pageOfMovements(ctx: UserScope, period: StatementPeriod, page: PageQuery): Sql<MovementRow> {
   // Kind and id break ties, so that no page repeats a movement.
   const order = sql`day, recorded_at, kind, coalesce(payment_id, bill_id)`;
-  return sql`select m.*
+  return onceIf(isCommonPage(page))`select m.*
     from (
       select moves.*, sum(amount_usd) over (order by ${order} rows unbounded preceding) as balance_usd
       from (${movementsOfAccount(ctx, period)}) as moves) as m
@@ -89,7 +85,7 @@ export function pageOfMovements(
  * which may be before the bill was published. A bill without a publication
  * time, from an earlier version, counts from its creation.
  */
-function movementsOfAccount(ctx: UserContext, { courierId, to }: StatementPeriod): Sql {
+function movementsOfAccount(ctx: UserScope, { courierId, to }: StatementPeriod): Sql {
   const bills = sql`(
     select b.tenant_id, b.id, b.invoice_number, b.total_amount, coalesce(b.published_at, b.created_at) as published_at
     from bills b

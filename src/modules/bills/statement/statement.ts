@@ -1,6 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { isCommonPage } from '../../../platform/db/pages.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { figuresOfAccount, pageOfMovements, type AccountRow, type MovementRow } from './queries.js';
 
@@ -18,11 +17,10 @@ export async function readStatement(ctx: UserContext, query: StatementQuery): Pr
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   if (query.to < query.from) throw invalidFieldError('to', 'before', { other: 'from' });
   const period = { courierId, from: query.from, to: query.to };
-  const readPage = isCommonPage(query) ? ctx.reports.preparedRead : ctx.reports.read;
-  const [[account], movements] = await readPage([
-    figuresOfAccount(ctx, period),
-    pageOfMovements(ctx, period, query),
-  ]);
+  const [[account], movements] = await ctx.read(
+    [figuresOfAccount(ctx, period), pageOfMovements(ctx, period, query)],
+    { from: 'replica' },
+  );
   if (!account) throw new ApiError('courier_not_found');
   return { query, account, movements };
 }

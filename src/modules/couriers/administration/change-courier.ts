@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { Deps } from '../../dependencies.js';
 import { changeFields } from '../settings/update-settings.js';
@@ -20,9 +21,9 @@ export async function updateCourier(
   const courierId = body.courier_id;
   const sent = pickProfile(body);
   assertAcceptable(sent, outbound);
-  return ctx.transaction(async (tx) => {
-    const isChanged = await changeFields(ctx, tx, secrets, { courierId, sent });
-    return { row: await readRecord(ctx, tx, courierId), isChanged };
+  return ctx.write(async (tx) => {
+    const isChanged = await changeFields(tx, secrets, { courierId, sent });
+    return { row: await readRecord(tx, courierId), isChanged };
   });
 }
 
@@ -32,13 +33,13 @@ export async function updateCourier(
  * @throws ApiError courier_not_found
  */
 export async function setActivity(ctx: UserContext, courierId: string, isActive: boolean): Promise<Changed> {
-  return ctx.transaction(async (tx) => {
-    const isChanged = (await tx.execute(switchActivity(ctx, courierId, isActive))) === 1;
+  return ctx.write(async (tx) => {
+    const isChanged = (await tx.count(switchActivity(ctx, courierId, isActive))) === 1;
     if (isChanged) {
       const action = isActive ? 'courier.activated' : 'courier.deactivated';
       const states = { before: { is_active: !isActive }, after: { is_active: isActive } };
-      await tx.audit({ action, entity: 'courier', entityId: courierId, ...states });
+      tx.later(audit(tx, { action, entity: 'courier', entityId: courierId, ...states }));
     }
-    return { row: await readRecord(ctx, tx, courierId), isChanged };
+    return { row: await readRecord(tx, courierId), isChanged };
   });
 }

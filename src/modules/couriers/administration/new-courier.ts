@@ -1,10 +1,12 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { insertUser, newOneTimePassword } from '../../auth/public.js';
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { assertUsable, textOrNull, validateEmail } from '../../../platform/values/contact.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { newApiKey, type NewApiKey } from '../settings/api-key.js';
 import { contactColumns, problemsOf, type ContactFields } from '../shared/profile.js';
 import { takenNames, type RecordRow } from './queries.js';
@@ -43,12 +45,12 @@ export async function createCourier(
   });
   const courierId = newId();
   const apiKey = newApiKey(deps.secrets, ctx.tenantId, courierId);
-  return ctx.transaction(async (tx) => {
-    await insertCourier(ctx, tx, { courierId, apiKey, body });
+  return ctx.write(async (tx) => {
+    await insertCourier(tx, { courierId, apiKey, body });
     const account = { passwordHash, email: textOrNull(email) };
-    const passwordExpiresAt = await insertFirstUser(ctx, tx, courierId, { ...user, ...account });
+    const passwordExpiresAt = await insertFirstUser(tx, courierId, { ...user, ...account });
     return {
-      row: await readRecord(ctx, tx, courierId),
+      row: await readRecord(tx, courierId),
       credentials: { apiKey: apiKey.key, user, oneTimePassword, passwordExpiresAt },
     };
   });
@@ -71,29 +73,27 @@ async function assertNamesAvailable(ctx: UserContext, code: string, username: st
 }
 
 async function insertCourier(
-  { tenantId }: UserContext,
-  tx: ContextTx,
+  tx: Tx,
   { courierId: id, apiKey, body }: { courierId: string; apiKey: NewApiKey; body: NewCourier },
 ): Promise<void> {
   const contact = contactOf(body);
   const { courier_code: code } = body;
   const columns = { ...contactColumns(contact), ...apiKey.columns };
-  await tx.models.courier.create({ data: { tenantId, id, code, ...columns } });
+  await tx.models.courier.create({ data: { tenantId: tx.tenantId, id, code, ...columns } });
   const after = { courier_code: code, ...contact };
-  await tx.audit({ action: 'courier.created', entity: 'courier', entityId: id, after });
+  tx.later(audit(tx, { action: 'courier.created', entity: 'courier', entityId: id, after }));
 }
 
 /** Returns when the one-time password expires. */
 async function insertFirstUser(
-  ctx: UserContext,
-  tx: ContextTx,
+  tx: UserTx,
   courierId: string,
   { full_name, ...account }: FirstUser & { passwordHash: string; email: string | null },
 ): Promise<Date> {
   const user = { ...account, fullName: full_name, role: 'courier', courierId } as const;
-  const passwordExpiresAt = await insertUser(ctx, tx, user);
+  const passwordExpiresAt = await insertUser(tx, user);
   const after = { username: user.username, full_name, role: user.role, courier_id: courierId };
-  await tx.audit({ action: 'user.created', entity: 'user', entityId: user.id, after });
+  tx.later(audit(tx, { action: 'user.created', entity: 'user', entityId: user.id, after }));
   return passwordExpiresAt;
 }
 

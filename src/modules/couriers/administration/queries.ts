@@ -1,10 +1,10 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import { limitTo } from '../../../platform/db/pages.js';
 import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
 
 type Query = QueryOf<'listCouriers'>;
@@ -28,20 +28,20 @@ const SORTS = {
  * A tenant has dozens of couriers, at most a few thousand. The index on codes finds them by tenant; they are
  * sorted and searched in memory. Expensive counts are made only for the page.
  */
-export function pageOfCouriers(ctx: UserContext, query: Query): Sql<RecordRow> {
+export function pageOfCouriers(ctx: UserScope, query: Query): Sql<RecordRow> {
   const order = sql`order by ${join(SORTS[query.sort_by].map((column) => raw(`c.${column} ${query.sort_dir}`)))}`;
   const page = sql`select c.* from couriers c where ${filtersOf(ctx, query)}
     ${order} ${limitTo(query)}`;
   return sql`${recordsOf(ctx, page)} ${order}`;
 }
 
-export const countOfCouriers = (ctx: UserContext, query: Query): Sql<{ total: number }> =>
+export const countOfCouriers = (ctx: UserScope, query: Query): Sql<{ total: number }> =>
   sql`select count(*)::int as total from couriers c where ${filtersOf(ctx, query)}`;
 
-export const oneCourier = (ctx: UserContext, id: string): Sql<RecordRow> =>
+export const oneCourier = (ctx: UserScope, id: string): Sql<RecordRow> =>
   recordsOf(ctx, sql`select c.* from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${id}::uuid`);
 
-function filtersOf(ctx: UserContext, query: Query): Sql {
+function filtersOf(ctx: UserScope, query: Query): Sql {
   const conditions = [tenantRows(ctx, 'c')];
   if (query.is_active !== undefined) conditions.push(sql`c.is_active = ${query.is_active}`);
   if (query.search) {
@@ -53,7 +53,7 @@ function filtersOf(ctx: UserContext, query: Query): Sql {
   return join(conditions, ' and ');
 }
 
-function recordsOf(ctx: UserContext, couriers: Sql): Sql<RecordRow> {
+function recordsOf(ctx: UserScope, couriers: Sql): Sql<RecordRow> {
   const ofCourier = (alias: string): Sql =>
     sql`${tenantRows(ctx, alias)} and ${raw(alias)}.tenant_id = c.tenant_id and ${raw(alias)}.courier_id = c.id`;
   return sql`select ${CONTACT_COLUMNS}, c.is_active as "isActive", c.created_at as "createdAt",
@@ -68,12 +68,12 @@ function recordsOf(ctx: UserContext, couriers: Sql): Sql<RecordRow> {
 type TakenRow = { isCodeTaken: boolean; isUsernameTaken: boolean };
 
 /** Selects which of the two unique names are already in use. SQL, so that it takes one round trip. */
-export const takenNames = (ctx: UserContext, code: string, username: string): Sql<TakenRow> =>
+export const takenNames = (ctx: UserScope, code: string, username: string): Sql<TakenRow> =>
   sql`select
     exists (select from couriers c where ${tenantRows(ctx, 'c')} and c.code = ${code}) as "isCodeTaken",
     exists (select from users u where ${tenantRows(ctx, 'u')} and u.username = ${username}) as "isUsernameTaken"`;
 
 /** Changes nothing if the courier is in this state. SQL, because the database's clock dates the change. */
-export const switchActivity = (ctx: UserContext, courierId: string, isActive: boolean): Sql =>
+export const switchActivity = (ctx: UserScope, courierId: string, isActive: boolean): Sql =>
   sql`update couriers c set is_active = ${isActive}, updated_at = now()
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid and c.is_active = ${!isActive}`;

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { countOfCouriers, oneCourier, pageOfCouriers, type RecordRow } from './queries.js';
 
 export async function listCouriers(
@@ -16,8 +16,8 @@ export async function listCouriers(
  * Returns the courier as courier administration shows it, inside the transaction that changes it.
  * @throws ApiError courier_not_found
  */
-export async function readRecord(ctx: UserContext, tx: PlainTx, courierId: string): Promise<RecordRow> {
-  const [row] = await tx.query(oneCourier(ctx, courierId));
+export async function readRecord(tx: UserTx, courierId: string): Promise<RecordRow> {
+  const [row] = await tx.query(oneCourier(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
   return row;
 }

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
@@ -44,14 +45,16 @@ export async function storeLogo(
   const { mediaType, content, raster } = await drawSent(courierId, await readFile(file.path), drawLogo);
   const contentHash = createHash('sha256').update(content).digest('hex');
   const path = pathOf(courierId, contentHash, mediaType);
-  await ctx.transaction(async (tx) => {
-    await lockCourier(ctx, tx, courierId);
+  await ctx.write(async (tx) => {
+    await lockCourier(tx, courierId);
     const [stored] = await tx.query(currentLogo(ctx, courierId));
     if (stored?.contentHash === contentHash) return;
-    await tx.execute(replaceLogo(ctx, courierId, { contentHash, mediaType, content, raster }));
+    await tx.count(replaceLogo(ctx, courierId, { contentHash, mediaType, content, raster }));
     const before = stored ? pathOf(courierId, stored.contentHash, stored.mediaType) : null;
     const paths = { before: { logo_path: before }, after: { logo_path: path } };
-    await tx.audit({ action: 'courier.logo_replaced', entity: 'courier', entityId: courierId, ...paths });
+    tx.later(
+      audit(tx, { action: 'courier.logo_replaced', entity: 'courier', entityId: courierId, ...paths }),
+    );
   });
   return path;
 }
@@ -61,14 +64,14 @@ export async function storeLogo(
  * @throws ApiError courier_not_found
  */
 export async function deleteLogo(ctx: UserContext, courierId: string): Promise<boolean> {
-  return ctx.transaction(async (tx) => {
-    await lockCourier(ctx, tx, courierId);
+  return ctx.write(async (tx) => {
+    await lockCourier(tx, courierId);
     const [stored] = await tx.query(currentLogo(ctx, courierId));
     if (!stored) return false;
     await tx.models.courierLogo.deleteMany({ where: { courierId } });
     const before = pathOf(courierId, stored.contentHash, stored.mediaType);
     const paths = { before: { logo_path: before }, after: { logo_path: null } };
-    await tx.audit({ action: 'courier.logo_deleted', entity: 'courier', entityId: courierId, ...paths });
+    tx.later(audit(tx, { action: 'courier.logo_deleted', entity: 'courier', entityId: courierId, ...paths }));
     return true;
   });
 }
@@ -145,8 +148,8 @@ export function makeLogoPrinter(drawLogo: LogoDrawer): LogoPrinter {
   return async (ctx, { courier_id: courierId, content_hash: contentHash, raster, undrawn }) => {
     if (raster || !undrawn) return raster ?? undefined;
     const drawn = await drawOrUndefined(courierId, undrawn, drawLogo);
-    const system = ctx.asSystem();
-    await system.pipeline([storeRaster(system, { courierId, contentHash, raster: drawn ?? null })]);
+    const system = ctx.asTenant();
+    await system.write([storeRaster(system, { courierId, contentHash, raster: drawn ?? null })]);
     return drawn;
   };
 }

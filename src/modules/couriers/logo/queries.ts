@@ -1,7 +1,7 @@
-import type { SystemContext, UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { CourierLogo } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
 import type { MediaType } from '../shared/media-type.js';
 
 /** A logo without its content. */
@@ -10,11 +10,11 @@ export type LogoRow = LogoHeadRow & { content: Buffer };
 
 const HEAD = raw('l.content_hash as "contentHash", l.media_type as "mediaType"');
 
-export const currentLogo = (ctx: UserContext, courierId: string): Sql<LogoHeadRow> =>
+export const currentLogo = (ctx: UserScope, courierId: string): Sql<LogoHeadRow> =>
   sql`select ${HEAD} from courier_logos l where ${tenantRows(ctx, 'l')} and l.courier_id = ${courierId}::uuid`;
 
 /** Replaces the courier's only logo. SQL, because an upsert of the model reads the logo before it writes. */
-export const replaceLogo = (ctx: UserContext, courierId: string, logo: LogoRow & { raster: Buffer }): Sql =>
+export const replaceLogo = (ctx: UserScope, courierId: string, logo: LogoRow & { raster: Buffer }): Sql =>
   sql`insert into courier_logos (tenant_id, courier_id, content_hash, media_type, content, raster)
     values (${ctx.tenantId}::uuid, ${courierId}::uuid, ${logo.contentHash}, ${logo.mediaType}, ${logo.content},
       ${logo.raster})
@@ -24,7 +24,7 @@ export const replaceLogo = (ctx: UserContext, courierId: string, logo: LogoRow &
 
 /** Stores the PNG, or that the logo cannot be drawn. Changes nothing if the logo was replaced in the meantime. */
 export const storeRaster = (
-  ctx: SystemContext,
+  ctx: SystemScope,
   {
     courierId,
     contentHash,
@@ -35,12 +35,12 @@ export const storeRaster = (
     where ${tenantRows(ctx, 'l')} and l.courier_id = ${courierId}::uuid and l.content_hash = ${contentHash}
       and l.raster is null`;
 
-export const selectLogo = (ctx: SystemContext, courierId: string, hash: string): Sql<LogoRow> =>
+export const selectLogo = (ctx: SystemScope, courierId: string, hash: string): Sql<LogoRow> =>
   sql`select ${HEAD}, l.content from courier_logos l where ${hasHash(ctx, courierId, hash)}`;
 
 /** As selectLogo, without the content. */
-export const findLogo = (ctx: SystemContext, courierId: string, hash: string): Sql<LogoHeadRow> =>
+export const findLogo = (ctx: SystemScope, courierId: string, hash: string): Sql<LogoHeadRow> =>
   sql`select ${HEAD} from courier_logos l where ${hasHash(ctx, courierId, hash)}`;
 
-const hasHash = (ctx: SystemContext, courierId: string, hash: string): Sql =>
+const hasHash = (ctx: SystemScope, courierId: string, hash: string): Sql =>
   sql`${tenantRows(ctx, 'l')} and l.courier_id = ${courierId}::uuid and l.content_hash = ${hash}`;

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
@@ -25,11 +26,11 @@ export function newApiKey(secrets: Secrets, tenantId: string, courierId: string)
  * @throws ApiError courier_not_found
  */
 export async function regenerateKey(ctx: UserContext, secrets: Secrets, courierId: string): Promise<string> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const { key, columns } = newApiKey(secrets, ctx.tenantId, courierId);
-    const count = await tx.execute(replaceApiKey(ctx, courierId, columns));
+    const count = await tx.count(replaceApiKey(ctx, courierId, columns));
     if (count !== 1) throw new ApiError('courier_not_found');
-    await tx.audit({ action: 'courier.key_regenerated', entity: 'courier', entityId: courierId });
+    tx.later(audit(tx, { action: 'courier.key_regenerated', entity: 'courier', entityId: courierId }));
     return key;
   });
 }

@@ -1,8 +1,8 @@
-import type { RequestContext, UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { Scope, UserScope } from '../../../platform/db/scope.js';
 import type { MediaType } from '../shared/media-type.js';
 import type { WebhookFormat } from '../shared/profile.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
@@ -40,8 +40,8 @@ export type EndpointHealth = {
 };
 
 /** Selects a courier's profile, the health of its URLs, and its logo's hash and media type. */
-export function selectCourier(ctx: UserContext, courierId: string): Sql<CourierRow> {
-  return sql`
+export function selectCourier(ctx: UserScope, courierId: string): Sql<CourierRow> {
+  return once`
     select ${CONTACT_COLUMNS}, c.api_key_cipher as "apiKeyCipher", c.api_url_get_customers as "apiUrlGetCustomers",
       c.api_url_add_package as "apiUrlAddPackage", c.api_url_update_package as "apiUrlUpdatePackage",
       c.add_package_format as "addPackageFormat", c.update_package_format as "updatePackageFormat",
@@ -64,7 +64,7 @@ const formatted = (column: Exclude<keyof EndpointHealth, 'failures'>): Sql =>
 
 /** SQL, because the database's clock dates the change. */
 export const replaceApiKey = (
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
   { apiKeyHash, apiKeyCipher }: Pick<Courier, 'apiKeyHash' | 'apiKeyCipher'>,
 ): Sql =>
@@ -73,7 +73,7 @@ export const replaceApiKey = (
 
 /** Locks the courier's webhook secret until the end of the transaction, and selects the database's time. */
 export const lockedWebhookSecret = (
-  ctx: RequestContext,
+  ctx: Scope,
   courierId: string,
 ): Sql<Pick<Courier, 'webhookSecretCipher'> & { now: Date }> =>
   sql`select c.webhook_secret_cipher as "webhookSecretCipher", now() as now from couriers c

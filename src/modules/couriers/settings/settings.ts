@@ -1,5 +1,6 @@
 import type { EncryptionContext, Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
 import { decryptOrNull, encryptionContext } from '../shared/encryption.js';
@@ -29,12 +30,12 @@ export function targetCourierId(
 
 /** @throws ApiError courier_not_found */
 export async function readSettings(ctx: UserContext, secrets: Secrets, courierId: string): Promise<Settings> {
-  const [[row]] = await ctx.preparedRead([selectCourier(ctx, courierId)]);
+  const [[row]] = await ctx.read([selectCourier(ctx, courierId)]);
   return decryptSettings(ctx, secrets, row);
 }
 
 /** @throws ApiError courier_not_found if there is no row */
-export function decryptSettings(ctx: UserContext, secrets: Secrets, row: CourierRow | undefined): Settings {
+export function decryptSettings(ctx: UserScope, secrets: Secrets, row: CourierRow | undefined): Settings {
   if (!row) throw new ApiError('courier_not_found');
   const { apiKeyCipher, apiTokenCipher, webhookSecretCipher, ...rest } = row;
   const decrypt = (cipher: string | null, field: EncryptionContext['field']) =>

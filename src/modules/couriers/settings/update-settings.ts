@@ -1,9 +1,11 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
 import { lockCourier } from '../shared/lock-courier.js';
@@ -32,8 +34,8 @@ export async function updateSettings(
   { courierId, sent }: SettingsUpdate,
 ): Promise<{ settings: Settings; isChanged: boolean }> {
   assertAcceptable(sent, outbound);
-  return ctx.transaction(async (tx) => {
-    const isChanged = await changeFields(ctx, tx, secrets, { courierId, sent });
+  return ctx.write(async (tx) => {
+    const isChanged = await changeFields(tx, secrets, { courierId, sent });
     const [saved] = await tx.query(selectCourier(ctx, courierId));
     return { settings: decryptSettings(ctx, secrets, saved), isChanged };
   });
@@ -44,22 +46,21 @@ export async function updateSettings(
  * any field differs.
  */
 export async function changeFields(
-  ctx: UserContext,
-  tx: ContextTx,
+  tx: UserTx,
   secrets: Secrets,
   { courierId, sent }: SettingsUpdate,
 ): Promise<boolean> {
-  await lockCourier(ctx, tx, courierId);
-  const [row] = await tx.query(selectCourier(ctx, courierId));
+  await lockCourier(tx, courierId);
+  const [row] = await tx.query(selectCourier(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
-  const before = profileOf(decryptSettings(ctx, secrets, row));
+  const before = profileOf(decryptSettings(tx, secrets, row));
   const after = mergeFields(before, sent);
   const difference = differenceOf(before, after);
   if (!difference) return false;
-  await saveFields(ctx, tx, secrets, { row, before, after });
-  await tx.audit({ action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference });
-  await applyEndpointChanges(ctx, tx, secrets, { courierId, before, after });
-  await takeQuota(ctx, tx, TARGET_CHANGES, courierId, countNewTargets(before, after));
+  await saveFields(tx, secrets, { row, before, after });
+  tx.later(audit(tx, { action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference }));
+  await applyEndpointChanges(tx, secrets, { courierId, before, after });
+  await takeQuota(tx, TARGET_CHANGES, courierId, countNewTargets(before, after));
   return true;
 }
 
@@ -97,13 +98,12 @@ function countNewTargets(before: ProfileFields, after: ProfileFields): number {
 type ProfileChange = { before: ProfileFields; after: ProfileFields };
 
 async function saveFields(
-  ctx: UserContext,
-  tx: ContextTx,
+  tx: UserTx,
   secrets: Secrets,
   { row, before, after }: ProfileChange & { row: CourierRow },
 ): Promise<void> {
   const { api_token: token } = after;
-  const context = encryptionContext(ctx.tenantId, row.id, 'api_token');
+  const context = encryptionContext(tx.tenantId, row.id, 'api_token');
   // A token that cannot be decrypted stays as it is until the courier sends another one.
   const apiTokenCipher =
     token === before.api_token ? row.apiTokenCipher : token && secrets.encrypt(token, context);
@@ -128,8 +128,7 @@ async function saveFields(
  * signing secret, and sends what waits for a retry.
  */
 async function applyEndpointChanges(
-  ctx: UserContext,
-  tx: ContextTx,
+  tx: UserTx,
   secrets: Secrets,
   { courierId, before, after }: ProfileChange & { courierId: string },
 ): Promise<void> {
@@ -142,7 +141,7 @@ async function applyEndpointChanges(
   await tx.models.webhookEndpoint.deleteMany({ where: { courierId, endpoint: { in: changed } } });
   const open = changed.filter((name) => after[`api_url_${name}`] !== null);
   if (open.length === 0) return;
-  await ensureWebhookSecret(ctx, tx, secrets, courierId);
-  const queues = open.map((endpoint) => ({ tenantId: ctx.tenantId, courierId, endpoint }));
-  await tx.query(addJobs(ctx, 'sendPending', queues));
+  await ensureWebhookSecret(tx, secrets, courierId);
+  const queues = open.map((endpoint) => ({ tenantId: tx.tenantId, courierId, endpoint }));
+  await tx.query(addJobs(tx, 'sendPending', queues));
 }

@@ -1,9 +1,10 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../../platform/access/secrets.js';
-import type { ContextTx, RequestContext, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { decryptOrNull, encryptionContext } from '../shared/encryption.js';
 import { lockedWebhookSecret } from './queries.js';
 
@@ -19,15 +20,10 @@ const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
  * Returns the secret that signs the courier's webhooks. Creates one if there is none.
  * @throws ApiError courier_not_found
  */
-export async function ensureWebhookSecret(
-  ctx: RequestContext,
-  tx: ContextTx,
-  secrets: Secrets,
-  courierId: string,
-): Promise<string> {
+export async function ensureWebhookSecret(tx: Tx, secrets: Secrets, courierId: string): Promise<string> {
   // Locked, because two concurrent callers would each create a secret.
-  const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(ctx, tx, courierId);
-  const context = encryptionContext(ctx.tenantId, courierId, 'webhook_secret');
+  const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(tx, courierId);
+  const context = encryptionContext(tx.tenantId, courierId, 'webhook_secret');
   if (cipher !== null) return secrets.decrypt(cipher, context);
   const secret = newSecret();
   const data = {
@@ -37,7 +33,7 @@ export async function ensureWebhookSecret(
     updatedAt: now,
   };
   await tx.models.courier.updateMany({ where: { id: courierId }, data });
-  await tx.audit({ action: 'courier.webhook_secret_made', entity: 'courier', entityId: courierId });
+  tx.later(audit(tx, { action: 'courier.webhook_secret_made', entity: 'courier', entityId: courierId }));
   return secret;
 }
 
@@ -50,8 +46,8 @@ export async function rotateWebhookSecret(
   secrets: Secrets,
   courierId: string,
 ): Promise<string> {
-  return ctx.transaction(async (tx) => {
-    const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(ctx, tx, courierId);
+  return ctx.write(async (tx) => {
+    const { webhookSecretCipher: cipher, now } = await lockWebhookSecret(tx, courierId);
     const contextOf = (field: 'webhook_secret' | 'webhook_previous_secret') =>
       encryptionContext(ctx.tenantId, courierId, field);
     const old = cipher === null ? null : decryptOrNull(secrets, cipher, contextOf('webhook_secret'));
@@ -65,14 +61,14 @@ export async function rotateWebhookSecret(
       updatedAt: now,
     };
     await tx.models.courier.updateMany({ where: { id: courierId }, data });
-    await tx.audit({ action: 'courier.webhook_secret_rotated', entity: 'courier', entityId: courierId });
+    tx.later(audit(tx, { action: 'courier.webhook_secret_rotated', entity: 'courier', entityId: courierId }));
     return secret;
   });
 }
 
 /** @throws ApiError courier_not_found */
-async function lockWebhookSecret(ctx: RequestContext, tx: PlainTx, courierId: string) {
-  const [row] = await tx.query(lockedWebhookSecret(ctx, courierId));
+async function lockWebhookSecret(tx: Tx, courierId: string) {
+  const [row] = await tx.query(lockedWebhookSecret(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
   return row;
 }

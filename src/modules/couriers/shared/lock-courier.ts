@@ -1,6 +1,5 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { lockedCourier } from './queries.js';
 
 /**
@@ -8,7 +7,7 @@ import { lockedCourier } from './queries.js';
  * for the lock sees the current courier, but the logo from before the wait.
  * @throws ApiError courier_not_found
  */
-export async function lockCourier(ctx: UserContext, tx: PlainTx, courierId: string): Promise<void> {
-  const rows = await tx.query(lockedCourier(ctx, courierId));
+export async function lockCourier(tx: UserTx, courierId: string): Promise<void> {
+  const rows = await tx.query(lockedCourier(tx, courierId));
   if (rows.length === 0) throw new ApiError('courier_not_found');
 }

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 /** The courier's name and contact details. */
 export type ContactRow = Pick<
@@ -25,5 +25,5 @@ export const CONTACT_COLUMNS = raw(`c.id, c.code, c.name, c.company_name as "com
   c.phone_number1 as "phoneNumber1", c.phone_number2 as "phoneNumber2", c.address1, c.address2,
   c.city_town as "cityTown", c.parish_province as "parishProvince", c.house_color as "houseColor"`);
 
-export const lockedCourier = (ctx: UserContext, courierId: string): Sql<Pick<Courier, 'id'>> =>
+export const lockedCourier = (ctx: UserScope, courierId: string): Sql<Pick<Courier, 'id'>> =>
   sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid for update`;

@@ -1,13 +1,14 @@
-import type { ContextTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
-import { isCommonPage } from '../../../platform/db/pages.js';
 import { lockUserCode } from '../../../platform/db/locks.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { renameOnPrealerts } from '../../prealerts/public.js';
 import { auditedCustomer, differenceOf, mergeFields, newFields } from './fields.js';
-import { branchNames, hasFilters, pageOfCustomers, totalOfCustomers } from './list-queries.js';
+import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
   lockedCustomer,
   oneCustomer,
@@ -22,14 +23,13 @@ export async function listCustomers(
   ctx: UserContext,
   query: QueryOf<'listCustomers'>,
 ): Promise<{ rows: CustomerRow[]; total: number }> {
-  const readPage = isCommonPage(query) && !hasFilters(query) ? ctx.preparedRead : ctx.read;
-  const [rows, [counted]] = await readPage([pageOfCustomers(ctx, query), totalOfCustomers(ctx, query)]);
+  const [rows, [counted]] = await ctx.read([pageOfCustomers(ctx, query), totalOfCustomers(ctx, query)]);
   return { rows, total: counted?.total ?? 0 };
 }
 
 /** Returns the distinct branch names of customers, sorted. */
 export async function listBranches(ctx: UserContext, courierId?: string): Promise<string[]> {
-  const [rows] = await ctx.preparedRead([branchNames(ctx, courierId)]);
+  const [rows] = await ctx.read([branchNames(ctx, courierId)]);
   return rows.map(({ branch }) => branch);
 }
 
@@ -47,11 +47,11 @@ export async function createCustomer(
   const courierId = ctx.caller.courierId ?? body.courier_id;
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
   const customer = { id: newId(), courierId, ...newFields(body) };
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await tx.models.customer.create({ data: { ...customer, tenantId: ctx.tenantId } });
     const after = auditedCustomer(customer);
-    await tx.audit({ action: 'customer.created', entity: 'customer', entityId: customer.id, after });
-    await takeOne(ctx, tx, quota, courierId);
+    tx.later(audit(tx, { action: 'customer.created', entity: 'customer', entityId: customer.id, after }));
+    await takeOne(tx, quota, courierId);
     return customer.id;
   });
 }
@@ -68,10 +68,10 @@ export async function updateCustomer(
   body: BodyOf<'updateCustomer'>,
 ): Promise<{ row: CustomerRow; isChanged: boolean }> {
   const id = body.courier_customer_id;
-  return ctx.transaction(async (tx) => {
-    const stored = await lockCustomer(ctx, tx, id);
-    const isChanged = await writeChanges(ctx, tx, stored, mergeFields(stored, body));
-    if (isChanged) await takeOne(ctx, tx, quota, stored.courierId);
+  return ctx.write(async (tx) => {
+    const stored = await lockCustomer(tx, id);
+    const isChanged = await writeChanges(tx, stored, mergeFields(stored, body));
+    if (isChanged) await takeOne(tx, quota, stored.courierId);
     const [row] = await tx.query(oneCustomer(ctx, id));
     if (!row) throw new Error('The customer was not found in the transaction that wrote it.');
     return { row, isChanged };
@@ -79,19 +79,14 @@ export async function updateCustomer(
 }
 
 /** Writes the fields if they differ from the stored ones. Returns whether they do. */
-async function writeChanges(
-  ctx: UserContext,
-  tx: ContextTx,
-  stored: StoredCustomer,
-  fields: CustomerFields,
-): Promise<boolean> {
+async function writeChanges(tx: UserTx, stored: StoredCustomer, fields: CustomerFields): Promise<boolean> {
   const difference = differenceOf(stored, fields);
   if (!difference) return false;
-  await tx.execute(updateFields(ctx, stored.id, fields));
-  await tx.audit({ action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference });
+  await tx.count(updateFields(tx, stored.id, fields));
+  tx.later(audit(tx, { action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference }));
   if (fields.userCode !== stored.userCode) {
     const codes = { from: stored.userCode, to: fields.userCode };
-    await renameOnPrealerts(ctx, tx, { courierId: stored.courierId, ...codes });
+    await renameOnPrealerts(tx, { courierId: stored.courierId, ...codes });
   }
   return true;
 }
@@ -107,13 +102,13 @@ export async function deleteCustomer(
   ids: { inQuery: string | undefined; inBody: string | undefined },
 ): Promise<string> {
   const id = requireCustomerId(ids);
-  return ctx.transaction(async (tx) => {
-    const stored = await lockCustomer(ctx, tx, id);
+  return ctx.write(async (tx) => {
+    const stored = await lockCustomer(tx, id);
     await tx.query(lockUserCode(ctx.tenantId, stored.userCode));
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);
-    await tx.audit({ action: 'customer.deleted', entity: 'customer', entityId: id, before });
-    await takeOne(ctx, tx, quota, stored.courierId);
+    tx.later(audit(tx, { action: 'customer.deleted', entity: 'customer', entityId: id, before }));
+    await takeOne(tx, quota, stored.courierId);
     return id;
   });
 }
@@ -132,11 +127,11 @@ function requireCustomerId({
   return id;
 }
 
-async function lockCustomer(ctx: UserContext, tx: ContextTx, id: string): Promise<StoredCustomer> {
-  const [customer] = await tx.query(lockedCustomer(ctx, id));
+async function lockCustomer(tx: UserTx, id: string): Promise<StoredCustomer> {
+  const [customer] = await tx.query(lockedCustomer(tx, id));
   if (!customer) throw new ApiError('customer_not_found');
   return customer;
 }
 
-const takeOne = (ctx: UserContext, tx: ContextTx, quota: Quota, courierId: string): Promise<void> =>
-  takeQuota(ctx, tx, quota, courierId, 1);
+const takeOne = (tx: UserTx, quota: Quota, courierId: string): Promise<void> =>
+  takeQuota(tx, quota, courierId, 1);

@@ -1,10 +1,10 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import type { CustomerTally } from '../../../platform/db/models/types.js';
-import { limitTo } from '../../../platform/db/pages.js';
-import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { isCommonPage, limitTo } from '../../../platform/db/pages.js';
+import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { withCourierName, type CustomerRow } from './queries.js';
 
 type Query = QueryOf<'listCustomers'>;
@@ -24,17 +24,18 @@ const SORTS = {
 /**
  * Selects the keys of the page first, with index-only scans where possible. Only the page's rows are read.
  */
-export function pageOfCustomers(ctx: UserContext, query: Query): Sql<CustomerRow> {
+export function pageOfCustomers(ctx: UserScope, query: Query): Sql<CustomerRow> {
   const isOfOneCourier = (ctx.caller.courierId ?? query.courier_id) !== undefined;
   const columns = orderOf('cu', SORTS[query.sort_by], query);
   const isByCourier = query.sort_by === 'courier_name' && !isOfOneCourier;
   const order = isByCourier ? join([orderOf('c', ['name', 'id'], query), columns]) : columns;
   const isMerged = !isOfOneCourier && !hasTrigram(query.search);
   const keys = isMerged ? keysOfEachCourier(ctx, query) : keysOfAll(ctx, query);
-  return withCourierName(sql`${keys} order by ${order} ${limitTo(query)}`, sql`order by ${order}`);
+  const page = withCourierName(sql`${keys} order by ${order} ${limitTo(query)}`, sql`order by ${order}`);
+  return onceIf(isCommonPage(query) && !hasFilters(query))`${page}`;
 }
 
-function keysOfAll(ctx: UserContext, query: Query): Sql {
+function keysOfAll(ctx: UserScope, query: Query): Sql {
   return sql`select cu.tenant_id, cu.id from customers cu
     join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id
     where ${filtersOf(ctx, query)}`;
@@ -44,7 +45,7 @@ function keysOfAll(ctx: UserContext, query: Query): Sql {
  * Selects at most as many keys of each courier as the page can need, so that no index over all couriers is
  * necessary.
  */
-function keysOfEachCourier(ctx: UserContext, query: Query): Sql {
+function keysOfEachCourier(ctx: UserScope, query: Query): Sql {
   const columns = SORTS[query.sort_by];
   return sql`select cu.tenant_id, cu.id from couriers c cross join lateral (
       select cu.tenant_id, ${raw(columns.map((column) => `cu.${column}`).join(', '))} from customers cu
@@ -61,27 +62,26 @@ const orderOf = (table: 'c' | 'cu', columns: string[], { sort_dir: direction }: 
  * Selects the number of matching customers. Without a search, it sums the maintained counters, in which ''
  * stands for all branches.
  */
-export function totalOfCustomers(ctx: UserContext, query: Query): Sql<{ total: number }> {
+export function totalOfCustomers(ctx: UserScope, query: Query): Sql<{ total: number }> {
   if (query.search)
     return sql`select count(*)::int as total from customers cu where ${filtersOf(ctx, query)}`;
-  return sql`select coalesce(sum(cu.total), 0)::int as total from customer_tallies cu
+  return onceIf(!hasFilters(query))`select coalesce(sum(cu.total), 0)::int as total from customer_tallies cu
     where ${scopeOf(ctx, query.courier_id)} and cu.branch = ${branchOf(query) ?? ''}`;
 }
 
 /** Selects the names of the branches that have customers, from the maintained counters. */
 export function branchNames(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string | undefined,
 ): Sql<Pick<CustomerTally, 'branch'>> {
-  return sql`select cu.branch from customer_tallies cu
+  return once`select cu.branch from customer_tallies cu
     where ${scopeOf(ctx, courierId)} and cu.branch <> ''
     group by cu.branch having sum(cu.total) > 0 order by cu.branch`;
 }
 
-export const hasFilters = (query: Query): boolean =>
-  Boolean(query.search ?? query.courier_id ?? branchOf(query));
+const hasFilters = (query: Query): boolean => Boolean(query.search ?? query.courier_id ?? branchOf(query));
 
-function filtersOf(ctx: UserContext, query: Query): Sql {
+function filtersOf(ctx: UserScope, query: Query): Sql {
   const conditions = [scopeOf(ctx, query.courier_id)];
   const branch = branchOf(query);
   if (branch !== undefined) conditions.push(sql`cu.branch = ${branch}`);
@@ -106,7 +106,7 @@ function matching({ search = '', courier_id: courierId }: Query): Sql {
     : sql`(cu.user_code ilike ${pattern} or (cu.first_name || ' ' || cu.last_name) ilike ${pattern})`;
 }
 
-function scopeOf(ctx: UserContext, courierId: string | undefined): Sql {
+function scopeOf(ctx: UserScope, courierId: string | undefined): Sql {
   const own = ownRows(ctx, 'cu');
   // A courier only ever sees its own customers, whatever courier_id says.
   return courierId && ctx.caller.courierId === null

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Customer } from '../../../platform/db/models/types.js';
 import { empty, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type CustomerRow = Omit<Customer, 'tenantId' | 'email'> & { courierName: string };
 
@@ -19,18 +19,18 @@ const COLUMNS = raw(
 );
 
 /** Locks the customer until the transaction ends. */
-export const lockedCustomer = (ctx: UserContext, id: string): Sql<StoredCustomer> =>
+export const lockedCustomer = (ctx: UserScope, id: string): Sql<StoredCustomer> =>
   sql`select ${COLUMNS} from customers cu where ${ownRows(ctx, 'cu')} and cu.id = ${id}::uuid for update`;
 
 /** SQL, because the database's clock sets `updated_at`. A model would write the clock of this process. */
-export function updateFields(ctx: UserContext, id: string, fields: CustomerFields): Sql {
+export function updateFields(ctx: UserScope, id: string, fields: CustomerFields): Sql {
   return sql`update customers cu set user_code = ${fields.userCode}, first_name = ${fields.firstName},
       last_name = ${fields.lastName}, branch = ${fields.branch}, email = ${fields.email},
       is_active = ${fields.isActive}, updated_at = now()
     where ${ownRows(ctx, 'cu')} and cu.id = ${id}::uuid`;
 }
 
-export function oneCustomer(ctx: UserContext, id: string): Sql<CustomerRow> {
+export function oneCustomer(ctx: UserScope, id: string): Sql<CustomerRow> {
   const key = sql`select cu.tenant_id, cu.id from customers cu where ${ownRows(ctx, 'cu')} and cu.id = ${id}::uuid`;
   return withCourierName(key, empty);
 }

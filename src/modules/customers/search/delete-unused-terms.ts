@@ -19,7 +19,7 @@ export async function deleteUnusedTerms(db: Db, caller: SystemCaller, stopping: 
   let after = '00000000-0000-0000-0000-000000000000';
   for (let tries = 0; !stopping.aborted;) {
     const ctx = makeContext(db, caller, BACKGROUND);
-    const [[batch]] = await ctx.pipeline([pruneTerms(after, TERMS_PER_BATCH)]);
+    const [[batch]] = await ctx.write([pruneTerms(after, TERMS_PER_BATCH)]);
     if (!batch) return;
     if (batch.pruned === null && (tries += 1) < TRIES) {
       await sleep(PAUSE_MS, undefined, { ref: false });

@@ -1,9 +1,9 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Customer } from '../../../platform/db/models/types.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type MatchRow = Pick<
   Customer,
@@ -25,7 +25,7 @@ const WITH_COURIER = raw('join couriers c on c.tenant_id = cu.tenant_id and c.id
 // read the rows with the caller's own policies and filters.
 
 /** Selects customers whose names, e-mail address or user code contain the text. */
-export function substringMatches(ctx: UserContext, query: Query): Sql<MatchRow> {
+export function substringMatches(ctx: UserScope, query: Query): Sql<MatchRow> {
   const ids = sql`select search_customers(${containsPattern(query.q)}, ${courierOf(ctx, query)}::uuid,
     ${query.limit}::int)`;
   return sql`select ${COLUMNS}, null as "matchScore" from customers cu ${WITH_COURIER}
@@ -34,7 +34,7 @@ export function substringMatches(ctx: UserContext, query: Query): Sql<MatchRow> 
 }
 
 /** Selects customers whose names are most similar to the text. */
-export function similarMatches(ctx: UserContext, query: Query): Sql<MatchRow> {
+export function similarMatches(ctx: UserScope, query: Query): Sql<MatchRow> {
   return sql`select ${COLUMNS}, found.score as "matchScore"
     from match_customers(${query.q}, ${courierOf(ctx, query)}::uuid, ${query.limit}::int) found
     join customers cu on ${ownRows(ctx, 'cu')} and cu.id = found.id ${WITH_COURIER}
@@ -45,7 +45,7 @@ export function similarMatches(ctx: UserContext, query: Query): Sql<MatchRow> {
  * Selects customers whose names contain every word of the text exactly. The similarity search omits those
  * whose words did not fit in the dictionary (decision 0030).
  */
-export function exactNameMatches(ctx: UserContext, query: Query): Sql<MatchRow> {
+export function exactNameMatches(ctx: UserScope, query: Query): Sql<MatchRow> {
   const ids = sql`select customers_named(${query.q}, ${courierOf(ctx, query)}::uuid, ${query.limit}::int)`;
   return sql`select ${COLUMNS}, 100 as "matchScore" from customers cu ${WITH_COURIER}
     where ${ownRows(ctx, 'cu')} and cu.id = any (array(${ids}))
@@ -53,11 +53,11 @@ export function exactNameMatches(ctx: UserContext, query: Query): Sql<MatchRow> 
 }
 
 /** Selects texts with a space that the text may lack, the likeliest first, at most four. */
-export const splitNames = (ctx: UserContext, query: Query): Sql<{ text: string }> =>
+export const splitNames = (ctx: UserScope, query: Query): Sql<{ text: string }> =>
   sql`select split as "text" from split_names(${query.q}, ${courierOf(ctx, query)}::uuid) split`;
 
 /** The courier that staff filter by. A courier only ever sees its own customers. */
-const courierOf = ({ caller }: UserContext, query: Query): string | null =>
+const courierOf = ({ caller }: UserScope, query: Query): string | null =>
   caller.courierId === null ? (query.courier_id ?? null) : null;
 
 /** `pruned` is null if the batch did not get its lock. */

@@ -16,7 +16,7 @@ const CUSTOMERS_PER_ENTRY = 500;
 export const countParts = (changed: number): number => Math.ceil(changed / CUSTOMERS_PER_ENTRY);
 
 /**
- * Returns a selection of audit facts for `ctx.auditSelected`: one per 500 customers in order of user code, with all
+ * Returns a selection of audit facts for `auditRows`: one per 500 customers in order of user code, with all
  * written values. One fact per customer took 0.9 KB of table and indexes (decision 0030).
  * @param columns the names of the values
  * @param changes selects user_code, before (null for a new customer) and after, both JSON arrays of the

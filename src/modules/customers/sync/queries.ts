@@ -1,6 +1,7 @@
-import type { SystemContext } from '../../../platform/context/request-context.js';
+import { auditRows } from '../../../platform/audit/audit.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import { BETWEEN_CELLS, BETWEEN_ROWS, UNCHANGED } from './sync-pack.js';
 
@@ -45,7 +46,7 @@ function sentCustomers(packed: string): Sql {
  * @param maxIncomplete the maximum number of incomplete customers returned
  */
 export function applySync(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { courierId, packed, sha256 }: ReceivedList,
   maxIncomplete: number,
 ): Sql<AppliedSync> {
@@ -96,7 +97,7 @@ export function applySync(
     ), incomplete as (
       select index, case when first_name is null then 'first_name' else 'last_name' end as lacks
       from absent where first_name is null or last_name is null
-    ), audited as (${ctx.auditSelected(facts)})
+    ), audited as (${auditRows(ctx, facts)})
     select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
       ((select count(*) from absent) - (select count(*) from created) - (select count(*) from incomplete))::integer as missed,
       (select count(*) from incomplete)::integer as incomplete,
@@ -106,7 +107,7 @@ export function applySync(
 
 /** Selects how many customers applySync would create or change. */
 export function countSyncChanges(
-  ctx: SystemContext,
+  ctx: SystemScope,
   { courierId, packed }: ReceivedList,
 ): Sql<{ changes: number }> {
   return sql`with sent as materialized (${sentCustomers(packed)})

@@ -1,8 +1,8 @@
-import type { SystemContext, UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Courier, CustomerSyncRun } from '../../../platform/db/models/types.js';
 import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
 
 type Run = DataOf<'syncCustomers'>;
 
@@ -12,7 +12,7 @@ export type RunRow = Omit<CustomerSyncRun, 'tenantId' | 'requestedBy' | 'origin'
 type RunId = Pick<CustomerSyncRun, 'id'>;
 
 /** Returns no row if the courier already has an open run. */
-export function insertRun(ctx: UserContext, id: string, courierId: string): Sql<RunId> {
+export function insertRun(ctx: UserScope, id: string, courierId: string): Sql<RunId> {
   return sql`insert into customer_sync_runs (tenant_id, id, courier_id, origin, requested_by)
     values (${ctx.tenantId}::uuid, ${id}::uuid, ${courierId}::uuid, 'request', ${ctx.caller.userId}::uuid)
     on conflict (tenant_id, courier_id) where status in ('queued', 'running') do nothing
@@ -20,7 +20,7 @@ export function insertRun(ctx: UserContext, id: string, courierId: string): Sql<
 }
 
 /** Inserts a run for every active courier that has a URL and no open run. */
-export function insertScheduledRuns(ctx: SystemContext): Sql<RunId> {
+export function insertScheduledRuns(ctx: SystemScope): Sql<RunId> {
   return sql`insert into customer_sync_runs (tenant_id, id, courier_id, origin)
     select c.tenant_id, new_id(), c.id, 'schedule' from couriers c
     where ${tenantRows(ctx, 'c')} and c.is_active and c.api_url_get_customers is not null
@@ -29,13 +29,13 @@ export function insertScheduledRuns(ctx: SystemContext): Sql<RunId> {
     returning id`;
 }
 
-export function oneRun(ctx: UserContext, id: string): Sql<RunRow> {
+export function oneRun(ctx: UserScope, id: string): Sql<RunRow> {
   const run = sql`select r.* from customer_sync_runs r where ${ownRows(ctx, 'r')} and r.id = ${id}::uuid`;
   return withCourierName(ctx, run);
 }
 
 /** Selects a page and one row more, newest first. Ids are ordered by creation time. */
-export function pageOfRuns(ctx: UserContext, query: QueryOf<'listCustomerSyncs'>): Sql<RunRow> {
+export function pageOfRuns(ctx: UserScope, query: QueryOf<'listCustomerSyncs'>): Sql<RunRow> {
   const conditions = [ownRows(ctx, 'r')];
   // A courier only ever sees its own runs, whatever courier_id says.
   if (ctx.caller.courierId === null && query.courier_id)
@@ -49,7 +49,7 @@ export function pageOfRuns(ctx: UserContext, query: QueryOf<'listCustomerSyncs'>
   );
 }
 
-const withCourierName = (ctx: UserContext, runs: Sql): Sql<RunRow> =>
+const withCourierName = (ctx: UserScope, runs: Sql): Sql<RunRow> =>
   sql`select r.id, r.courier_id as "courierId", c.name as "courierName", r.origin, r.status,
       r.http_status as "httpStatus", r.received, r.created, r.updated, r.unchanged, r.skipped, r.problems, r.error,
       r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt"
@@ -61,7 +61,7 @@ export type StartedRun = Pick<CustomerSyncRun, 'courierId'> &
   Pick<Courier, 'apiUrlGetCustomers' | 'apiTokenCipher'>;
 
 /** Starts an open run, or restarts it after a worker crashed. Returns the courier's URL and token. */
-export function startRun(ctx: SystemContext, id: string): Sql<StartedRun> {
+export function startRun(ctx: SystemScope, id: string): Sql<StartedRun> {
   return sql`update customer_sync_runs r set status = 'running', started_at = now()
     from couriers c
     where ${tenantRows(ctx, 'r')} and r.id = ${id}::uuid and r.status in ('queued', 'running')
@@ -71,7 +71,7 @@ export function startRun(ctx: SystemContext, id: string): Sql<StartedRun> {
 }
 
 /** Locks the run until the end of the transaction. Returns no row if it is no longer running. */
-export function lockRunning(ctx: SystemContext, id: string): Sql {
+export function lockRunning(ctx: SystemScope, id: string): Sql {
   return sql`select from customer_sync_runs r
     where ${tenantRows(ctx, 'r')} and r.id = ${id}::uuid and r.status = 'running' for update`;
 }
@@ -92,7 +92,7 @@ export type SyncCounts = {
 };
 
 /** Ends a running run, as failed if there is an error. Returns no row if it was already ended. */
-export function endRun(ctx: SystemContext, id: string, end: RunEnd): Sql<RunId> {
+export function endRun(ctx: SystemScope, id: string, end: RunEnd): Sql<RunId> {
   const { httpStatus, error, counts, problems = [] } = end;
   return sql`update customer_sync_runs r set status = ${error === null ? 'succeeded' : 'failed'},
       http_status = ${httpStatus}, error = ${error}, finished_at = now(), received = ${counts?.received ?? null},
@@ -104,7 +104,7 @@ export function endRun(ctx: SystemContext, id: string, end: RunEnd): Sql<RunId> 
 }
 
 /** Fails the runs that have been open for so long that no worker can still be processing them. */
-export function failAbandoned(ctx: SystemContext, afterMinutes: number, error: string): Sql<RunId> {
+export function failAbandoned(ctx: SystemScope, afterMinutes: number, error: string): Sql<RunId> {
   return sql`update customer_sync_runs r set status = 'failed', finished_at = now(), error = ${error}
     where ${tenantRows(ctx, 'r')} and r.status in ('queued', 'running')
       and coalesce(r.started_at, r.created_at) < now() - ${raw(String(afterMinutes))} * interval '1 minute'

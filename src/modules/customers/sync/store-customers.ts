@@ -1,8 +1,8 @@
 import type { SystemContext } from '../../../platform/context/request-context.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { describeProblem } from '../../../platform/errors/errors.js';
+import type { SystemTx } from '../../../platform/db/scope.js';
 import { applySync, countSyncChanges, type AppliedSync, type ReceivedList } from './queries.js';
 import { endRun, lockRunning, type RunEnd } from './run-queries.js';
 import type { SyncProblem } from './sync-records.js';
@@ -31,39 +31,41 @@ export function storeCustomers(
 ): Promise<RunEnd | undefined> {
   const { packed, sha256, customers } = response;
   const list = { courierId, packed, sha256 };
-  return ctx.bulkTransaction(STATEMENT_MS, async (tx) => {
-    await tx.query(lockUploads(ctx.tenantId, courierId));
-    const running = await tx.query(lockRunning(ctx, runId));
-    if (running.length === 0) return undefined;
-    await assertWithinQuota(ctx, tx, quota, list, customers);
-    const applied = await apply(ctx, tx, list);
-    const end = endOf(httpStatus, response, applied);
-    const changes = applied.created + applied.updated;
-    await takeQuota(ctx, tx, quota, courierId, changes);
-    await tx.query(endRun(ctx, runId, end));
-    return end;
-  });
+  return ctx.write(
+    async (tx) => {
+      await tx.query(lockUploads(ctx.tenantId, courierId));
+      const running = await tx.query(lockRunning(ctx, runId));
+      if (running.length === 0) return undefined;
+      await assertWithinQuota(tx, quota, list, customers);
+      const applied = await apply(tx, list);
+      const end = endOf(httpStatus, response, applied);
+      const changes = applied.created + applied.updated;
+      await takeQuota(tx, quota, courierId, changes);
+      await tx.query(endRun(ctx, runId, end));
+      return end;
+    },
+    { timeoutMs: STATEMENT_MS },
+  );
 }
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
 async function assertWithinQuota(
-  ctx: SystemContext,
-  tx: PlainTx,
+  tx: SystemTx,
   quota: Quota,
   list: ReceivedList,
   maxChanges: number,
 ): Promise<void> {
-  if (maxChanges <= (await remainingQuota(ctx, tx, quota, list.courierId))) return;
-  const [counted] = await tx.query(countSyncChanges(ctx, list));
-  await assertQuota(ctx, tx, quota, list.courierId, counted?.changes);
+  if (maxChanges <= (await remainingQuota(tx, quota, list.courierId))) return;
+  const [counted] = await tx.query(countSyncChanges(tx, list));
+  await assertQuota(tx, quota, list.courierId, counted?.changes);
 }
 
-async function apply(ctx: SystemContext, tx: PlainTx, list: ReceivedList): Promise<AppliedSync> {
+async function apply(tx: SystemTx, list: ReceivedList): Promise<AppliedSync> {
   const sum = { created: 0, updated: 0 };
   for (;;) {
     // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
     // already written are unchanged now.
-    const [applied] = await tx.query(applySync(ctx, list, MAX_PROBLEMS));
+    const [applied] = await tx.query(applySync(tx, list, MAX_PROBLEMS));
     if (!applied) throw new Error('The synchronisation was not counted.');
     sum.created += applied.created;
     sum.updated += applied.updated;

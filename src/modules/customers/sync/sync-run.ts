@@ -1,7 +1,6 @@
-import { BACKGROUND } from '../../../platform/audit/audit.js';
+import { audit, BACKGROUND } from '../../../platform/audit/audit.js';
 import {
   makeContext,
-  type ContextTx,
   type SystemContext,
   type UserContext,
 } from '../../../platform/context/request-context.js';
@@ -11,6 +10,7 @@ import { systemCallers } from '../../../platform/db/tenants.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import {
   failAbandoned,
   insertRun,
@@ -32,12 +32,14 @@ export async function requestSync(
 ): Promise<{ row: RunRow; isNew: boolean }> {
   const courierId = ctx.caller.courierId ?? sentCourierId;
   if (!courierId) throw invalidFieldError('courier_id', 'required_for_staff');
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await assertHasUrl(tx, courierId);
-    const { id, isNew } = await openRun(ctx, tx, courierId);
+    const { id, isNew } = await openRun(tx, courierId);
     if (isNew) {
       const after = { courier_id: courierId };
-      await tx.audit({ action: 'customer_sync.requested', entity: 'customer_sync', entityId: id, after });
+      tx.later(
+        audit(tx, { action: 'customer_sync.requested', entity: 'customer_sync', entityId: id, after }),
+      );
       await tx.query(addJobs(ctx, 'syncCustomers', [{ tenantId: ctx.tenantId, runId: id }]));
     }
     const [row] = await tx.query(oneRun(ctx, id));
@@ -46,7 +48,7 @@ export async function requestSync(
   });
 }
 
-async function assertHasUrl(tx: ContextTx, courierId: string): Promise<void> {
+async function assertHasUrl(tx: Tx, courierId: string): Promise<void> {
   const select = { apiUrlGetCustomers: true };
   const courier = await tx.models.courier.findFirst({ where: { id: courierId }, select });
   if (!courier) throw new ApiError('courier_not_found');
@@ -54,14 +56,10 @@ async function assertHasUrl(tx: ContextTx, courierId: string): Promise<void> {
 }
 
 /** Returns the courier's only open run: a new one, or the one that already exists. */
-async function openRun(
-  ctx: UserContext,
-  tx: ContextTx,
-  courierId: string,
-): Promise<{ id: string; isNew: boolean }> {
+async function openRun(tx: UserTx, courierId: string): Promise<{ id: string; isNew: boolean }> {
   const where = { courierId, status: { in: ['queued', 'running'] } };
   for (;;) {
-    const [created] = await tx.query(insertRun(ctx, newId(), courierId));
+    const [created] = await tx.query(insertRun(tx, newId(), courierId));
     if (created) return { id: created.id, isNew: true };
     const open = await tx.models.customerSyncRun.findFirst({ where, select: { id: true } });
     if (open) return { id: open.id, isNew: false };
@@ -86,7 +84,7 @@ const SPREAD_SECONDS = 600;
 export async function scheduleCustomerSyncs({ db }: { db: Db }): Promise<void> {
   for (const caller of await systemCallers(db)) {
     const ctx = makeContext(db, caller, BACKGROUND);
-    await ctx.transaction(async (tx) => {
+    await ctx.write(async (tx) => {
       const opened = await tx.query(insertScheduledRuns(ctx));
       const jobs = opened.map((run) => ({ tenantId: ctx.tenantId, runId: run.id }));
       if (jobs.length > 0)
@@ -100,6 +98,6 @@ const ABANDONED_MINUTES = 60;
 /** Fails the tenant's abandoned runs, so that new ones can start. Returns their number. */
 export async function failAbandonedRuns(ctx: SystemContext): Promise<number> {
   const error = 'The run was cancelled because it did not end within an hour. The next run tries again.';
-  const [failed] = await ctx.pipeline([failAbandoned(ctx, ABANDONED_MINUTES, error)]);
+  const [failed] = await ctx.write([failAbandoned(ctx, ABANDONED_MINUTES, error)]);
   return failed.length;
 }

@@ -58,7 +58,7 @@ export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs
     // Each writing transaction has its own context. The audit trail names the run instead of a request.
     const newContext = () => makeContext(deps.db, { kind: 'system', tenantId }, runId);
     const starting = newContext();
-    const [[run]] = await starting.pipeline([startRun(starting, runId)]);
+    const [[run]] = await starting.write([startRun(starting, runId)]);
     // The run was ended by another worker or as abandoned.
     if (!run) return;
     const { courierId } = run;
@@ -84,12 +84,12 @@ export function makeCustomerSync(shared: Pick<SyncDeps, 'config' | 'threadIdleMs
 /** The run stays open. Its job is repeated when the address may be called again, or a job has ended. */
 async function requeueJob(ctx: SystemContext, runId: string): Promise<void> {
   const job = { tenantId: ctx.tenantId, runId };
-  await ctx.pipeline([addJobs(ctx, 'syncCustomers', [job], { withinSeconds: 10 })]);
+  await ctx.write([addJobs(ctx, 'syncCustomers', [job], { withinSeconds: 10 })]);
 }
 
 /** Returns undefined if the run was already ended. */
 async function failRun(ctx: SystemContext, runId: string, error: FetchError): Promise<RunEnd | undefined> {
-  const [ended] = await ctx.pipeline([endRun(ctx, runId, error)]);
+  const [ended] = await ctx.write([endRun(ctx, runId, error)]);
   return ended.length === 1 ? error : undefined;
 }
 

@@ -1,7 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
+import { auditRows } from '../../../platform/audit/audit.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { newIds } from '../../../platform/values/ids.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { bulkFacts } from '../shared/bulk-audit.js';
 import type { UploadedCustomer } from './upload-rows.js';
 
@@ -39,7 +40,7 @@ function sentRows(packed: string): Sql {
  */
 export const withoutNestedLoops = sql`set local enable_nestloop = off`;
 
-export function courierExists(ctx: UserContext, courierId: string): Sql {
+export function courierExists(ctx: UserScope, courierId: string): Sql {
   return sql`select from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }
 
@@ -58,7 +59,7 @@ export type Applied = {
  * table's triggers run once. All rows of a piece are locked and inserted in order of user code.
  */
 export function applyUpload(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
   { packed, sha256, earlierParts }: { packed: string; sha256: string; earlierParts: number },
 ): Sql<Applied> {
@@ -95,13 +96,13 @@ export function applyUpload(
       returning c.user_code,
         jsonb_build_array(stored.user_code, stored.first_name, stored.last_name, stored.branch) as before,
         jsonb_build_array(c.user_code, c.first_name, c.last_name, c.branch) as after
-    ), audited as (${ctx.auditSelected(facts)})
+    ), audited as (${auditRows(ctx, facts)})
     select (select count(*) from created)::integer as created, (select count(*) from updated)::integer as updated,
       ((select count(*) from sent) - (select count(*) from stored) - (select count(*) from created))::integer as missed`;
 }
 
 /** Selects the counts that applyUpload would return. */
-export function compareUpload(ctx: UserContext, courierId: string, packed: string): Sql<Applied> {
+export function compareUpload(ctx: UserScope, courierId: string, packed: string): Sql<Applied> {
   return sql`with sent as materialized (${sentRows(packed)})
     select count(*) filter (where c.id is null)::integer as created,
       count(*) filter (where c.id is not null and ((c.first_name, c.last_name) is distinct from

@@ -6,10 +6,11 @@ import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
 import { lockUploads } from '../../../platform/db/locks.js';
 import { assertQuota, remainingQuota, takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import type { PlainTx, Sql } from '../../../platform/db/statements.js';
+import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import {
   applyUpload,
   compareUpload,
@@ -83,8 +84,8 @@ type PackedFile = PackedRows & { sha256: string };
 /** Below it, looking up each customer costs less than reading all customers of the courier. */
 const MANY_ROWS = 1_000;
 
-async function planFor(tx: PlainTx, { total }: PackedRows): Promise<void> {
-  if (total > MANY_ROWS) await tx.execute(withoutNestedLoops);
+async function planFor(tx: Tx, { total }: PackedRows): Promise<void> {
+  if (total > MANY_ROWS) await tx.count(withoutNestedLoops);
 }
 
 function apply(
@@ -93,36 +94,33 @@ function apply(
   courierId: string,
   file: PackedFile,
 ): Promise<Omit<Applied, 'missed'>> {
-  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    await tx.query(lockUploads(ctx.tenantId, courierId));
-    await assertCourier(ctx, tx, courierId);
-    await planFor(tx, file);
-    await assertWithinQuota(ctx, tx, quota, courierId, file);
-    const sum = { created: 0, updated: 0, parts: 0 };
-    for (const packed of file.pieces) {
-      await bulk.runPiece(() => applyPiece(ctx, tx, courierId, { packed, sha256: file.sha256 }, sum));
-    }
-    await takeQuota(ctx, tx, quota, courierId, sum.created + sum.updated);
-    return sum;
-  });
+  return ctx.write(
+    async (tx) => {
+      await tx.query(lockUploads(ctx.tenantId, courierId));
+      await assertCourier(tx, courierId);
+      await planFor(tx, file);
+      await assertWithinQuota(tx, quota, courierId, file);
+      const sum = { created: 0, updated: 0, parts: 0 };
+      for (const packed of file.pieces) {
+        await bulk.runPiece(() => applyPiece(tx, courierId, { packed, sha256: file.sha256 }, sum));
+      }
+      await takeQuota(tx, quota, courierId, sum.created + sum.updated);
+      return sum;
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 type Changes = Omit<Applied, 'missed'> & { parts: number };
 type Piece = { packed: string; sha256: string };
 
 /** Adds the changes to `sum`. */
-async function applyPiece(
-  ctx: UserContext,
-  tx: PlainTx,
-  courierId: string,
-  piece: Piece,
-  sum: Changes,
-): Promise<void> {
+async function applyPiece(tx: UserTx, courierId: string, piece: Piece, sum: Changes): Promise<void> {
   let missed: number;
   do {
     // Repeated for customers that were created or renamed concurrently. Rows that this transaction has
     // already written are unchanged now.
-    const applied = await countsOf(tx, applyUpload(ctx, courierId, { ...piece, earlierParts: sum.parts }));
+    const applied = await countsOf(tx, applyUpload(tx, courierId, { ...piece, earlierParts: sum.parts }));
     sum.created += applied.created;
     sum.updated += applied.updated;
     sum.parts += countParts(applied.created + applied.updated);
@@ -132,32 +130,34 @@ async function applyPiece(
 
 /** Checked before any write, because rolled-back rows would still take space in the tables. */
 async function assertWithinQuota(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   quota: Quota,
   courierId: string,
   { pieces, total }: PackedFile,
 ): Promise<void> {
-  if (total <= (await remainingQuota(ctx, tx, quota, courierId))) return;
-  const { created, updated } = await countsOf(tx, compareUpload(ctx, courierId, joinPacks(pieces)));
-  await assertQuota(ctx, tx, quota, courierId, created + updated);
+  if (total <= (await remainingQuota(tx, quota, courierId))) return;
+  const { created, updated } = await countsOf(tx, compareUpload(tx, courierId, joinPacks(pieces)));
+  await assertQuota(tx, quota, courierId, created + updated);
 }
 
 function compare(ctx: UserContext, courierId: string, file: PackedRows): Promise<Applied> {
-  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    await assertCourier(ctx, tx, courierId);
-    await planFor(tx, file);
-    return countsOf(tx, compareUpload(ctx, courierId, joinPacks(file.pieces)));
-  });
+  return ctx.write(
+    async (tx) => {
+      await assertCourier(tx, courierId);
+      await planFor(tx, file);
+      return countsOf(tx, compareUpload(ctx, courierId, joinPacks(file.pieces)));
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
-async function countsOf(tx: PlainTx, statement: Sql<Applied>): Promise<Applied> {
+async function countsOf(tx: Tx, statement: Sql<Applied>): Promise<Applied> {
   const [counts] = await tx.query(statement);
   if (!counts) throw new Error('The upload was not counted.');
   return counts;
 }
 
-async function assertCourier(ctx: UserContext, tx: PlainTx, courierId: string): Promise<void> {
-  const found = await tx.query(courierExists(ctx, courierId));
+async function assertCourier(tx: UserTx, courierId: string): Promise<void> {
+  const found = await tx.query(courierExists(tx, courierId));
   if (found.length === 0) throw new ApiError('courier_not_found');
 }

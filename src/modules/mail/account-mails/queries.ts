@@ -1,8 +1,8 @@
-import type { RequestContext, SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { AccountMail, User } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
+import type { Scope, SystemScope } from '../../../platform/db/scope.js';
 
 export type AccountMailKind =
   | 'new_network'
@@ -27,7 +27,7 @@ export type NewAccountMail = {
 };
 
 /** Stores the mail and returns its id. Returns no row for a user without an address. */
-export function insertAccountMail(ctx: RequestContext, mail: NewAccountMail): Sql<{ id: string }> {
+export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: string }> {
   const { id, userId, kind, client } = mail;
   const [recipient, secretCipher] = [mail.recipient ?? null, mail.secretCipher ?? null];
   const address = client?.address ?? null;
@@ -51,7 +51,7 @@ export type AccountMailRow = Pick<AccountMail, AccountMailColumns> &
     tenantSlug: string;
   };
 
-export const selectAccountMail = (ctx: SystemContext, mailId: string): Sql<AccountMailRow> => sql`
+export const selectAccountMail = (ctx: SystemScope, mailId: string): Sql<AccountMailRow> => sql`
   select mail.kind, mail.recipient, mail.address, mail.user_agent as "userAgent",
     mail.secret_cipher as "secretCipher", mail.created_at as "createdAt",
     mail.created_at < now() - interval '30 minutes' as "isStale",

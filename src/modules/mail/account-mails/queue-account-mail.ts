@@ -1,7 +1,6 @@
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
 import { insertAccountMail, type AccountMailKind } from './queries.js';
 
@@ -21,14 +20,13 @@ export type AccountMail = {
  * mail.
  */
 export async function queueAccountMail(
-  ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   { userId, kind, recipient, client, encrypt }: AccountMail,
 ): Promise<void> {
   const id = newId();
   const mail = { id, userId, kind, recipient, client, secretCipher: encrypt?.(id) };
-  const queued = await tx.query(insertAccountMail(ctx, mail));
+  const queued = await tx.query(insertAccountMail(tx, mail));
   if (queued.length === 0) return;
-  const jobs = queued.map(({ id: mailId }) => ({ tenantId: ctx.tenantId, mailId }));
-  await tx.query(addJobs(ctx, 'sendAccountMail', jobs, { maxAttempts: QUEUE_ATTEMPTS }));
+  const jobs = queued.map(({ id: mailId }) => ({ tenantId: tx.tenantId, mailId }));
+  await tx.query(addJobs(tx, 'sendAccountMail', jobs, { maxAttempts: QUEUE_ATTEMPTS }));
 }

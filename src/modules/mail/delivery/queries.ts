@@ -1,13 +1,13 @@
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ManifestMail } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 
 export type MailTable = 'manifest_mails' | 'account_mails';
 
 /** Claims a queued mail and counts the attempt. */
 export function claimMail(
-  ctx: SystemContext,
+  ctx: SystemScope,
   table: MailTable,
   mailId: string,
 ): Sql<Pick<ManifestMail, 'attemptCount'>> {
@@ -26,7 +26,7 @@ export type MailOutcome = {
 
 /** Records the result of a mail, unless it is already settled. */
 export function recordOutcome(
-  ctx: SystemContext,
+  ctx: SystemScope,
   table: MailTable,
   mailId: string,
   { status, recipient, error }: MailOutcome,

@@ -51,7 +51,7 @@ export async function sendMail(
   const outcome = attempt > MAX_ATTEMPTS ? GIVEN_UP : await tryToSend(mail, compose, mailer, attempt);
   const { status, recipient = null, reason, detail, reference } = outcome;
   const error = [reason, detail].filter(Boolean).join(': ') || null;
-  await ctx.pipeline([recordOutcome(ctx, table, mailId, { status, recipient, error })]);
+  await ctx.write([recordOutcome(ctx, table, mailId, { status, recipient, error })]);
   metrics?.mail(status === 'queued' ? 'retried' : status);
   // No address, because readers of the log need not know the recipients.
   log[LEVELS[status]]({ tenantId, mailId, attempt, reason, reference }, `${label} ${status}`);
@@ -75,7 +75,7 @@ const GIVEN_UP: Outcome = { status: 'failed', reason: `given up after ${MAX_ATTE
 
 /** Claims the mail and returns the number of the attempt, or undefined if the mail is already settled. */
 async function claim(ctx: SystemContext, table: MailTable, mailId: string): Promise<number | undefined> {
-  const [[claimed]] = await ctx.pipeline([claimMail(ctx, table, mailId)]);
+  const [[claimed]] = await ctx.write([claimMail(ctx, table, mailId)]);
   return claimed?.attemptCount;
 }
 

@@ -1,7 +1,7 @@
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ManifestMail, Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 
 /** The status change of a manifest that mails announce. */
 export type ManifestStatusChange = {
@@ -27,7 +27,7 @@ export type MailDataRow = Pick<ManifestMail, 'manifestNumber' | 'createdAt'> & {
 };
 
 /** `createdAt` is when the manifest reached the status. */
-export const selectMailData = (ctx: SystemContext, mailId: string): Sql<MailDataRow> => sql`
+export const selectMailData = (ctx: SystemScope, mailId: string): Sql<MailDataRow> => sql`
   select mail.manifest_number as "manifestNumber", mail.manifest_status as "manifestStatus",
     mail.created_at as "createdAt", t.name as "tenantName", c.name as "courierName", c.email as "courierEmail",
     c.is_active as "isCourierActive", c.house_color as "houseColor", m.id as "manifestId", m.awb_number as "awbNumber",
@@ -46,7 +46,7 @@ export type CargoRow = Pick<
 > & { weightLb: string };
 
 /** Selects the courier's own packages on the manifest, in the order of GetManifest. */
-export const selectCargo = (ctx: SystemContext, mailId: string, limit: number): Sql<CargoRow> => sql`
+export const selectCargo = (ctx: SystemScope, mailId: string, limit: number): Sql<CargoRow> => sql`
   select p.tracking_number as "trackingNumber", p.house_number as "houseNumber", p.user_code as "userCode",
     p.first_name as "firstName", p.last_name as "lastName", p.weight_lb as "weightLb"
   from ${ownCargo(ctx, mailId)}
@@ -55,12 +55,12 @@ export const selectCargo = (ctx: SystemContext, mailId: string, limit: number): 
 
 export type TotalsRow = { count: number; weightLb: string; weightKg: string };
 
-export const selectTotals = (ctx: SystemContext, mailId: string): Sql<TotalsRow> => sql`
+export const selectTotals = (ctx: SystemScope, mailId: string): Sql<TotalsRow> => sql`
   select count(*)::int as count, coalesce(sum(p.weight_lb), 0) as "weightLb",
     round(coalesce(sum(p.weight_lb), 0) * 0.45359237, 3) as "weightKg"
   from ${ownCargo(ctx, mailId)}`;
 
-const ownCargo = (ctx: SystemContext, mailId: string): Sql => sql`
+const ownCargo = (ctx: SystemScope, mailId: string): Sql => sql`
     manifest_mails mail
     join packages p
       on p.tenant_id = mail.tenant_id and p.manifest_id = mail.manifest_id and p.courier_id = mail.courier_id
@@ -71,7 +71,7 @@ export const insertManifestMails = (
   tenantId: string,
   { manifestId, manifestNumber, status }: ManifestStatusChange,
   mails: { id: string; courier_id: string }[],
-): Sql => sql`
+): Sql => once`
   insert into manifest_mails (tenant_id, id, courier_id, manifest_id, manifest_number, manifest_status)
   select ${tenantId}::uuid, id, courier_id, ${manifestId}::uuid, ${manifestNumber}, ${status}
   from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as mail (id uuid, courier_id uuid)`;

@@ -1,24 +1,22 @@
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { QUEUE_ATTEMPTS } from '../delivery/send-mail.js';
 import { insertManifestMails, type ManifestStatusChange } from './queries.js';
 
 /** Queues one mail per courier, in the transaction that changes the manifest. */
 export async function queueManifestMails(
-  ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   change: ManifestStatusChange,
   courierIds: string[],
 ): Promise<void> {
   const mails = courierIds.map((courierId) => ({ id: newId(), courier_id: courierId }));
-  await tx.defer(insertManifestMails(ctx.tenantId, change, mails));
-  await tx.defer(
+  tx.later(insertManifestMails(tx.tenantId, change, mails));
+  tx.later(
     addJobs(
-      ctx,
+      tx,
       'sendManifestMail',
-      mails.map(({ id }) => ({ tenantId: ctx.tenantId, mailId: id })),
+      mails.map(({ id }) => ({ tenantId: tx.tenantId, mailId: id })),
       { maxAttempts: QUEUE_ATTEMPTS },
     ),
   );

@@ -1,6 +1,7 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ApiError, type FieldProblem } from '../../../platform/errors/errors.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { fieldsByPackageId, listErrors, packageNotFound } from '../../packages/public.js';
 import { assignPackages, lockedPackages, releasePackages, type CargoRow } from './queries.js';
 import { lockedManifest, type ManifestRow } from '../lifecycle/queries.js';
@@ -11,11 +12,11 @@ export async function addPackages(
   manifestId: string,
   packageIds: string[],
 ): Promise<number> {
-  return ctx.preparedTransaction(async (tx) => {
-    const cargo = await lockCargo(ctx, tx, manifestId, packageIds, whyNotAddable);
+  return ctx.write(async (tx) => {
+    const cargo = await lockCargo(tx, manifestId, packageIds, whyNotAddable);
     const ids = cargo.filter((row) => row.manifestId === null).map(({ id }) => id);
     if (ids.length === 0) return 0;
-    assertAll(await tx.execute(assignPackages(ctx, manifestId, ids)), ids);
+    assertAll(await tx.count(assignPackages(ctx, manifestId, ids)), ids);
     await auditCargo(tx, 'manifest.packages_added', manifestId, ids);
     return ids.length;
   });
@@ -27,10 +28,10 @@ export async function removePackages(
   manifestId: string,
   packageIds: string[],
 ): Promise<number> {
-  return ctx.preparedTransaction(async (tx) => {
-    const cargo = await lockCargo(ctx, tx, manifestId, packageIds, whyNotRemovable);
+  return ctx.write(async (tx) => {
+    const cargo = await lockCargo(tx, manifestId, packageIds, whyNotRemovable);
     const ids = cargo.map(({ id }) => id);
-    assertAll(await tx.execute(releasePackages(ctx, manifestId, ids)), ids);
+    assertAll(await tx.count(releasePackages(ctx, manifestId, ids)), ids);
     await auditCargo(tx, 'manifest.packages_removed', manifestId, ids);
     return ids.length;
   });
@@ -42,16 +43,15 @@ export async function removePackages(
  * packages_not_assignable if `whyNot` rejects one
  */
 async function lockCargo(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   manifestId: string,
   packageIds: string[],
   whyNot: (row: CargoRow, manifestId: string) => FieldProblem | undefined,
 ): Promise<CargoRow[]> {
   const fields = fieldsByPackageId(packageIds);
-  const [[manifest], cargo] = await tx.queryAll([
-    lockedManifest(ctx, manifestId),
-    lockedPackages(ctx, [...fields.keys()]),
+  const [[manifest], cargo] = await tx.query([
+    lockedManifest(tx, manifestId),
+    lockedPackages(tx, [...fields.keys()]),
   ]);
   assertOpen(manifest);
   const found = new Map(cargo.map((row) => [row.id, row]));
@@ -97,12 +97,7 @@ function assertAll(changed: number, ids: string[]): void {
   if (changed !== ids.length) throw new Error(`${changed} of ${ids.length} packages were changed.`);
 }
 
-async function auditCargo(
-  tx: BulkTx,
-  action: string,
-  manifestId: string,
-  packageIds: string[],
-): Promise<void> {
+async function auditCargo(tx: Tx, action: string, manifestId: string, packageIds: string[]): Promise<void> {
   const after = { package_ids: packageIds };
-  await tx.audit({ action, entity: 'manifest', entityId: manifestId, after });
+  tx.later(audit(tx, { action, entity: 'manifest', entityId: manifestId, after }));
 }

@@ -1,25 +1,25 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 /** A locked package. */
 export type CargoRow = Pick<Package, 'id' | 'status' | 'manifestId'>;
 
 /** Locks the packages that exist in the tenant. */
-export const lockedPackages = (ctx: UserContext, ids: string[]): Sql<CargoRow> =>
+export const lockedPackages = (ctx: UserScope, ids: string[]): Sql<CargoRow> =>
   // Sorted, because two scanners that locked in opposite orders deadlocked.
-  sql`select p.id, p.status, p.manifest_id as "manifestId" from packages p
+  once`select p.id, p.status, p.manifest_id as "manifestId" from packages p
     where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])
     order by p.id
     for update`;
 
 /** Assigns packages that are on no manifest. */
-export const assignPackages = (ctx: UserContext, manifestId: string, ids: string[]): Sql => sql`
+export const assignPackages = (ctx: UserScope, manifestId: string, ids: string[]): Sql => once`
   update packages p set manifest_id = ${manifestId}::uuid, updated_at = now()
   where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id is null`;
 
 /** Removes packages from this manifest. */
-export const releasePackages = (ctx: UserContext, manifestId: string, ids: string[]): Sql => sql`
+export const releasePackages = (ctx: UserScope, manifestId: string, ids: string[]): Sql => once`
   update packages p set manifest_id = null, updated_at = now()
   where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[]) and p.manifest_id = ${manifestId}::uuid`;

@@ -9,7 +9,7 @@ import { toDetail } from './view.js';
  * @throws ApiError manifest_not_found, also if the caller may see nothing of it
  */
 export async function readManifest(ctx: UserContext, id: string): Promise<DataOf<'getManifest'>> {
-  const [[info], packages, figures] = await ctx.preparedRead([
+  const [[info], packages, figures] = await ctx.read([
     selectInfo(ctx, id),
     selectPackages(ctx, id),
     selectFigures(ctx, id),

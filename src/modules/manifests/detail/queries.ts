@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, once, sql, type Sql } from '../../../platform/db/statements.js';
 import type { LoadingGate } from '../lifecycle/fields.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 // Rows have the names of the contract's records. node-postgres returns a numeric as text.
 
@@ -21,11 +21,11 @@ export type InfoRow = {
 };
 
 /** Selects the manifest; for a courier only if one of its packages is on it. */
-export function selectInfo(ctx: UserContext, id: string): Sql<InfoRow> {
+export function selectInfo(ctx: UserScope, id: string): Sql<InfoRow> {
   const isAboard = sql`and exists (
       select from packages p
       where p.tenant_id = m.tenant_id and p.manifest_id = m.id and ${ownRows(ctx, 'p')})`;
-  return sql`
+  return once`
     select m.id, m.manifest_number, m.awb_number, m.airline_prefix,
       to_char(m.flight_date, 'YYYY-MM-DD') as flight_date, m.flight_number, m.status, m.notes, m.created_at,
       m.warehouse_id, m.loading_gate
@@ -46,8 +46,8 @@ export type PackageRow = {
   carrier_name: string | null;
 };
 
-export function selectPackages(ctx: UserContext, manifestId: string): Sql<PackageRow> {
-  return sql`
+export function selectPackages(ctx: UserScope, manifestId: string): Sql<PackageRow> {
+  return once`
     select p.id, p.tracking_number, p.house_number, p.weight_lb, p.first_name, p.last_name, p.user_code,
       c.name as courier_name, c.code as courier_code, k.name as carrier_name
     from packages p
@@ -71,8 +71,8 @@ export type FiguresRow = {
  * Selects one row per courier on the manifest, one without a code for packages without a courier, and one of
  * totals.
  */
-export function selectFigures(ctx: UserContext, manifestId: string): Sql<FiguresRow> {
-  return sql`
+export function selectFigures(ctx: UserScope, manifestId: string): Sql<FiguresRow> {
+  return once`
     select grouping(c.code) = 1 as is_total, c.code as courier_code, c.house_color, count(*)::int as count,
       coalesce(sum(p.weight_lb), 0) as weight_lb, round(coalesce(sum(p.weight_lb), 0) * 0.45359237, 3) as weight_kg
     from packages p

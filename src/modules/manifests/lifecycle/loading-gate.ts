@@ -1,6 +1,7 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
 import { hasPermission, type Permission } from '../../../platform/access/permissions.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { SUSPENDED } from '../../packages/public.js';
 import { readOpenLoad } from '../../scans/public.js';
 import { leaveBehind, lockedManifestPackages } from './package-queries.js';
@@ -19,56 +20,58 @@ const MAX_NAMED = 100;
  * @throws ApiError permission_denied, manifest_invalid_transition
  */
 export async function passGate(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   before: ManifestRow,
   after: ManifestRow,
   reason: string | undefined,
 ): Promise<void> {
-  if (after.loading_gate !== before.loading_gate) assertMayDecide(ctx, 'loading_gate');
+  if (after.loading_gate !== before.loading_gate) assertMayDecide(tx, 'loading_gate');
   const isShipping = before.status !== after.status && after.status === 'shipped';
   if (!isShipping || !isGated(after)) return;
   // Locked before the comparison: a package that is released after it would be shipped without a scan.
-  await tx.defer(lockedManifestPackages(ctx, after.id));
-  const load = await readOpenLoad(ctx, tx, after.id, MAX_NAMED);
-  if (load.missing + load.extra > 0) await override(ctx, tx, after, load, reason);
-  await leaveSuspendedBehind(ctx, tx, after.id);
+  tx.later(lockedManifestPackages(tx, after.id));
+  const load = await readOpenLoad(tx, after.id, MAX_NAMED);
+  if (load.missing + load.extra > 0) await override(tx, after, load, reason);
+  await leaveSuspendedBehind(tx, after.id);
 }
 
 type OpenLoad = Awaited<ReturnType<typeof readOpenLoad>>;
 
 async function override(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   after: ManifestRow,
   { missing, extra, open }: OpenLoad,
   reason: string | undefined,
 ): Promise<void> {
   if (reason === undefined) throw notLoaded({ missing, extra, open });
-  assertMayDecide(ctx, 'loading_override_reason');
-  await tx.defer(storeOverride(ctx, after.id, { reason, missing, extra }));
-  await tx.audit({
-    action: 'manifest.gate_overridden',
-    entity: 'manifest',
-    entityId: after.id,
-    after: { missing, extra },
-    remarks: reason,
-  });
+  assertMayDecide(tx, 'loading_override_reason');
+  tx.later(storeOverride(tx, after.id, { reason, missing, extra }));
+  tx.later(
+    audit(tx, {
+      action: 'manifest.gate_overridden',
+      entity: 'manifest',
+      entityId: after.id,
+      after: { missing, extra },
+      remarks: reason,
+    }),
+  );
 }
 
-async function leaveSuspendedBehind(ctx: UserContext, tx: BulkTx, manifestId: string): Promise<void> {
-  const left = await tx.query(leaveBehind(ctx, manifestId, [...SUSPENDED]));
+async function leaveSuspendedBehind(tx: UserTx, manifestId: string): Promise<void> {
+  const left = await tx.query(leaveBehind(tx, manifestId, [...SUSPENDED]));
   if (left.length === 0) return;
-  await tx.audit({
-    action: 'manifest.packages_removed',
-    entity: 'manifest',
-    entityId: manifestId,
-    after: { package_ids: left.map(({ id }) => id) },
-    remarks: 'Not loaded: on hold or lost when the manifest was shipped.',
-  });
+  tx.later(
+    audit(tx, {
+      action: 'manifest.packages_removed',
+      entity: 'manifest',
+      entityId: manifestId,
+      after: { package_ids: left.map(({ id }) => id) },
+      remarks: 'Not loaded: on hold or lost when the manifest was shipped.',
+    }),
+  );
 }
 
-function assertMayDecide({ caller }: UserContext, field: 'loading_gate' | 'loading_override_reason'): void {
+function assertMayDecide({ caller }: UserTx, field: 'loading_gate' | 'loading_override_reason'): void {
   if (hasPermission(caller.role, PERMISSION)) return;
   const errors = [fieldError(field, 'managers_only')];
   throw new ApiError('permission_denied', {

@@ -1,9 +1,9 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, ManifestStatus } from '../../../platform/contract/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { checkAwb, type AwbCheck } from './awb.js';
 import { findPackageAboard, lockedManifestPackages } from './package-queries.js';
 import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
@@ -32,24 +32,26 @@ export type CreatedManifest = { id: string; manifestNumber: string; awbCheck: Aw
 
 /** Without a warehouse, the primary one is used. @throws ApiError warehouse_not_found */
 export async function createManifest(ctx: UserContext, wanted: Creation): Promise<CreatedManifest> {
-  return ctx.preparedTransaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const fields = mergeFields(NO_FIELDS, wanted);
-    const [[warehouse], [airline]] = await tx.queryAll([
+    const [[warehouse], [airline]] = await tx.query([
       findWarehouse(ctx, wanted.warehouse_id),
       findAirline(ctx, fields.airline_prefix),
     ]);
     if (!warehouse) throw new ApiError('warehouse_not_found');
     const draft = { ...fields, id: newId(), warehouse_id: warehouse.id };
-    const manifestNumber = await insertUnderFreeNumber(ctx, tx, draft);
+    const manifestNumber = await insertUnderFreeNumber(tx, draft);
     const { id: entityId, ...stored } = draft;
     const after = { manifest_number: manifestNumber, status: 'draft', ...stored, ...airlineFact(airline) };
-    await tx.audit({
-      action: 'manifest.created',
-      entity: 'manifest',
-      entityId,
-      after,
-      remarks: wanted.remarks,
-    });
+    tx.later(
+      audit(tx, {
+        action: 'manifest.created',
+        entity: 'manifest',
+        entityId,
+        after,
+        remarks: wanted.remarks,
+      }),
+    );
     return { id: entityId, manifestNumber, awbCheck: checkAwb(draft.awb_number) };
   });
 }
@@ -63,33 +65,33 @@ export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isCh
  * @throws ApiError manifest_not_found, manifest_invalid_transition, permission_denied
  */
 export async function updateManifest(ctx: UserContext, wanted: MetaUpdate): Promise<UpdatedManifest> {
-  return ctx.preparedTransaction(async (tx) => {
-    const before = await lockManifest(ctx, tx, wanted.manifest_id);
+  return ctx.write(async (tx) => {
+    const before = await lockManifest(tx, wanted.manifest_id);
     const status = wanted.status ?? before.status;
     assertStep(before.status, status);
     const after = { ...before, ...mergeFields(before, wanted), status };
-    await passGate(ctx, tx, before, after, wanted.loading_override_reason);
-    const isChanged = await saveDifference(ctx, tx, before, after, wanted.remarks);
+    await passGate(tx, before, after, wanted.loading_override_reason);
+    const isChanged = await saveDifference(tx, before, after, wanted.remarks);
     return { status, awbCheck: checkAwb(after.awb_number), isChanged };
   });
 }
 
 /** Deletes a manifest without packages, whatever its status. @throws ApiError manifest_not_found, manifest_not_empty */
 export async function deleteManifest(ctx: UserContext, manifestId: string): Promise<void> {
-  await ctx.preparedTransaction(async (tx) => {
-    const { id, isWarehouseGated: _, ...before } = await lockManifest(ctx, tx, manifestId);
+  await ctx.write(async (tx) => {
+    const { id, isWarehouseGated: _, ...before } = await lockManifest(tx, manifestId);
     const [aboard] = await tx.query(findPackageAboard(ctx, id));
     if (aboard) throw new ApiError('manifest_not_empty');
-    await tx.defer(removeManifest(ctx, id));
-    await tx.audit({ action: 'manifest.deleted', entity: 'manifest', entityId: id, before });
+    tx.later(removeManifest(ctx, id));
+    tx.later(audit(tx, { action: 'manifest.deleted', entity: 'manifest', entityId: id, before }));
   });
 }
 
 type Draft = ManifestFields & { id: string; warehouse_id: string };
 
-async function insertUnderFreeNumber(ctx: UserContext, tx: BulkTx, draft: Draft): Promise<string> {
+async function insertUnderFreeNumber(tx: UserTx, draft: Draft): Promise<string> {
   for (let tried = 0; tried < NUMBER_TRIES; tried += 1) {
-    const [inserted] = await tx.query(insertManifest(ctx, { ...draft, suffix: newSuffix() }));
+    const [inserted] = await tx.query(insertManifest(tx, { ...draft, suffix: newSuffix() }));
     if (inserted) return inserted.manifestNumber;
   }
   throw new Error(`${NUMBER_TRIES} consecutive manifest numbers were already in use.`);
@@ -97,51 +99,43 @@ async function insertUnderFreeNumber(ctx: UserContext, tx: BulkTx, draft: Draft)
 
 /** Writes the differing fields and everything that follows from them. Returns whether anything changed. */
 async function saveDifference(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   before: ManifestRow,
   after: ManifestRow,
   remarks?: string,
 ): Promise<boolean> {
-  const facts = await listFacts(ctx, tx, before, after);
+  const facts = await listFacts(tx, before, after);
   if (facts.length === 0) return false;
-  await updateRow(ctx, tx, before, after);
-  await tx.audit(
-    ...facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: after.id, remarks })),
+  await updateRow(tx, before, after);
+  tx.later(
+    audit(
+      tx,
+      ...facts.map((fact) => ({ ...fact, entity: 'manifest' as const, entityId: after.id, remarks })),
+    ),
   );
   return true;
 }
 
 /** Writes the row and, with a new status, what that means for its packages. */
-async function updateRow(
-  ctx: UserContext,
-  tx: PlainTx,
-  before: ManifestRow,
-  after: ManifestRow,
-): Promise<void> {
+async function updateRow(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<void> {
   const isMoved = after.status !== before.status;
-  const [updated, aboard] = await tx.queryAll([
-    changeManifest(ctx, before.status, after),
-    lockedManifestPackages(ctx, isMoved ? after.id : null),
+  const [updated, aboard] = await tx.query([
+    changeManifest(tx, before.status, after),
+    lockedManifestPackages(tx, isMoved ? after.id : null),
   ]);
   if (updated.length !== 1) throw new Error(`${updated.length} manifests were updated under one lock.`);
-  if (isMoved) await applyStatusToPackages(ctx, tx, after, aboard);
+  if (isMoved) await applyStatusToPackages(tx, after, aboard);
 }
 
 type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
 
 /** A change of fields and a change of status are two audit entries, even if one request makes both. */
-async function listFacts(
-  ctx: UserContext,
-  tx: PlainTx,
-  before: ManifestRow,
-  after: ManifestRow,
-): Promise<Fact[]> {
+async function listFacts(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
   const facts: Fact[] = [];
   const difference = differenceOf(before, after);
   if (difference) {
     const hasNewPrefix = 'airline_prefix' in difference.after;
-    const [airline] = hasNewPrefix ? await tx.query(findAirline(ctx, after.airline_prefix)) : [];
+    const [airline] = hasNewPrefix ? await tx.query(findAirline(tx, after.airline_prefix)) : [];
     facts.push({
       action: 'manifest.updated',
       before: difference.before,

@@ -1,15 +1,15 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 
 /** Removes the packages of the given statuses that were not loaded for the manifest, and returns them. */
 export const leaveBehind = (
-  ctx: UserContext,
+  ctx: UserScope,
   manifestId: string,
   statuses: PackageStatus[],
-): Sql<Pick<Package, 'id'>> => sql`
+): Sql<Pick<Package, 'id'>> => once`
   update packages p set manifest_id = null, updated_at = now()
   where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid and p.status = any(${statuses}::text[])
     and not exists (select from parcel_positions o
@@ -21,14 +21,14 @@ export const leaveBehind = (
 export type ManifestPackageRow = Pick<Package, 'id' | 'courierId'> & { status: PackageStatus };
 
 /** Selects one package on the manifest. */
-export const findPackageAboard = (ctx: UserContext, manifestId: string): Sql<Pick<Package, 'id'>> => sql`
+export const findPackageAboard = (ctx: UserScope, manifestId: string): Sql<Pick<Package, 'id'>> => once`
   select p.id from packages p where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid limit 1`;
 
 /** Locks every package on the manifest; none for null. */
 export const lockedManifestPackages = (
-  ctx: UserContext,
+  ctx: UserScope,
   manifestId: string | null,
-): Sql<ManifestPackageRow> => sql`
+): Sql<ManifestPackageRow> => once`
   select p.id, p.status, p.courier_id as "courierId" from packages p
   where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid
   order by p.id
@@ -38,9 +38,9 @@ export const lockedManifestPackages = (
  * Appends an event to each package, from its current status to `status`. `eventIds` must be as many as `ids`.
  */
 export const appendStatusEvents = (
-  ctx: UserContext,
+  ctx: UserScope,
   { ids, eventIds, status }: { ids: string[]; eventIds: string[]; status: string },
-): Sql => sql`
+): Sql => once`
   insert into package_events (tenant_id, id, package_id, courier_id, previous_status, status, actor_user_id,
     occurred_at, recorded_at, source)
   select p.tenant_id, event.id, p.id, p.courier_id, p.status, ${status}, ${ctx.caller.userId}::uuid,
@@ -49,6 +49,6 @@ export const appendStatusEvents = (
   from unnest(${eventIds}::uuid[], ${ids}::uuid[]) as event (id, package_id)
   join packages p on p.id = event.package_id and ${tenantRows(ctx, 'p')}`;
 
-export const setPackageStatus = (ctx: UserContext, ids: string[], status: string): Sql => sql`
+export const setPackageStatus = (ctx: UserScope, ids: string[], status: string): Sql => once`
   update packages p set status = ${status}, updated_at = now()
   where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])`;

@@ -1,6 +1,5 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newIds } from '../../../platform/values/ids.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { queueManifestMails } from '../../mail/public.js';
 import { MANIFEST_STATUS_EFFECTS } from '../../packages/public.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
@@ -11,40 +10,33 @@ import type { ManifestRow } from './queries.js';
  * Applies a manifest's new status to its locked packages, and queues the events and mails for their couriers.
  */
 export async function applyStatusToPackages(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   manifest: ManifestRow,
   aboard: ManifestPackageRow[],
 ): Promise<void> {
   const effect = MANIFEST_STATUS_EFFECTS[manifest.status];
   const affected = effect ? aboard.filter((row) => effect.from.includes(row.status)) : [];
-  if (effect && affected.length > 0) await changeStatus(ctx, tx, affected, effect.to);
+  if (effect && affected.length > 0) await changeStatus(tx, affected, effect.to);
 
-  await queueMails(ctx, tx, manifest, aboard);
+  await queueMails(tx, manifest, aboard);
   const changes = affected.map((row) => ({ packageId: row.id, previousStatus: row.status }));
-  await recordPackageEvents(ctx, tx, 'package.status_changed', changes);
+  await recordPackageEvents(tx, 'package.status_changed', changes);
 }
 
-async function changeStatus(
-  ctx: UserContext,
-  tx: PlainTx,
-  packages: ManifestPackageRow[],
-  status: string,
-): Promise<void> {
+async function changeStatus(tx: UserTx, packages: ManifestPackageRow[], status: string): Promise<void> {
   const ids = packages.map(({ id }) => id);
   // Events first, because they read the packages' previous status.
-  await tx.defer(appendStatusEvents(ctx, { ids, eventIds: newIds(ids.length), status }));
-  await tx.defer(setPackageStatus(ctx, ids, status));
+  tx.later(appendStatusEvents(tx, { ids, eventIds: newIds(ids.length), status }));
+  tx.later(setPackageStatus(tx, ids, status));
 }
 
 /** Queues one mail per courier with packages on the manifest. It lists only that courier's packages. */
 async function queueMails(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   { id, manifest_number: manifestNumber, status }: ManifestRow,
   aboard: ManifestPackageRow[],
 ): Promise<void> {
   const couriers = new Set(aboard.flatMap(({ courierId }) => courierId ?? []));
   if (couriers.size === 0 || status === 'draft') return;
-  await queueManifestMails(ctx, tx, { manifestId: id, manifestNumber, status }, [...couriers]);
+  await queueManifestMails(tx, { manifestId: id, manifestNumber, status }, [...couriers]);
 }

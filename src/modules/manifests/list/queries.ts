@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import { limitPast } from '../../../platform/db/pages.js';
 import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { InfoRow } from '../detail/queries.js';
 
 export type ManifestQuery = QueryOf<'listManifests'>;
@@ -10,7 +10,7 @@ export type ManifestQuery = QueryOf<'listManifests'>;
 export type SummaryRow = InfoRow & { packages: number; weight_lb: string };
 
 /** Filters the manifests that the caller may see: a courier, those with a package of its own. */
-function visibleManifests(ctx: UserContext, alias: string): Sql {
+function visibleManifests(ctx: UserScope, alias: string): Sql {
   const own = tenantRows(ctx, alias);
   if (ctx.caller.courierId === null) return own;
   return sql`${own} and exists (
@@ -21,7 +21,7 @@ function visibleManifests(ctx: UserContext, alias: string): Sql {
  * Selects the manifests before `query.before`, newest first, and one more than `limit` to detect a next page. The packages are
  * counted only for the page.
  */
-export function pageOfManifests(ctx: UserContext, query: ManifestQuery): Sql<SummaryRow> {
+export function pageOfManifests(ctx: UserScope, query: ManifestQuery): Sql<SummaryRow> {
   const conditions = [visibleManifests(ctx, 'm')];
   if (query.status) conditions.push(sql`m.status = ${query.status}`);
   if (query.before)

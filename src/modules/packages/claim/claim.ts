@@ -1,9 +1,9 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
-import { sql, type PlainTx } from '../../../platform/db/statements.js';
+import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { recordPackageEvents } from '../../webhooks/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
 import { findCustomers } from '../intake/queries.js';
@@ -33,35 +33,30 @@ export type Claim = {
  * @throws ApiError package_not_assignable
  */
 export async function claimPackage(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   prealert: ReviewedPrealert,
   isAssigning: boolean,
 ): Promise<Claim> {
-  const [row] = await tx.query(lockedParcelPackage(ctx, prealert.keys));
+  const [row] = await tx.query(lockedParcelPackage(tx, prealert.keys));
   if (isAssigning) assertAssignable(row, prealert);
   const isCouriers = row?.courier_id === prealert.courierId;
   if (!row || (!isCouriers && !isAssigning))
     return { packageId: null, trackingKey: null, change: 'none', facts: [] };
   const isOwnerless = row.user_code === null && isAssigning;
-  const owner = isOwnerless ? await ownerColumns(ctx, tx, row, prealert) : {};
+  const owner = isOwnerless ? await ownerColumns(tx, row, prealert) : {};
   const isMatch = isOwnerless || row.user_code === prealert.userCode;
   const { id, trackingKey, ...before } = row;
   const after = { ...before, ...owner, ...(isMatch ? { prealert_id: row.prealert_id ?? prealert.id } : {}) };
   const facts = listFacts(id, before, after);
-  if (facts.length > 0) await tx.defer(changeOwner(ctx, id, after));
+  if (facts.length > 0) tx.later(changeOwner(tx, id, after));
   return { packageId: id, trackingKey, change: changeOf(before, after), facts };
 }
 
 /** Notifies the courier of the change. Called after all other writes of the transaction. */
-export async function notifyCourierOfClaim(
-  ctx: UserContext,
-  tx: PlainTx,
-  { packageId, change }: Claim,
-): Promise<void> {
+export async function notifyCourierOfClaim(tx: UserTx, { packageId, change }: Claim): Promise<void> {
   if (packageId === null || change === 'none') return;
-  if (change === 'courier') return recordPackageEvents(ctx, tx, 'package.created', [{ packageId }]);
-  await tx.defer(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`));
+  if (change === 'courier') return recordPackageEvents(tx, 'package.created', [{ packageId }]);
+  tx.later(queueChanged(tx, sql`${ownRows(tx, 'p')} and p.id = ${packageId}::uuid`));
 }
 
 function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealert): void {
@@ -74,12 +69,11 @@ function assertAssignable(row: ClaimedRow | undefined, prealert: ReviewedPrealer
 
 /** Applies the rule of intake: if no active customer has the user code, only the courier is set. */
 async function ownerColumns(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   row: ClaimedRow,
   { courierId, userCode, vendor, description }: ReviewedPrealert,
 ): Promise<Partial<ClaimedColumns>> {
-  const [customer] = await tx.query(findCustomers(ctx, userCode, courierId));
+  const [customer] = await tx.query(findCustomers(tx, userCode, courierId));
   return {
     courier_id: courierId,
     user_code: customer?.userCode ?? null,

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 
 /** The columns that a claim may change. */
@@ -15,14 +15,14 @@ export type ClaimedColumns = ColumnsOf<
 export type ClaimedRow = ClaimedColumns & Pick<Package, 'id' | 'trackingKey'>;
 
 /** Selects and locks the package of a parcel, by the first of its keys that a package has. */
-export function lockedParcelPackage(ctx: UserContext, keys: string[]): Sql<ClaimedRow> {
-  return sql`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id,
+export function lockedParcelPackage(ctx: UserScope, keys: string[]): Sql<ClaimedRow> {
+  return once`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id,
       p.tracking_key as "trackingKey"
     from packages p where ${tenantRows(ctx, 'p')} and ${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1 for no key update`;
 }
 
-export function changeOwner(ctx: UserContext, id: string, columns: ClaimedColumns): Sql {
-  return sql`update packages p set courier_id = ${columns.courier_id}::uuid, user_code = ${columns.user_code},
+export function changeOwner(ctx: UserScope, id: string, columns: ClaimedColumns): Sql {
+  return once`update packages p set courier_id = ${columns.courier_id}::uuid, user_code = ${columns.user_code},
       first_name = ${columns.first_name}, last_name = ${columns.last_name}, shipper = ${columns.shipper},
       description = ${columns.description}, prealert_id = ${columns.prealert_id}::uuid, updated_at = now()
     where ${tenantRows(ctx, 'p')} and p.id = ${id}::uuid`;

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Dispatch } from '../../../platform/db/models/types.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type DispatchQuery = QueryOf<'listDispatches'>;
 
@@ -13,7 +13,7 @@ export type DispatchRow = Omit<Dispatch, 'tenantId'> & {
 };
 
 export function insertDispatch(
-  { tenantId, caller }: UserContext,
+  { tenantId, caller }: UserScope,
   { id, selected, queued }: Pick<Dispatch, 'id' | 'selected' | 'queued'>,
 ): Sql {
   return sql`insert into dispatches (tenant_id, id, courier_id, requested_by, selected, queued)
@@ -25,7 +25,7 @@ export function insertDispatch(
  * Selects the dispatches before `query.before`, newest first, and one more than `limit` to detect a next
  * page.
  */
-export function pageOfDispatches(ctx: UserContext, query: DispatchQuery): Sql<DispatchRow> {
+export function pageOfDispatches(ctx: UserScope, query: DispatchQuery): Sql<DispatchRow> {
   const conditions = [ownRows(ctx, 'd')];
   if (query.dispatch_id) conditions.push(sql`d.id = ${query.dispatch_id}::uuid`);
   if (query.before) conditions.push(sql`d.id < ${query.before}::uuid`);

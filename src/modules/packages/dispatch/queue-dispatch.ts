@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
@@ -31,20 +32,20 @@ export async function queueDispatch(ctx: UserContext, query: BodyOf<'queueDispat
   const selection = packageIds
     ? sql`${ownRows(ctx, 'p')} and p.id = any(${packageIds}::uuid[])`
     : matching(ctx, filters);
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     // Checked before the packages are marked, because undoing that costs as much as doing it.
-    const atMostQueued = await remainingQuota(ctx, tx, DISPATCHED, ctx.caller);
+    const atMostQueued = await remainingQuota(tx, DISPATCHED, ctx.caller);
     const bounds = { dispatchId, atMost: MAX_SELECTED, atMostQueued };
     const [counts] = await tx.query(queueSelected(ctx, selection, bounds));
     if (!counts) throw new Error('The dispatch statement returned no row.');
     const { selected, wanted, queued } = counts;
     if (selected > MAX_SELECTED) throw tooMany();
-    if (wanted > atMostQueued) await assertQuota(ctx, tx, DISPATCHED, ctx.caller, wanted);
-    await tx.execute(insertDispatch(ctx, { id: dispatchId, selected, queued }));
+    if (wanted > atMostQueued) await assertQuota(tx, DISPATCHED, ctx.caller, wanted);
+    await tx.count(insertDispatch(ctx, { id: dispatchId, selected, queued }));
     const requested = packageIds ? { package_ids: boundedIds(packageIds) } : { filters };
     const after = { selected, queued, ...requested };
-    await tx.audit({ action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after });
-    await takeQuota(ctx, tx, DISPATCHED, ctx.caller, queued);
+    tx.later(audit(tx, { action: 'dispatch.queued', entity: 'dispatch', entityId: dispatchId, after }));
+    await takeQuota(tx, DISPATCHED, ctx.caller, queued);
     return { selected, queued, dispatchId };
   });
 }

@@ -1,6 +1,6 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues } from '../../../platform/queue/delivery-queues.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type SyncCounts = {
   /** The number of packages that match, at most `atMost` + 1. */
@@ -26,13 +26,10 @@ type Bounds = {
  * sending. A package that is already queued keeps its position.
  * @param selection a condition on packages `p` that includes the caller's scope
  */
-export function queueChanged(ctx: UserContext, selection: Sql): Sql<SyncCounts> {
+export function queueChanged(ctx: UserScope, selection: Sql): Sql<SyncCounts> {
   const bounds = { dispatchId: null, atMost: 1, atMostQueued: 1 };
-  return markSelected(
-    ctx,
-    sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`,
-    bounds,
-  );
+  const packages = sql`select p.id, p.courier_id is not null as is_wanted from packages p where ${selection}`;
+  return once`${markSelected(ctx, packages, bounds)}`;
 }
 
 /**
@@ -41,7 +38,7 @@ export function queueChanged(ctx: UserContext, selection: Sql): Sql<SyncCounts> 
  * package each time.
  * @param selection a condition on packages `p` that includes the caller's scope
  */
-export function queueSelected(ctx: UserContext, selection: Sql, bounds: Bounds): Sql<SyncCounts> {
+export function queueSelected(ctx: UserScope, selection: Sql, bounds: Bounds): Sql<SyncCounts> {
   const { tenantId } = ctx;
   return markSelected(
     ctx,
@@ -62,7 +59,7 @@ export function queueSelected(ctx: UserContext, selection: Sql, bounds: Bounds):
 }
 
 function markSelected(
-  { tenantId, traceparent }: UserContext,
+  { tenantId, traceparent }: UserScope,
   packages: Sql,
   { dispatchId, atMost, atMostQueued }: Omit<Bounds, 'dispatchId'> & { dispatchId: string | null },
 ): Sql<SyncCounts> {

@@ -1,14 +1,14 @@
 import type { components } from '../../../../generated/contract.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Package, PackageEvent } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from './transitions.js';
 
 export type TrackedRow = Pick<Package, 'id' | 'houseNumber'> & { status: PackageStatus };
 
-export function findTrackedPackage(ctx: UserContext, packageId: string): Sql<TrackedRow> {
-  return sql`select p.id, p.house_number as "houseNumber", p.status from packages p
+export function findTrackedPackage(ctx: UserScope, packageId: string): Sql<TrackedRow> {
+  return once`select p.id, p.house_number as "houseNumber", p.status from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 }
 
@@ -24,9 +24,9 @@ export type HistoryRow = Pick<PackageEvent, 'id' | 'occurredAt' | 'recordedAt' |
  * Selects the events of a package. A courier does not see the names of staff, nor remarks made before the
  * package was assigned to it: they may concern other couriers.
  */
-export function findHistory(ctx: UserContext, packageId: string): Sql<HistoryRow> {
+export function findHistory(ctx: UserScope, packageId: string): Sql<HistoryRow> {
   const isForCourier = ctx.caller.courierId !== null;
-  return sql`select e.id, e.previous_status as "previousStatus", e.status, e.source, e.occurred_at as "occurredAt",
+  return once`select e.id, e.previous_status as "previousStatus", e.status, e.source, e.occurred_at as "occurredAt",
       e.recorded_at as "recordedAt", e.location,
       case when ${!isForCourier}::boolean or e.courier_id = p.courier_id then e.remarks end as remarks,
       case when ${!isForCourier}::boolean then u.full_name end as "recordedBy"

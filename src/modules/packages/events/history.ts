@@ -10,7 +10,7 @@ export type History = { tracked: TrackedRow; events: HistoryRow[] };
  * @throws ApiError package_not_found, record_forbidden
  */
 export async function readHistory(ctx: UserContext, packageId: string): Promise<History> {
-  const [[tracked], events, [hidden]] = await ctx.preparedRead([
+  const [[tracked], events, [hidden]] = await ctx.read([
     findTrackedPackage(ctx, packageId),
     findHistory(ctx, packageId),
     packageHasCourier(packageId),

@@ -1,18 +1,18 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Package, PackageEvent } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { SUSPENDED, type PackageState, type PackageStatus } from './transitions.js';
 
 /** Selects whether a time, `YYYY-MM-DD HH:MM:SS` in UTC, is in the future; null without a time. */
 export function isInFuture(moment: string | null): Sql<{ isFuture: boolean | null }> {
-  return sql`select ${moment}::timestamp at time zone 'UTC' > clock_timestamp() as "isFuture"`;
+  return once`select ${moment}::timestamp at time zone 'UTC' > clock_timestamp() as "isFuture"`;
 }
 
 /** Locks the packages that exist in the tenant. */
-export function lockedPackages(ctx: UserContext, ids: string[]): Sql<Pick<Package, 'id'>> {
+export function lockedPackages(ctx: UserScope, ids: string[]): Sql<Pick<Package, 'id'>> {
   // Sorted, because two transactions that lock the same packages in opposite orders would deadlock.
-  return sql`select p.id from packages p where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])
+  return once`select p.id from packages p where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])
     order by p.id for no key update`;
 }
 
@@ -31,9 +31,9 @@ export const MAX_EVENTS = 1_000;
  * Selects the current state of locked packages. It must be a separate statement: the statement that waited
  * for the locks still sees the other tables as they were before the wait.
  */
-export function selectPackageStates(ctx: UserContext, ids: string[]): Sql<PackageStateRow> {
+export function selectPackageStates(ctx: UserScope, ids: string[]): Sql<PackageStateRow> {
   const own = sql`e.tenant_id = p.tenant_id and e.package_id = p.id`;
-  return sql`select p.id, p.status, coalesce(unsuspended.status, 'received') as "unsuspendedStatus",
+  return once`select p.id, p.status, coalesce(unsuspended.status, 'received') as "unsuspendedStatus",
       coalesce(m.status in ('shipped', 'completed'), false) as "hasManifestLeft",
       to_char(date_trunc('second', latest.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "lastEventAt",
       exists (select from package_events e where ${own} order by e.place offset ${MAX_EVENTS - 1}::int) as "isFull"
@@ -62,10 +62,10 @@ export type EventRow = Pick<PackageEvent, 'packageId'> & { occurredAt: string };
  * Updates the status of the packages that still have the expected previous status, and appends an event to the history
  * of each. An event that is not later than the latest one is ordered after it, and none is in the future.
  */
-export function moveAndAppend(ctx: UserContext, moves: Move[]): Sql<EventRow> {
+export function moveAndAppend(ctx: UserScope, moves: Move[]): Sql<EventRow> {
   // Uses the statement's time: the transaction may have begun before the latest event was recorded.
   // With the ids also as an array, PostgreSQL looks them up. Otherwise it joined 1,000 of them with all of 100,000 packages.
-  return sql`with moved as (
+  return once`with moved as (
       update packages p set status = move.status, updated_at = now() from ${movesOf(moves)}
       where ${tenantRows(ctx, 'p')} and p.id = any(${moves.map(({ id }) => id)}::uuid[])
         and p.id = move.id and p.status = move.previous

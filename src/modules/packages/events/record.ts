@@ -1,6 +1,5 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import {
   ApiError,
   fieldError,
@@ -8,6 +7,7 @@ import {
   invalidFieldError,
 } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { Tx, UserTx } from '../../../platform/db/scope.js';
 import { recordEventsOfPackages, selectEventPackages } from '../../webhooks/public.js';
 import { listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './record-queries.js';
@@ -27,32 +27,31 @@ export type Recorded = { events: RecordedEvent[]; unchanged: number };
 export async function recordPackageEvent(ctx: UserContext, body: RecordEventRequest): Promise<Recorded> {
   const fields = readPackages(body);
   const details = readEventDetails(body);
-  return ctx.preparedTransaction(async (tx) => {
+  return ctx.write(async (tx) => {
     await assertNotInFuture(tx, details);
-    const states = await lockPackageStates(ctx, tx, fields);
+    const states = await lockPackageStates(tx, fields);
     const moves = listMoves(fields, states, body.status, details);
     assertInOrder(moves, states, details);
     assertRoom(fields, moves, states);
     if (moves.length === 0) return { events: [], unchanged: fields.size };
-    return { events: await recordMoves(ctx, tx, moves), unchanged: fields.size - moves.length };
+    return { events: await recordMoves(tx, moves), unchanged: fields.size - moves.length };
   });
 }
 
 /** Compares with the database's clock, which also dates events without a given time. */
-async function assertNotInFuture(tx: PlainTx, { occurredAt }: EventDetails): Promise<void> {
+async function assertNotInFuture(tx: Tx, { occurredAt }: EventDetails): Promise<void> {
   if (occurredAt === null) return;
   const [row] = await tx.query(queries.isInFuture(occurredAt));
   if (row?.isFuture) throw invalidFieldError('occurred_at', 'in_the_future');
 }
 
 async function lockPackageStates(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   fields: Map<string, string>,
 ): Promise<Map<string, PackageStateRow>> {
   const ids = [...fields.keys()];
-  await tx.defer(queries.lockedPackages(ctx, ids));
-  const rows = await tx.query(queries.selectPackageStates(ctx, ids));
+  tx.later(queries.lockedPackages(tx, ids));
+  const rows = await tx.query(queries.selectPackageStates(tx, ids));
   const states = new Map(rows.map((row) => [row.id, row]));
   const missing = listErrors(fields, (id) => (states.has(id) ? undefined : packageNotFound(id)));
   if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
@@ -116,11 +115,11 @@ function assertInOrder(
 }
 
 /** Records status changes of packages that the transaction has locked: history, audit trail and courier's events. */
-export async function recordMoves(ctx: UserContext, tx: BulkTx, moves: Move[]): Promise<RecordedEvent[]> {
-  const [rows, packages] = await tx.queryAll([
-    queries.moveAndAppend(ctx, moves),
+export async function recordMoves(tx: UserTx, moves: Move[]): Promise<RecordedEvent[]> {
+  const [rows, packages] = await tx.query([
+    queries.moveAndAppend(tx, moves),
     selectEventPackages(
-      ctx,
+      tx,
       moves.map(({ id }) => id),
     ),
   ]);
@@ -128,13 +127,13 @@ export async function recordMoves(ctx: UserContext, tx: BulkTx, moves: Move[]): 
     throw new Error(`${rows.length} of ${moves.length} locked packages changed their status.`);
   const times = new Map(rows.map((row) => [row.packageId, row.occurredAt]));
   const events = moves.map((move) => ({ ...move, recordedFor: times.get(move.id) ?? '' }));
-  await tx.audit(...events.map(toAuditFact));
+  tx.later(audit(tx, ...events.map(toAuditFact)));
   const changes = events.map(({ id, previous, recordedFor, location, remarks }) => ({
     packageId: id,
     previousStatus: previous,
     recorded: { occurred_at: recordedFor, location, remarks },
   }));
-  await recordEventsOfPackages(ctx, tx, 'package.status_changed', changes, packages);
+  await recordEventsOfPackages(tx, 'package.status_changed', changes, packages);
   return events;
 }
 

@@ -27,7 +27,7 @@ export async function exportPage<Format extends ExportFormat>(
 ): Promise<FileReply<(typeof MEDIA_TYPES)[Format]>> {
   const { page, limit } = query;
   const filters = filtersOf(query);
-  const [rows] = await ctx.reports.read([exportPackages(ctx, filters, { page, limit })]);
+  const [rows] = await ctx.read([exportPackages(ctx, filters, { page, limit })], { from: 'replica' });
   const write = format === 'csv' ? writeCsv : writeWorkbook;
   const content = await write(HEADINGS, rows, (row) => toCells(ctx.caller, row));
   return { name: `packages-${timestampOf(now)}.${format}`, mediaType: MEDIA_TYPES[format], content };

@@ -1,5 +1,5 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { recordEventsOfPackages, type EventPackageRow } from '../../webhooks/public.js';
 import { settledFact } from './open-prealerts.js';
 import type { OpenPrealert, Ownership } from './ownership.js';
@@ -22,14 +22,14 @@ export type Arrival = {
  * Completes the intake of a package in the same transaction: settles its pre-alerts, begins its
  * audit trail, and notifies its courier.
  */
-export async function recordArrival(ctx: UserContext, tx: BulkTx, arrival: Arrival): Promise<void> {
+export async function recordArrival(tx: UserTx, arrival: Arrival): Promise<void> {
   const { newPackage, row, keys, prealerts, prealertStatus, eventPackages } = arrival;
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, keys, prealertStatus));
+  if (ids.length > 0) tx.later(settlePrealerts(tx, ids, keys, prealertStatus));
   const settled = prealerts.filter(({ status }) => status !== prealertStatus);
   const settledFacts = settled.map((prealert) => settledFact(prealert, prealertStatus));
-  await tx.audit(receivedFact(newPackage, row), ...settledFacts);
-  await recordEventsOfPackages(ctx, tx, 'package.created', [{ packageId: row.id }], eventPackages);
+  tx.later(audit(tx, receivedFact(newPackage, row), ...settledFacts));
+  await recordEventsOfPackages(tx, 'package.created', [{ packageId: row.id }], eventPackages);
 }
 
 const receivedFact = ({ id, ...columns }: NewPackage, { status, receivedAt }: ReceiptRow): AuditFact => ({

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { sql, type PlainTx, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
 import { invalidFieldError, type FieldProblem } from '../../../platform/errors/errors.js';
+import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import {
   keysOfStored,
   notOneNumber,
@@ -34,11 +34,11 @@ export const isDecidedByRecords = ({ numbers }: ScanReading): boolean =>
   numbers.length > 1 || numbers.some(({ folded }) => isHouseNumber(folded));
 
 /** Selects the packages and pre-alerts that have the numbers of scans. */
-export function selectKnown(ctx: UserContext, readings: ScanReading[]): Sql<KnownRow> {
+export function selectKnown(ctx: UserScope, readings: ScanReading[]): Sql<KnownRow> {
   const numbers = readings.flatMap((reading) => reading.numbers);
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  return sql`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.id as "packageId",
+  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.id as "packageId",
       p.house_number as "houseNumber"
     from packages p
     where ${ownRows(ctx, 'p')}
@@ -126,18 +126,14 @@ export function whyNoParcel(
 }
 
 /** Identifies the parcel of one scan. @throws ApiError validation_failed */
-export async function identifyParcel(
-  ctx: UserContext,
-  tx: PlainTx,
-  reading: ScanReading,
-): Promise<ScannedParcel> {
-  const [known, namesakes] = await tx.queryAll(recordsOf(ctx, reading));
+export async function identifyParcel(tx: UserTx, reading: ScanReading): Promise<ScannedParcel> {
+  const [known, namesakes] = await tx.query(recordsOf(tx, reading));
   assertParcel(reading, known, namesakes);
   return decideParcel(reading, known, 'tracking_number');
 }
 
 /** The records that `identifyParcel` needs for one scan. */
-export const recordsOf = (ctx: UserContext, reading: ScanReading) =>
+export const recordsOf = (ctx: UserScope, reading: ScanReading) =>
   [selectKnown(ctx, [reading]), selectNamesakes(ctx, [reading])] as const;
 
 /** @throws ApiError validation_failed for the number of a manifest or the code of a customer */

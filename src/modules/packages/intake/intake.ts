@@ -1,7 +1,9 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { keepUserCode, lockParcels } from '../../../platform/db/locks.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
 import { selectEventPackages } from '../../webhooks/public.js';
 import type { PackageStatus } from '../events/transitions.js';
@@ -48,19 +50,15 @@ export const receivePackage = (
   intake: Intake,
   executeWaitingScans: ExecuteWaitingScans,
 ): Promise<Receipt> =>
-  ctx.preparedTransaction(async (tx) => {
-    const { isAwaited, keys, ...receipt } = await receiveParcel(ctx, tx, intake);
+  ctx.write(async (tx) => {
+    const { isAwaited, keys, ...receipt } = await receiveParcel(tx, intake);
     if (!isAwaited) return receipt;
-    const status = await executeWaitingScans(ctx, tx, keys);
+    const status = await executeWaitingScans(tx, keys);
     return { ...receipt, row: { ...receipt.row, status: status ?? receipt.row.status } };
   });
 
 /** Executes the scans of stations that have waited for the receipt of a parcel. Returns the status of the package. */
-export type ExecuteWaitingScans = (
-  ctx: UserContext,
-  tx: BulkTx,
-  keys: string[],
-) => Promise<PackageStatus | undefined>;
+export type ExecuteWaitingScans = (tx: UserTx, keys: string[]) => Promise<PackageStatus | undefined>;
 
 /** `isAwaited`: scans of stations wait for the receipt. `keys`: those of the parcel. */
 type NewReceipt = Receipt & { isAwaited: boolean; keys: string[] };
@@ -70,26 +68,25 @@ export type AdmittedIntake = { parcel: ScannedParcel; references: ReferencedReco
 
 /** The same in a transaction. A refused intake has written nothing. */
 export async function receiveParcel(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   intake: Intake,
   admitted?: AdmittedIntake,
 ): Promise<NewReceipt> {
   const measures = readMeasures(intake);
-  const lock = admitted ? { parcel: admitted.parcel } : await lockUnlessRepeated(ctx, tx, intake);
+  const lock = admitted ? { parcel: admitted.parcel } : await lockUnlessRepeated(tx, intake);
   if ('repeated' in lock) return lock.repeated;
   const { trackingNumber, keys, labelled } = lock.parcel;
-  if (labelled !== null) return rescanPackage(ctx, tx, labelled, keys);
-  const [, [first], announced, [ids], customers] = await tx.queryAll([
-    lockOpenPrealerts(ctx, keys),
-    queries.findReceipt(ctx, keys),
-    findOpenPrealerts(ctx, keys),
-    findNamedIds(ctx, intake),
-    findNamedCustomers(ctx, intake),
+  if (labelled !== null) return rescanPackage(tx, labelled, keys);
+  const [, [first], announced, [ids], customers] = await tx.query([
+    lockOpenPrealerts(tx, keys),
+    queries.findReceipt(tx, keys),
+    findOpenPrealerts(tx, keys),
+    findNamedIds(tx, intake),
+    findNamedCustomers(tx, intake),
   ]);
   // Checked before the owner in the body, so that a repeated call succeeds even if that customer no longer
   // exists.
-  if (first) return handleRepeatedScan(ctx, tx, keys, first);
+  if (first) return handleRepeatedScan(tx, keys, first);
   const references = admitted?.references ?? readReferences(intake, ids, customers);
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(references, prealerts, trackingNumber);
@@ -100,7 +97,7 @@ export async function receiveParcel(
     ...ownerColumns(ownership),
     ...contentColumns(intake, references, ownership),
   };
-  return store(ctx, tx, { parcel, keys, prealerts, ownership });
+  return store(tx, { parcel, keys, prealerts, ownership });
 }
 
 /**
@@ -108,61 +105,55 @@ export async function receiveParcel(
  * a repeated scan does not wait for a lock that it does not need.
  */
 async function lockUnlessRepeated(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   intake: Intake,
 ): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
   const reading = readScan(intake.tracking_number);
   const { parcel, early } = isDecidedByRecords(reading)
-    ? await findIdentified(ctx, tx, reading)
-    : await findSingle(ctx, tx, reading);
+    ? await findIdentified(tx, reading)
+    : await findSingle(tx, reading);
   const { keys } = parcel;
   if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
-  if (intake.user_code !== undefined) await tx.defer(keepUserCode(ctx.tenantId, intake.user_code));
+  if (intake.user_code !== undefined) tx.later(keepUserCode(tx.tenantId, intake.user_code));
   if (isDecidedByRecords(reading))
-    return { parcel: await lockIdentified(ctx, tx, () => identifyParcel(ctx, tx, reading)) };
-  await tx.defer(lockParcels(ctx.tenantId, keys));
+    return { parcel: await lockIdentified(tx, () => identifyParcel(tx, reading)) };
+  tx.later(lockParcels(tx.tenantId, keys));
   return { parcel };
 }
 
 type Found = { parcel: ScannedParcel; early: queries.EarlierRow | undefined };
 
 /** Finds the parcel of a scan that records decide, and its receipt. */
-async function findIdentified(ctx: UserContext, tx: BulkTx, reading: ScanReading): Promise<Found> {
-  const parcel = await identifyParcel(ctx, tx, reading);
+async function findIdentified(tx: UserTx, reading: ScanReading): Promise<Found> {
+  const parcel = await identifyParcel(tx, reading);
   const { keys, labelled } = parcel;
   const [early] = await tx.query(
-    labelled === null ? queries.findReceipt(ctx, keys) : queries.findReceiptOfPackage(ctx, labelled, keys),
+    labelled === null ? queries.findReceipt(tx, keys) : queries.findReceiptOfPackage(tx, labelled, keys),
   );
   return { parcel, early };
 }
 
 /** Finds the receipt of a scan with one tracking number. One round trip, because most scans are of this kind. */
-async function findSingle(ctx: UserContext, tx: BulkTx, reading: ScanReading): Promise<Found> {
+async function findSingle(tx: UserTx, reading: ScanReading): Promise<Found> {
   const parcel = decideParcel(reading, [], 'tracking_number');
-  const receipt = queries.findReceipt(ctx, parcel.keys);
+  const receipt = queries.findReceipt(tx, parcel.keys);
   if (!needsRecords(reading)) return { parcel, early: (await tx.query(receipt))[0] };
-  const [[early], known, namesakes] = await tx.queryAll([receipt, ...recordsOf(ctx, reading)]);
+  const [[early], known, namesakes] = await tx.query([receipt, ...recordsOf(tx, reading)]);
   assertParcel(reading, known, namesakes);
   return { parcel, early };
 }
 
 /** A scan of the house number of a package whose parcel is locked. */
-async function rescanPackage(
-  ctx: UserContext,
-  tx: BulkTx,
-  packageId: string,
-  keys: string[],
-): Promise<NewReceipt> {
-  const [row] = await tx.query(queries.findReceiptOfPackage(ctx, packageId, keys));
+async function rescanPackage(tx: UserTx, packageId: string, keys: string[]): Promise<NewReceipt> {
+  const [row] = await tx.query(queries.findReceiptOfPackage(tx, packageId, keys));
   if (!row) throw new Error('The package of a house number does not exist.');
-  return handleRepeatedScan(ctx, tx, keys, row);
+  return handleRepeatedScan(tx, keys, row);
 }
 
 /** A later scan of a locked parcel that was received, in a transaction. */
-export async function rescanParcel(ctx: UserContext, tx: BulkTx, keys: string[]): Promise<void> {
-  const [row] = await tx.query(queries.findReceipt(ctx, keys));
-  if (row) await handleRepeatedScan(ctx, tx, keys, row);
+export async function rescanParcel(tx: UserTx, keys: string[]): Promise<void> {
+  const [row] = await tx.query(queries.findReceipt(tx, keys));
+  if (row) await handleRepeatedScan(tx, keys, row);
 }
 
 function repeatedReceipt(
@@ -177,16 +168,15 @@ function repeatedReceipt(
  * pre-alerts.
  */
 async function handleRepeatedScan(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   keys: string[],
   earlier: queries.EarlierRow,
 ): Promise<NewReceipt> {
   const repeated = repeatedReceipt(keys, earlier);
   if (!earlier.isDisputed) return repeated;
-  const flagged = await tx.query(flagDisputes(ctx, earlier.id, keys));
+  const flagged = await tx.query(flagDisputes(tx, earlier.id, keys));
   const facts = flagged.map(({ id }) => settledFact({ id, status: 'pending' }, 'flagged'));
-  if (facts.length > 0) await tx.audit(...facts);
+  if (facts.length > 0) tx.later(audit(tx, ...facts));
   return { ...repeated, isFlagged: true };
 }
 
@@ -229,26 +219,22 @@ type NewParcel = {
 };
 
 /** Stores the parcel with a free house number and completes the intake. */
-async function store(
-  ctx: UserContext,
-  tx: BulkTx,
-  { parcel, keys, prealerts, ownership }: NewParcel,
-): Promise<NewReceipt> {
+async function store(tx: UserTx, { parcel, keys, prealerts, ownership }: NewParcel): Promise<NewReceipt> {
   for (let tries = 0; tries < MAX_HOUSE_NUMBERS; tries += 1) {
     const newPackage = { ...parcel, id: newId(), house_number: newHouseNumber() };
-    const [[row], eventPackages, [waiting]] = await tx.queryAll([
-      queries.insertReceivedPackage(ctx, newPackage, newId()),
-      selectEventPackages(ctx, [newPackage.id]),
-      queries.findWaitingScan(ctx, keys),
+    const [[row], eventPackages, [waiting]] = await tx.query([
+      queries.insertReceivedPackage(tx, newPackage, newId()),
+      selectEventPackages(tx, [newPackage.id]),
+      queries.findWaitingScan(tx, keys),
     ]);
     if (row) {
       const { prealertStatus } = ownership;
-      await recordArrival(ctx, tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
+      await recordArrival(tx, { newPackage, row, keys, prealerts, prealertStatus, eventPackages });
       const isFlagged = prealertStatus === 'flagged';
       return { row, isDuplicate: false, isFlagged, isAwaited: waiting !== undefined, keys };
     }
-    const [first] = await tx.query(queries.findReceipt(ctx, keys));
-    if (first) return handleRepeatedScan(ctx, tx, keys, first);
+    const [first] = await tx.query(queries.findReceipt(tx, keys));
+    if (first) return handleRepeatedScan(tx, keys, first);
   }
   throw new Error(`No free house number in ${MAX_HOUSE_NUMBERS} tries.`);
 }

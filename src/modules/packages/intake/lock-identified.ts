@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { lockParcels, stopCorrections } from '../../../platform/db/locks.js';
-import { sql, type PlainTx } from '../../../platform/db/statements.js';
+import { sql } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 
 /** Each repetition needs another change of a number between a look and the lock that follows it. After two, corrections wait. */
 const LOCKS_BESIDE_CORRECTIONS = 2;
@@ -16,24 +16,23 @@ const MAX_LOCKS = 6;
  * @throws ApiError unavailable if the records tell other parcels each time
  */
 export async function lockIdentified<Found extends { keys: string[] }>(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   identify: () => Promise<Found>,
 ): Promise<Found> {
   let wanted = (await identify()).keys;
-  await tx.defer(sql`savepoint before_locks`);
+  tx.later(sql`savepoint before_locks`);
   for (let locks = 0; locks < MAX_LOCKS; locks += 1) {
-    await tx.defer(lockParcels(ctx.tenantId, wanted));
+    tx.later(lockParcels(tx.tenantId, wanted));
     const locked = new Set(wanted);
     const found = await identify();
     if (found.keys.every((key) => locked.has(key))) {
-      await tx.defer(sql`release savepoint before_locks`);
+      tx.later(sql`release savepoint before_locks`);
       return found;
     }
-    await tx.defer(sql`rollback to savepoint before_locks`);
+    tx.later(sql`rollback to savepoint before_locks`);
     wanted = found.keys;
     if (locks + 1 < LOCKS_BESIDE_CORRECTIONS) continue;
-    await tx.defer(stopCorrections(ctx.tenantId));
+    tx.later(stopCorrections(tx.tenantId));
     wanted = (await identify()).keys;
   }
   throw new ApiError('unavailable', { retryAfterSeconds: 1 });

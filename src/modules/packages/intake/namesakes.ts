@@ -1,7 +1,7 @@
 // Numbers of manifests and codes of customers, which stations scan like parcels. They are never a new parcel (decision 0072).
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
 import type { ScannedNumber, ScanReading } from '../../tracking-numbers/public.js';
 
 /** A manifest or a customer whose number or code is that of a scan. */
@@ -20,9 +20,9 @@ const isVerified = ({ candidates }: ScannedNumber): boolean =>
   candidates.some(({ check }) => check === 'valid');
 
 /** Looks the codes up for each courier of the tenant, because the index of user codes begins with the courier. */
-export function selectNamesakes(ctx: UserContext, readings: ScanReading[]): Sql<Namesake> {
+export function selectNamesakes(ctx: UserScope, readings: ScanReading[]): Sql<Namesake> {
   const texts = readings.flatMap(namesakeTexts);
-  return sql`select 'manifest' as kind, m.manifest_number as text from manifests m
+  return once`select 'manifest' as kind, m.manifest_number as text from manifests m
     where ${tenantRows(ctx, 'm')} and m.manifest_number = any(${texts}::text[])
     union all
     select distinct 'customer', c.user_code from couriers r

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import type { OpenPrealert } from './ownership.js';
 
@@ -12,8 +12,8 @@ import type { OpenPrealert } from './ownership.js';
 export const disagrees = sql`(a.courier_id <> p.courier_id or a.user_code <> p.user_code)`;
 
 /** Flags the pending pre-alerts that name a different owner than the package, and gives them its key. */
-export function flagDisputes(ctx: UserContext, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
-  return sql`with found as (
+export function flagDisputes(ctx: UserScope, packageId: string, keys: string[]): Sql<Pick<Prealert, 'id'>> {
+  return once`with found as (
       select a.tenant_id, a.id, p.tracking_key
       from packages p
       join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and ${keyIn('a', keys)}
@@ -31,19 +31,19 @@ export type OpenPrealertRow = Omit<OpenPrealert, 'customer'> & {
   lastName: string | null;
 };
 
-const areOpen = (ctx: UserContext, keys: string[]): Sql =>
+const areOpen = (ctx: UserScope, keys: string[]): Sql =>
   sql`${ownRows(ctx, 'a')} and ${keyIn('a', keys)} and a.status in ('pending', 'flagged')`;
 
 /** Locks the open pre-alerts of a parcel. */
-export const lockOpenPrealerts = (ctx: UserContext, keys: string[]): Sql =>
-  sql`select a.id from prealerts a where ${areOpen(ctx, keys)} order by a.id for update`;
+export const lockOpenPrealerts = (ctx: UserScope, keys: string[]): Sql =>
+  once`select a.id from prealerts a where ${areOpen(ctx, keys)} order by a.id for update`;
 
 /**
  * Selects the open pre-alerts of a parcel, oldest first. Not in the statement that locks them: if that one waits for a rename of the
  * customer, it reads the new user code, but still sees the customer with the old one.
  */
-export function findOpenPrealerts(ctx: UserContext, keys: string[]): Sql<OpenPrealertRow> {
-  return sql`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
+export function findOpenPrealerts(ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> {
+  return once`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
       a.vendor, a.description, a.status, c.first_name as "firstName", c.last_name as "lastName"
     from prealerts a
     left join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id
@@ -59,12 +59,12 @@ export function findOpenPrealerts(ctx: UserContext, keys: string[]): Sql<OpenPre
  * @param keys the keys of the parcel, the package's own first
  */
 export function settlePrealerts(
-  ctx: UserContext,
+  ctx: UserScope,
   ids: string[],
   keys: string[],
   status: 'received' | 'flagged',
 ): Sql {
-  return sql`with settled as (
+  return once`with settled as (
       update prealerts a set status = ${status}, tracking_key = ${keys[0]}, updated_at = now()
       where ${ownRows(ctx, 'a')} and a.id = any(${ids}::uuid[]) and a.status in ('pending', 'flagged')
       returning a.tenant_id, a.courier_id

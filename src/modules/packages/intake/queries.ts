@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Scan } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import type { Measures } from '../shared/measures.js';
@@ -34,15 +34,15 @@ export type EarlierRow = ReceiptRow & {
 };
 
 /** Selects the package of a parcel, by the first of its keys that a package has. */
-export const findReceipt = (ctx: UserContext, keys: string[]): Sql<EarlierRow> =>
+export const findReceipt = (ctx: UserScope, keys: string[]): Sql<EarlierRow> =>
   selectReceipt(ctx, keys, sql`${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1`);
 
 /** Selects the same by the package's id. `keys`: those of its parcel. */
-export const findReceiptOfPackage = (ctx: UserContext, id: string, keys: string[]): Sql<EarlierRow> =>
+export const findReceiptOfPackage = (ctx: UserScope, id: string, keys: string[]): Sql<EarlierRow> =>
   selectReceipt(ctx, keys, sql`p.id = ${id}::uuid`);
 
-function selectReceipt(ctx: UserContext, keys: string[], condition: Sql): Sql<EarlierRow> {
-  return sql`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
+function selectReceipt(ctx: UserScope, keys: string[], condition: Sql): Sql<EarlierRow> {
+  return once`select ${RECEIPT}, coalesce(announced.is_flagged, false) as "isFlagged",
       coalesce(announced.is_disputed, false) as "isDisputed",
       exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[])
         and s.reason = 'not_received') as "isAwaited"
@@ -56,8 +56,8 @@ function selectReceipt(ctx: UserContext, keys: string[], condition: Sql): Sql<Ea
 }
 
 /** Selects one scan of a station that arrived before the parcel was received (decision 0061). */
-export const findWaitingScan = (ctx: UserContext, keys: string[]): Sql<Pick<Scan, 'id'>> =>
-  sql`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
+export const findWaitingScan = (ctx: UserScope, keys: string[]): Sql<Pick<Scan, 'id'>> =>
+  once`select s.id from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]) limit 1`;
 
 export type ReferencedIds = {
   courierId: string | null;
@@ -71,13 +71,13 @@ export type ReferencedIds = {
  * transaction ends; couriers never can.
  */
 export function findReferencedIds(
-  ctx: UserContext,
+  ctx: UserScope,
   named: { [Name in keyof ReferencedIds]: string | undefined },
 ): Sql<ReferencedIds> {
   // The primary one is selected without a lock: a lock that waits would find that it is not the primary one any more, and no other.
   const primary = sql`(select o.id from warehouses o where ${tenantRows(ctx, 'o')} and o.is_primary)`;
   const warehouse = named.warehouseId ? sql`${named.warehouseId}::uuid` : primary;
-  return sql`select
+  return once`select
     (select c.id from couriers c
       where ${tenantRows(ctx, 'c')} and c.id = ${named.courierId ?? null}::uuid) as "courierId",
     (select r.id from carriers r
@@ -91,7 +91,7 @@ export function findReferencedIds(
  * looks the code up for each courier of the tenant, because the index of user codes begins with the courier.
  */
 export function findCustomers(
-  ctx: UserContext,
+  ctx: UserScope,
   userCode: string | null,
   courierId: string | null,
 ): Sql<Customer> {
@@ -102,7 +102,7 @@ export function findCustomers(
           tenantRows(ctx, 'r'),
         ]
       : [sql`customers c`, sql`c.courier_id = ${courierId}::uuid`];
-  return sql`select c.courier_id as "courierId", c.user_code as "userCode", c.first_name as "firstName",
+  return once`select c.courier_id as "courierId", c.user_code as "userCode", c.first_name as "firstName",
       c.last_name as "lastName"
     from ${from}
     where ${ownRows(ctx, 'c')} and c.user_code = ${userCode} and c.is_active and ${scope}
@@ -136,11 +136,11 @@ export type NewPackage = Measures &
  * the house number already exists.
  */
 export function insertReceivedPackage(
-  { tenantId, caller }: UserContext,
+  { tenantId, caller }: UserScope,
   row: NewPackage,
   eventId: string,
 ): Sql<ReceiptRow> {
-  return sql`with received as (
+  return once`with received as (
       insert into packages (tenant_id, id, courier_id, user_code, first_name, last_name,
         tracking_number, tracking_key, house_number, weight_lb, length_in, width_in, height_in,
         package_type, shipper, description, carrier_id, warehouse_id, prealert_id)

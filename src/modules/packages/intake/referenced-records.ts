@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Sql } from '../../../platform/db/statements.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { Customer, EnteredOwner } from './ownership.js';
 import { findCustomers, findReferencedIds, type ReferencedIds } from './queries.js';
 
@@ -11,12 +11,12 @@ export type ReferencedRecords = EnteredOwner & { carrierId: string | null; wareh
 type Body = BodyOf<'receivePackage'>;
 
 export const findNamedIds = (
-  ctx: UserContext,
+  ctx: UserScope,
   { courier_id: courierId, carrier_id: carrierId, warehouse_id: warehouseId }: Body,
 ): Sql<ReferencedIds> => findReferencedIds(ctx, { courierId, carrierId, warehouseId });
 
 /** Selects no customer without a user code in the body. */
-export const findNamedCustomers = (ctx: UserContext, { user_code, courier_id }: Body): Sql<Customer> =>
+export const findNamedCustomers = (ctx: UserScope, { user_code, courier_id }: Body): Sql<Customer> =>
   findCustomers(ctx, user_code ?? null, courier_id ?? null);
 
 /**

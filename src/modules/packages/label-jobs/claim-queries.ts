@@ -1,6 +1,6 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { labelColumns, labelTables, type LabelRow } from '../labels/queries.js';
 
 /** The time in which a bridge must begin to send a claimed job, and report again while it sends. */
@@ -16,8 +16,8 @@ type Claim = { claimId: string; station: string; maxJobs: number };
  * Claims the oldest jobs of a station that no bridge has, and selects their labels. Jobs that another transaction claims at the
  * same time are skipped.
  */
-export const claimJobs = (ctx: UserContext, { claimId, station, maxJobs }: Claim): Sql<ClaimedRow> =>
-  sql`with due as (
+export const claimJobs = (ctx: UserScope, { claimId, station, maxJobs }: Claim): Sql<ClaimedRow> =>
+  once`with due as (
       select j.tenant_id, j.id from label_jobs j
       where ${tenantRows(ctx, 'j')} and j.station = ${station} and j.status in ('waiting', 'claimed')
         and j.expires_at > now() and (j.status = 'waiting' or j.lease_until <= now())
@@ -32,6 +32,6 @@ export const claimJobs = (ctx: UserContext, { claimId, station, maxJobs }: Claim
     where ${tenantRows(ctx, 'p')} order by claimed.id`;
 
 /** Notes that a bridge sends the job, and renews its lease. */
-export const noteSending = (ctx: UserContext, id: string): Sql =>
-  sql`update label_jobs j set status = 'sending', lease_until = ${leaseEnd}
+export const noteSending = (ctx: UserScope, id: string): Sql =>
+  once`update label_jobs j set status = 'sending', lease_until = ${leaseEnd}
     where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid`;

@@ -10,7 +10,7 @@ export async function claimLabelJobs(
   { station, max_jobs: maxJobs }: BodyOf<'claimLabelJobs'>,
 ): Promise<DataOf<'claimLabelJobs'>> {
   const claimId = newId();
-  const [rows] = await ctx.preparedPipeline([claimJobs(ctx, { claimId, station, maxJobs })]);
+  const [rows] = await ctx.write([claimJobs(ctx, { claimId, station, maxJobs })]);
   // Imported with the first label, because the fonts would slow the start down.
   const { writeLabelZpl } = await import('../labels/label-zpl.js');
   const jobs = rows.map((row) => ({

@@ -1,9 +1,10 @@
-import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit, type AuditFact } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { lockLabelStation, lockPrint } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { fieldsByPackageId, listErrors, packageNotFound } from '../shared/batch.js';
 import * as queries from './queries.js';
 import type { JobRow, LockedJob, NewJobs } from './queries.js';
@@ -22,16 +23,16 @@ export async function createLabelJobs(
 ): Promise<Requested> {
   const fields = fieldsByPackageId(package_ids);
   const packageIds = [...fields.keys()];
-  return ctx.preparedTransaction(async (tx) => {
-    await tx.defer(lockPrint(ctx.tenantId, printId));
-    const [earlier, packages] = await tx.queryAll([
+  return ctx.write(async (tx) => {
+    tx.later(lockPrint(ctx.tenantId, printId));
+    const [earlier, packages] = await tx.query([
       queries.jobsOfPrint(ctx, printId),
       queries.existingPackages(ctx, packageIds),
     ]);
     const found = new Set(packages.map(({ id }) => id));
     const missing = listErrors(fields, (id) => (found.has(id) ? undefined : packageNotFound(id)));
     if (missing.length > 0) throw new ApiError('package_not_found', { variant: 'several', errors: missing });
-    return requestOnce(ctx, tx, { printId, station, copies, reprintOf: null, packageIds }, earlier);
+    return requestOnce(tx, { printId, station, copies, reprintOf: null, packageIds }, earlier);
   });
 }
 
@@ -43,53 +44,44 @@ export async function reprintLabelJob(
   ctx: UserContext,
   { print_id: printId, job_id: jobId }: BodyOf<'reprintLabelJob'>,
 ): Promise<Requested> {
-  return ctx.preparedTransaction(async (tx) => {
-    await tx.defer(lockPrint(ctx.tenantId, printId));
-    const [earlier, [job]] = await tx.queryAll([
+  return ctx.write(async (tx) => {
+    tx.later(lockPrint(ctx.tenantId, printId));
+    const [earlier, [job]] = await tx.query([
       queries.jobsOfPrint(ctx, printId),
       queries.lockedJob(ctx, jobId),
     ]);
     if (!job) throw new ApiError('label_job_not_found');
-    if (earlier.length === 0) await assertEnded(ctx, tx, job);
+    if (earlier.length === 0) await assertEnded(tx, job);
     const { station, copies, packageId } = job;
     const wanted = { printId, station, copies, reprintOf: jobId, packageIds: [packageId] };
-    return requestOnce(ctx, tx, wanted, earlier);
+    return requestOnce(tx, wanted, earlier);
   });
 }
 
-async function assertEnded(
-  ctx: UserContext,
-  tx: BulkTx,
-  { id, status, statusNow }: LockedJob,
-): Promise<void> {
+async function assertEnded(tx: UserTx, { id, status, statusNow }: LockedJob): Promise<void> {
   if (['waiting', 'claimed', 'sending'].includes(statusNow)) throw new ApiError('label_job_open');
   // The bridge stopped reporting. It must not begin to send this job any more.
   const reason = 'The print bridge stopped reporting. The label was printed again.';
-  if (status === 'sending') await tx.defer(queries.endJob(ctx, { id, status: 'unconfirmed', reason }));
+  if (status === 'sending') tx.later(queries.endJob(tx, { id, status: 'unconfirmed', reason }));
 }
 
 type Wanted = Omit<NewJobs, 'ids'>;
 
-async function requestOnce(
-  ctx: UserContext,
-  tx: BulkTx,
-  wanted: Wanted,
-  earlier: JobRow[],
-): Promise<Requested> {
+async function requestOnce(tx: UserTx, wanted: Wanted, earlier: JobRow[]): Promise<Requested> {
   const { printId, station, packageIds } = wanted;
   if (earlier.length > 0) {
     if (!areSame(wanted, earlier)) throw new ApiError('print_id_reused');
     return { printId, created: 0, jobs: earlier };
   }
-  await tx.defer(lockLabelStation(ctx.tenantId, station));
-  const [counted] = await tx.query(queries.countWaiting(ctx, station));
+  tx.later(lockLabelStation(tx.tenantId, station));
+  const [counted] = await tx.query(queries.countWaiting(tx, station));
   const waiting = counted?.waiting ?? 0;
   if (waiting + packageIds.length > MAX_WAITING_PER_STATION)
     throw new ApiError('label_queue_full', { args: { waiting, limit: MAX_WAITING_PER_STATION } });
   const ids = packageIds.map(newId);
-  await tx.defer(queries.insertJobs(ctx, { ...wanted, ids }));
-  await tx.audit(...packageIds.map((packageId, index) => toAuditFact(wanted, packageId, ids[index])));
-  return { printId, created: ids.length, jobs: await tx.query(queries.jobsOfPrint(ctx, printId)) };
+  tx.later(queries.insertJobs(tx, { ...wanted, ids }));
+  tx.later(audit(tx, ...packageIds.map((packageId, index) => toAuditFact(wanted, packageId, ids[index]))));
+  return { printId, created: ids.length, jobs: await tx.query(queries.jobsOfPrint(tx, printId)) };
 }
 
 function areSame(wanted: Wanted, earlier: JobRow[]): boolean {

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { LabelJob } from '../../../platform/db/models/types.js';
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type JobQuery = QueryOf<'listLabelJobs'>;
 export type JobStatus = DataOf<'listLabelJobs'>[number]['status'];
@@ -15,7 +15,7 @@ export type JobRow = Omit<LabelJob, 'tenantId' | 'status' | 'claimId' | 'leaseUn
 
 const STATUS_NOW = sql`label_job_status(j.status, j.expires_at, j.lease_until)`;
 
-const selectJobs = (ctx: UserContext, condition: Sql, order: Sql): Sql<JobRow> =>
+const selectJobs = (ctx: UserScope, condition: Sql, order: Sql): Sql<JobRow> =>
   sql`select j.id, j.print_id as "printId", j.station, j.package_id as "packageId", p.house_number as "houseNumber",
       j.copies, ${STATUS_NOW} as status, j.reason, j.reprint_of as "reprintOf", j.requested_by as "requestedBy",
       j.created_at as "createdAt", j.expires_at as "expiresAt",
@@ -26,11 +26,11 @@ const selectJobs = (ctx: UserContext, condition: Sql, order: Sql): Sql<JobRow> =
     where ${tenantRows(ctx, 'j')} and ${condition} ${order}`;
 
 /** Selects the jobs of one printing, in the order in which they are printed. */
-export const jobsOfPrint = (ctx: UserContext, printId: string): Sql<JobRow> =>
-  selectJobs(ctx, sql`j.print_id = ${printId}::uuid`, sql`order by j.id`);
+export const jobsOfPrint = (ctx: UserScope, printId: string): Sql<JobRow> =>
+  once`${selectJobs(ctx, sql`j.print_id = ${printId}::uuid`, sql`order by j.id`)}`;
 
 /** Selects the jobs before `query.before`, newest first, and one more than `limit` to detect a next page. */
-export function pageOfJobs(ctx: UserContext, { station, status, before, limit }: JobQuery): Sql<JobRow> {
+export function pageOfJobs(ctx: UserScope, { station, status, before, limit }: JobQuery): Sql<JobRow> {
   const condition = sql`true
     ${station === undefined ? empty : sql`and j.station = ${station}`}
     ${status === undefined ? empty : sql`and ${STATUS_NOW} = ${status}`}
@@ -38,11 +38,11 @@ export function pageOfJobs(ctx: UserContext, { station, status, before, limit }:
   return selectJobs(ctx, condition, sql`order by j.id desc limit ${limit}::int + 1`);
 }
 
-export const existingPackages = (ctx: UserContext, ids: string[]): Sql<{ id: string }> =>
-  sql`select p.id from packages p where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])`;
+export const existingPackages = (ctx: UserScope, ids: string[]): Sql<{ id: string }> =>
+  once`select p.id from packages p where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])`;
 
-export const countWaiting = (ctx: UserContext, station: string): Sql<{ waiting: number }> =>
-  sql`select count(*)::int as waiting from label_jobs j
+export const countWaiting = (ctx: UserScope, station: string): Sql<{ waiting: number }> =>
+  once`select count(*)::int as waiting from label_jobs j
     where ${tenantRows(ctx, 'j')} and j.station = ${station} and j.status in ('waiting', 'claimed')
       and j.expires_at > now()`;
 
@@ -52,9 +52,9 @@ export type NewJobs = Pick<LabelJob, 'printId' | 'station' | 'copies' | 'reprint
   packageIds: string[];
 };
 
-export function insertJobs({ tenantId, caller }: UserContext, jobs: NewJobs): Sql {
+export function insertJobs({ tenantId, caller }: UserScope, jobs: NewJobs): Sql {
   const { ids, packageIds, printId, station, copies, reprintOf } = jobs;
-  return sql`insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, reprint_of, requested_by)
+  return once`insert into label_jobs (tenant_id, id, print_id, station, package_id, copies, reprint_of, requested_by)
     select ${tenantId}::uuid, id, ${printId}::uuid, ${station}, package_id, ${copies}::smallint, ${reprintOf}::uuid,
       ${caller.userId}::uuid
     from unnest(${ids}::uuid[], ${packageIds}::uuid[]) as job (id, package_id)`;
@@ -66,15 +66,15 @@ export type LockedJob = Pick<LabelJob, 'id' | 'packageId' | 'station' | 'copies'
   statusNow: JobStatus;
 };
 
-export const lockedJob = (ctx: UserContext, id: string): Sql<LockedJob> =>
-  sql`select j.id, j.package_id as "packageId", j.station, j.copies, j.claim_id as "claimId", j.status,
+export const lockedJob = (ctx: UserScope, id: string): Sql<LockedJob> =>
+  once`select j.id, j.package_id as "packageId", j.station, j.copies, j.claim_id as "claimId", j.status,
       ${STATUS_NOW} as "statusNow"
     from label_jobs j where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid for no key update`;
 
 /** Ends a job. Its claim stays, so that the bridge can still report. */
 export const endJob = (
-  ctx: UserContext,
+  ctx: UserScope,
   { id, status, reason }: { id: string; status: 'printed' | 'failed' | 'unconfirmed'; reason: string | null },
 ): Sql =>
-  sql`update label_jobs j set status = ${status}, reason = ${reason}, ended_at = now()
+  once`update label_jobs j set status = ${status}, reason = ${reason}, ended_at = now()
     where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid`;

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
@@ -24,20 +25,25 @@ const ACCEPTED: Record<LockedJob['status'], readonly Reported[]> = {
 export async function reportLabelJob(ctx: UserContext, report: LabelReport): Promise<void> {
   const { job_id: jobId, status, reason = null } = report;
   if (status === 'failed' && reason === null) throw invalidFieldError('reason', 'required');
-  await ctx.preparedTransaction(async (tx) => {
+  await ctx.write(async (tx) => {
     const [job] = await tx.query(lockedJob(ctx, jobId));
     if (!job) throw new ApiError('label_job_not_found');
     if (!isAccepted(job, report)) throw new ApiError('label_job_not_claimed');
-    if (status === 'sending') return tx.defer(noteSending(ctx, jobId));
+    if (status === 'sending') {
+      tx.later(noteSending(ctx, jobId));
+      return;
+    }
     if (job.status === status) return;
-    await tx.defer(endJob(ctx, { id: jobId, status, reason }));
-    await tx.audit({
-      action: `package.label_${status}`,
-      entity: 'package',
-      entityId: job.packageId,
-      after: { label_job_id: jobId, station: job.station },
-      remarks: reason ?? undefined,
-    });
+    tx.later(endJob(ctx, { id: jobId, status, reason }));
+    tx.later(
+      audit(tx, {
+        action: `package.label_${status}`,
+        entity: 'package',
+        entityId: job.packageId,
+        after: { label_job_id: jobId, station: job.station },
+        remarks: reason ?? undefined,
+      }),
+    );
   });
 }
 

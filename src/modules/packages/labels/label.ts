@@ -19,7 +19,7 @@ export type Label = {
  * @throws ApiError package_not_found
  */
 export async function readLabel(ctx: UserContext, packageId: string): Promise<Label> {
-  const [[row]] = await ctx.preparedRead([findLabel(ctx, packageId)]);
+  const [[row]] = await ctx.read([findLabel(ctx, packageId)]);
   if (!row) throw new ApiError('package_not_found');
   return toLabel(row);
 }

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type LabelRow = Pick<
   Package,
@@ -26,5 +26,5 @@ export const labelTables = sql`(packages p
   left join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id
   left join manifests m on m.tenant_id = p.tenant_id and m.id = p.manifest_id)`;
 
-export const findLabel = (ctx: UserContext, packageId: string): Sql<LabelRow> =>
-  sql`select ${labelColumns} from ${labelTables} where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
+export const findLabel = (ctx: UserScope, packageId: string): Sql<LabelRow> =>
+  once`select ${labelColumns} from ${labelTables} where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;

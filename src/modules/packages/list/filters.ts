@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { containsPattern } from '../../../platform/db/patterns.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type PackageQuery = BodyOf<'listPackages'>;
 
@@ -31,7 +31,7 @@ export const hasFilters = (filters: PackageFilters): boolean => Object.values(fi
  * Returns the condition for the packages that the caller may see and that match all filters. An empty text
  * does not filter.
  */
-export function matching(ctx: UserContext, filters: PackageFilters): Sql {
+export function matching(ctx: UserScope, filters: PackageFilters): Sql {
   const conditions = [
     textFilter(filters),
     filters.houseNumber && sql`p.house_number = ${filters.houseNumber}`,

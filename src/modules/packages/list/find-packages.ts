@@ -1,6 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
-import { isCommonPage } from '../../../platform/db/pages.js';
-import { filtersOf, hasFilters, type PackageQuery } from './filters.js';
+import { filtersOf, type PackageQuery } from './filters.js';
 import { listPackages, totalPackages, type PackageRow, type TotalsRow } from './queries.js';
 
 export type PackagePage = { rows: PackageRow[]; totals: TotalsRow; page: number; limit: number };
@@ -9,8 +8,7 @@ export type PackagePage = { rows: PackageRow[]; totals: TotalsRow; page: number;
 export async function findPackages(ctx: UserContext, query: PackageQuery): Promise<PackagePage> {
   const { page, limit } = query;
   const filters = filtersOf(query);
-  const readPage = isCommonPage(query) && !hasFilters(filters) ? ctx.preparedRead : ctx.read;
-  const [rows, [totals]] = await readPage([
+  const [rows, [totals]] = await ctx.read([
     listPackages(ctx, filters, { page, limit }),
     totalPackages(ctx, filters),
   ]);

@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
-import { limitTo, type PageQuery } from '../../../platform/db/pages.js';
-import { empty, sql, type Sql } from '../../../platform/db/statements.js';
+import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
+import { empty, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { hasFilters, matching, type PackageFilters } from './filters.js';
 
@@ -43,24 +43,24 @@ const EXPORTED = sql`${SHOWN}, c.code as "courierCode",
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "entryDateTime"`;
 
 /** Selects one page, newest first. */
-export function listPackages(ctx: UserContext, filters: PackageFilters, page: PageQuery): Sql<PackageRow> {
+export function listPackages(ctx: UserScope, filters: PackageFilters, page: PageQuery): Sql<PackageRow> {
   return pageOfPackages(ctx, filters, page, sql`${STORED}, p.description`, LISTED);
 }
 
 /** Selects the same page for an export. */
-export function exportPackages(ctx: UserContext, filters: PackageFilters, page: PageQuery): Sql<ExportRow> {
+export function exportPackages(ctx: UserScope, filters: PackageFilters, page: PageQuery): Sql<ExportRow> {
   return pageOfPackages(ctx, filters, page, STORED, EXPORTED);
 }
 
 /** Names are joined after the page is cut, so they are looked up only for its rows. */
 function pageOfPackages<Row>(
-  ctx: UserContext,
+  ctx: UserScope,
   filters: PackageFilters,
   page: PageQuery,
   pageColumns: Sql,
   resultColumns: Sql,
 ): Sql<Row> {
-  return sql`with page as materialized (
+  return onceIf(isCommonPage(page) && !hasFilters(filters))`with page as materialized (
       select p.tenant_id, p.courier_id, p.carrier_id, p.manifest_id, ${pageColumns}
       from packages p where ${matching(ctx, filters)}
       order by p.received_at desc, p.id desc
@@ -78,7 +78,7 @@ export type TotalsRow = { totalCount: number; totalWeight: string };
 /**
  * Selects the totals of all pages. Without filters other than the courier, it sums the maintained counters.
  */
-export function totalPackages(ctx: UserContext, filters: PackageFilters): Sql<TotalsRow> {
+export function totalPackages(ctx: UserScope, filters: PackageFilters): Sql<TotalsRow> {
   const { courierID, ...others } = filters;
   if (hasFilters(others)) {
     return sql`select count(*)::int as "totalCount", coalesce(sum(p.weight_lb), 0) as "totalWeight"
@@ -86,6 +86,8 @@ export function totalPackages(ctx: UserContext, filters: PackageFilters): Sql<To
   }
   const courier =
     ctx.caller.courierId === null && courierID ? sql` and t.courier_id = ${courierID}::uuid` : empty;
-  return sql`select coalesce(sum(t.total), 0)::int as "totalCount", coalesce(sum(t.weight_lb), 0) as "totalWeight"
+  return onceIf(
+    !courierID,
+  )`select coalesce(sum(t.total), 0)::int as "totalCount", coalesce(sum(t.weight_lb), 0) as "totalWeight"
     from package_tallies t where ${ownRows(ctx, 't')}${courier}`;
 }

@@ -1,7 +1,6 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { joinCorrections, keepUserCode, lockParcels } from '../../../platform/db/locks.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from '../intake/house-number.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
@@ -23,31 +22,30 @@ export type LockedPackage = {
  * @throws ApiError package_not_found, record_forbidden
  */
 export async function lockPackageAndParcels(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   id: string,
   input: RequestedFields,
 ): Promise<LockedPackage> {
   const locked = new Set<string>();
   // A courier cannot change the number. Waiting for the lock of the number it sends would reveal whether that
   // parcel exists.
-  const newNumber = ctx.caller.courierId === null ? input.tracking_number : undefined;
+  const newNumber = tx.caller.courierId === null ? input.tracking_number : undefined;
   const numbers = readScan(newNumber ?? '').numbers;
   if (newNumber !== undefined || input.user_code) {
-    const [found] = await tx.query(findNumber(ctx, id));
+    const [found] = await tx.query(findNumber(tx, id));
     const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
     for (const key of keys.flat()) locked.add(key);
-    if (input.user_code) await tx.defer(keepUserCode(ctx.tenantId, input.user_code));
-    if (newNumber !== undefined) await tx.defer(joinCorrections(ctx.tenantId));
+    if (input.user_code) tx.later(keepUserCode(tx.tenantId, input.user_code));
+    if (newNumber !== undefined) tx.later(joinCorrections(tx.tenantId));
     // Locked before the row, as intake does: two different orders would deadlock.
-    await tx.defer(lockParcels(ctx.tenantId, [...locked]));
+    tx.later(lockParcels(tx.tenantId, [...locked]));
   }
-  const { row, isNumberTaken, isScanned } = await selectLocked(ctx, tx, id, numbers, [...locked]);
-  if (!row) throw await findHiddenPackageError(ctx, tx, id);
+  const { row, isNumberTaken, isScanned } = await selectLocked(tx, id, numbers, [...locked]);
+  if (!row) throw await findHiddenPackageError(tx, id);
   if (locked.size === 0 || locked.has(row.tracking_key)) return { row, isNumberTaken, isScanned };
   // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
   // and it is retried. Scans of that number were not looked for.
-  await tx.defer(lockParcels(ctx.tenantId, keysOfPackage(row)));
+  tx.later(lockParcels(tx.tenantId, keysOfPackage(row)));
   return { row, isNumberTaken, isScanned: true };
 }
 
@@ -55,22 +53,21 @@ type Selected = Omit<LockedPackage, 'row'> & { row?: Editable };
 
 /** Selects the package, and in the same round trip whether its new number is taken, and whether scans are stored. */
 async function selectLocked(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   id: string,
   numbers: ScannedNumber[],
   locked: string[],
 ): Promise<Selected> {
   if (numbers.length === 0) {
-    const [row] = await tx.query(lockedPackage(ctx, id));
+    const [row] = await tx.query(lockedPackage(tx, id));
     return { ...(row ? { row } : {}), isNumberTaken: false, isScanned: false };
   }
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  const [[row], taken, [scans]] = await tx.queryAll([
-    lockedPackage(ctx, id),
-    packageOfNumber(ctx, id, keys, houseNumbers),
-    hasScans(ctx, locked),
+  const [[row], taken, [scans]] = await tx.query([
+    lockedPackage(tx, id),
+    packageOfNumber(tx, id, keys, houseNumbers),
+    hasScans(tx, locked),
   ]);
   return {
     ...(row ? { row } : {}),
@@ -83,7 +80,8 @@ async function selectLocked(
 export const keysOfPackage = ({ tracking_key, tracking_number }: Editable): string[] =>
   keysOfStored({ trackingKey: tracking_key, trackingNumber: tracking_number });
 
-async function findHiddenPackageError({ caller }: UserContext, tx: PlainTx, id: string): Promise<ApiError> {
+async function findHiddenPackageError(tx: UserTx, id: string): Promise<ApiError> {
+  const { caller } = tx;
   if (caller.courierId === null) return hiddenPackageError(caller, false);
   const [hidden] = await tx.query(packageHasCourier(id));
   return hiddenPackageError(caller, hidden?.isCouriers === true);

@@ -1,6 +1,5 @@
 import type { AuditFact } from '../../../platform/audit/audit.js';
-import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { settledFact, toOpenPrealert } from '../intake/open-prealerts.js';
 import { decideOwnership, type Customer } from '../intake/ownership.js';
 import { findOpenPrealerts, lockOpenPrealerts, settlePrealerts } from '../intake/prealert-queries.js';
@@ -18,20 +17,15 @@ export type UpdateEffects = { columns: Partial<Editable>; facts: AuditFact[] };
  * customer if it has none. Otherwise they are flagged and the package keeps its owner. Unlike at intake, the
  * package may already be billed or on a manifest; staff decide when they review the flag.
  */
-export async function movePrealerts(
-  ctx: UserContext,
-  tx: PlainTx,
-  before: Editable,
-  after: Editable,
-): Promise<UpdateEffects> {
+export async function movePrealerts(tx: UserTx, before: Editable, after: Editable): Promise<UpdateEffects> {
   const keys = keysOfPackage(after);
-  const [reopened, , announced] = await tx.queryAll([
-    reopenPrealerts(ctx, before.courier_id, keysOfPackage(before)),
-    lockOpenPrealerts(ctx, keys),
-    findOpenPrealerts(ctx, keys),
+  const [reopened, , announced] = await tx.query([
+    reopenPrealerts(tx, before.courier_id, keysOfPackage(before)),
+    lockOpenPrealerts(tx, keys),
+    findOpenPrealerts(tx, keys),
   ]);
   const renamed = reopened.flatMap(ownKey);
-  if (renamed.length > 0) await tx.defer(restoreKeys(ctx, renamed));
+  if (renamed.length > 0) tx.later(restoreKeys(tx, renamed));
   const prealerts = announced.map(toOpenPrealert);
   const ownership = decideOwnership(ownerOf(after), prealerts, after.tracking_number);
   const { courierId, customer, matchedPrealert, prealertStatus } = ownership;
@@ -39,7 +33,7 @@ export async function movePrealerts(
   const isMatch = courierId !== null && courierId === after.courier_id && prealertStatus === 'received';
   const status = isMatch ? 'received' : 'flagged';
   const ids = prealerts.map(({ id }) => id);
-  if (ids.length > 0) await tx.defer(settlePrealerts(ctx, ids, keys, status));
+  if (ids.length > 0) tx.later(settlePrealerts(tx, ids, keys, status));
   const settled = prealerts.filter((prealert) => prealert.status !== status);
   const matchedId = isMatch ? (matchedPrealert?.id ?? null) : null;
   return {

@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
-import { join, raw, sql, withVariableText, type Sql } from '../../../platform/db/statements.js';
+import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
 import type { Measures } from '../shared/measures.js';
 
@@ -43,26 +43,26 @@ const TYPES: Partial<Record<keyof Editable, string>> = {
 };
 
 /** Selects the number of the parcel that an update must lock. It locks nothing. */
-export function findNumber(ctx: UserContext, id: string): Sql<StoredNumber> {
-  return sql`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from packages p
+export function findNumber(ctx: UserScope, id: string): Sql<StoredNumber> {
+  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 /** Selects another package that has one of these keys, or any package that has one of these house numbers. */
 export const packageOfNumber = (
-  ctx: UserContext,
+  ctx: UserScope,
   id: string,
   keys: string[],
   houseNumbers: string[],
 ): Sql<Pick<Package, 'id'>> =>
-  sql`select p.id from packages p
+  once`select p.id from packages p
     where ${ownRows(ctx, 'p')} and ((p.tracking_key = any(${keys}::text[]) and p.id <> ${id}::uuid)
       or p.house_number = any(${houseNumbers}::text[]))
     limit 1`;
 
 /** Selects whether scans of stations, or a place that they led to, are stored under one of these keys. */
-export const hasScans = (ctx: UserContext, keys: string[]): Sql<{ isScanned: boolean }> =>
-  sql`select exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]))
+export const hasScans = (ctx: UserScope, keys: string[]): Sql<{ isScanned: boolean }> =>
+  once`select exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]))
     or exists (select from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[]))
     as "isScanned"`;
 
@@ -70,17 +70,17 @@ export const hasScans = (ctx: UserContext, keys: string[]): Sql<{ isScanned: boo
  * Selects and locks the package. The lock is compatible with foreign key references, which queue_dispatch
  * creates.
  */
-export function lockedPackage(ctx: UserContext, id: string): Sql<Editable> {
-  return sql`select ${COLUMNS} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
+export function lockedPackage(ctx: UserScope, id: string): Sql<Editable> {
+  return once`select ${COLUMNS} from packages p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid
     for no key update`;
 }
 
 /** Selects what the matched pre-alert of a package says of its contents. */
 export const findPrealertContents = (
-  ctx: UserContext,
+  ctx: UserScope,
   packageId: string,
 ): Sql<Pick<Prealert, 'vendor' | 'description'>> =>
-  sql`select a.vendor, a.description from packages p
+  once`select a.vendor, a.description from packages p
     join prealerts a on ${ownRows(ctx, 'a')} and a.tenant_id = p.tenant_id and a.id = p.prealert_id
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
@@ -89,55 +89,51 @@ export const findPrealertContents = (
  * the other one is off.
  */
 export const isWarehouseFixed = (
-  ctx: UserContext,
+  ctx: UserScope,
   packageId: string,
   otherId: string,
 ): Sql<{ isFixed: boolean }> =>
-  sql`select p.manifest_id is not null or (w.loading_gate and not o.loading_gate) as "isFixed"
+  once`select p.manifest_id is not null or (w.loading_gate and not o.loading_gate) as "isFixed"
     from packages p
     join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = p.tenant_id and w.id = p.warehouse_id
     join warehouses o on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.id = ${otherId}::uuid
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 
-export function changePackage(ctx: UserContext, id: string, changes: Partial<Editable>): Sql {
+export function changePackage(ctx: UserScope, id: string, changes: Partial<Editable>): Sql {
   // raw() is safe: the keys of Editable and the values of TYPES are literals of this file.
   const assignments = (Object.keys(changes) as (keyof Editable)[]).map(
     (column) => sql`${raw(column)} = ${changes[column]}::${raw(TYPES[column] ?? 'text')}`,
   );
-  // Only the changed columns, because triggers compare weights and couriers.
-  const statement = sql`update packages p set ${join(assignments)}, updated_at = now()
-    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
   // Texts of one column are few, and most updates change one. Those of several could fill a connection with plans.
-  return assignments.length === 1 ? statement : withVariableText(statement);
+  const tag = onceIf(assignments.length === 1);
+  // Only the changed columns, because triggers compare weights and couriers.
+  return tag`update packages p set ${join(assignments)}, updated_at = now()
+    where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
 export type ReopenedRow = Pick<Prealert, 'id' | 'trackingNumber' | 'trackingKey'>;
 
 /** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */
-export function reopenPrealerts(
-  ctx: UserContext,
-  courierId: string | null,
-  keys: string[],
-): Sql<ReopenedRow> {
-  return sql`update prealerts a set status = 'pending', updated_at = now()
+export function reopenPrealerts(ctx: UserScope, courierId: string | null, keys: string[]): Sql<ReopenedRow> {
+  return once`update prealerts a set status = 'pending', updated_at = now()
     where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
       and a.status = 'received'
     returning a.id, a.tracking_number as "trackingNumber", a.tracking_key as "trackingKey"`;
 }
 
 /** Gives reopened pre-alerts the keys of their own numbers. They had that of the package. */
-export const restoreKeys = (ctx: UserContext, prealerts: { id: string; key: string }[]): Sql =>
-  sql`update prealerts a set tracking_key = own.key
+export const restoreKeys = (ctx: UserScope, prealerts: { id: string; key: string }[]): Sql =>
+  once`update prealerts a set tracking_key = own.key
     from jsonb_to_recordset(${JSON.stringify(prealerts)}::jsonb) as own (id uuid, key text)
     where ${ownRows(ctx, 'a')} and a.id = own.id`;
 
 /** Marks the courier's pending pre-alerts of a parcel for the given customer as received, with the package's key. */
 export function receivePendingPrealerts(
-  ctx: UserContext,
+  ctx: UserScope,
   { courier_id, tracking_key, user_code }: Editable,
   keys: string[],
 ): Sql<Pick<Prealert, 'id'>> {
-  return sql`with found as (
+  return once`with found as (
       select a.tenant_id, a.id from prealerts a
       where ${ownRows(ctx, 'a')} and a.courier_id = ${courier_id}::uuid and ${keyIn('a', keys)}
         and a.user_code = ${user_code} and a.status = 'pending'

@@ -1,5 +1,4 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { settledFact } from '../intake/open-prealerts.js';
 import type { UpdateEffects } from './move-prealerts.js';
 import { keysOfPackage } from './lock-package.js';
@@ -11,14 +10,13 @@ import { receivePendingPrealerts, type Editable } from './queries.js';
  * pending.
  */
 export async function receivePrealerts(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   before: Editable,
   after: Editable,
 ): Promise<UpdateEffects> {
   const isLinked = after.user_code !== null && after.user_code !== before.user_code;
   if (!isLinked) return { columns: {}, facts: [] };
-  const received = await tx.query(receivePendingPrealerts(ctx, after, keysOfPackage(after)));
+  const received = await tx.query(receivePendingPrealerts(tx, after, keysOfPackage(after)));
   const [oldest] = received.map(({ id }) => id).sort();
   return {
     columns: oldest && before.prealert_id === null ? { prealert_id: oldest } : {},

@@ -1,4 +1,4 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { findReferencedIds } from '../intake/queries.js';
 import { readMeasures, type Intake } from '../intake/intake.js';
 import { findPrealertContents, isWarehouseFixed, lockedPackage, type Editable } from './queries.js';
@@ -10,29 +10,24 @@ import { applyChanges } from './update.js';
  * permission to open the gate send receipts.
  */
 export async function replaceReceipt(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   packageId: string,
   applied: Intake,
   replacement: Intake,
 ): Promise<void> {
-  const [[before], [contents]] = await tx.queryAll([
-    lockedPackage(ctx, packageId),
-    findPrealertContents(ctx, packageId),
+  const [[before], [contents]] = await tx.query([
+    lockedPackage(tx, packageId),
+    findPrealertContents(tx, packageId),
   ]);
   if (!before) throw new Error('The package of a receipt does not exist.');
   const announced = { vendor: contents?.vendor ?? null, description: contents?.description ?? null };
-  const [old, next] = [
-    await columnsOf(ctx, tx, applied, announced),
-    await columnsOf(ctx, tx, replacement, announced),
-  ];
+  const [old, next] = [await columnsOf(tx, applied, announced), await columnsOf(tx, replacement, announced)];
   // Both have the same columns of Editable.
   const columns = Object.keys(next) as (keyof typeof next)[];
   const differing = columns.filter(
     (column) => before[column] === old[column] && next[column] !== old[column],
   );
   const isFixed = await keepsWarehouse(
-    ctx,
     tx,
     packageId,
     differing.includes('warehouse_id') && next.warehouse_id,
@@ -40,7 +35,6 @@ export async function replaceReceipt(
   const changed = differing.filter((column) => column !== 'warehouse_id' || !isFixed);
   if (changed.length === 0) return;
   await applyChanges(
-    ctx,
     tx,
     packageId,
     before,
@@ -49,22 +43,21 @@ export async function replaceReceipt(
 }
 
 async function keepsWarehouse(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   packageId: string,
   warehouseId: string | false | undefined,
 ): Promise<boolean> {
   if (!warehouseId) return false;
-  const [row] = await tx.query(isWarehouseFixed(ctx, packageId, warehouseId));
+  const [row] = await tx.query(isWarehouseFixed(tx, packageId, warehouseId));
   return row?.isFixed ?? true;
 }
 
 type Announced = { vendor: string | null; description: string | null };
 
 /** The columns that a receipt sets. A carrier that was deleted since counts as none. */
-async function columnsOf(ctx: UserContext, tx: BulkTx, intake: Intake, announced: Announced) {
+async function columnsOf(tx: UserTx, intake: Intake, announced: Announced) {
   const [ids] = await tx.query(
-    findReferencedIds(ctx, {
+    findReferencedIds(tx, {
       courierId: undefined,
       carrierId: intake.carrier_id,
       warehouseId: intake.warehouse_id,

@@ -1,9 +1,11 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import { sql, type PlainTx } from '../../../platform/db/statements.js';
+import { sql } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, fieldError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { UserCaller } from '../../../platform/identity/callers.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { readNumber } from '../../tracking-numbers/public.js';
 import { queueChanged } from '../dispatch/queue-syncs.js';
 import type { ExecuteWaitingScans } from '../intake/intake.js';
@@ -29,18 +31,18 @@ export async function updatePackage(
   const { caller } = ctx;
   const input = readFields(body);
   try {
-    return await ctx.preparedTransaction(async (tx) => {
-      const locked = await lockPackageAndParcels(ctx, tx, body.package_id, input);
+    return await ctx.write(async (tx) => {
+      const locked = await lockPackageAndParcels(tx, body.package_id, input);
       const { row: before, isNumberTaken, isScanned } = locked;
       const requested = findChanges(caller, before, input);
       assertPermitted(caller, before, requested);
       const changes = readNewNumber(before, requested, isNumberTaken);
       const fields = Object.keys(changes).filter((column) => column !== 'tracking_key').length;
       if (fields === 0) return 0;
-      const derived = await deriveColumns(ctx, tx, before, changes);
-      await applyChanges(ctx, tx, body.package_id, before, { ...changes, ...derived });
+      const derived = await deriveColumns(tx, before, changes);
+      await applyChanges(tx, body.package_id, before, { ...changes, ...derived });
       if (changes.tracking_key !== undefined && isScanned)
-        await executeWaitingScans(ctx, tx, keysOfRenumbered(before, changes));
+        await executeWaitingScans(tx, keysOfRenumbered(before, changes));
       return fields;
     });
   } catch (error) {
@@ -73,14 +75,13 @@ const keysOfRenumbered = (before: Editable, changes: Partial<Editable>): string[
 
 /** Returns the derived columns of an update: the courier of the customer, and who claimed the package. */
 async function deriveColumns(
-  ctx: UserContext,
-  tx: PlainTx,
+  tx: UserTx,
   before: Editable,
   { user_code }: Partial<Editable>,
 ): Promise<Partial<Editable>> {
-  const claim = user_code === undefined ? {} : claimColumns(ctx.caller, before);
+  const claim = user_code === undefined ? {} : claimColumns(tx.caller, before);
   if (!user_code) return claim;
-  const [customer, another] = await tx.query(findCustomers(ctx, user_code, before.courier_id));
+  const [customer, another] = await tx.query(findCustomers(tx, user_code, before.courier_id));
   if (another) throw invalidFieldError('user_code', 'ambiguous');
   if (!customer) throw unknownUserCode();
   const courier = before.courier_id === null ? { courier_id: customer.courierId } : {};
@@ -100,21 +101,20 @@ function unknownUserCode(): ApiError {
 
 /** Writes changed columns of a locked package, with their effects on pre-alerts, the audit trail and synchronisation. */
 export async function applyChanges(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   id: string,
   before: Editable,
   changes: Partial<Editable>,
 ): Promise<void> {
   const after = { ...before, ...changes };
   const isRenumbered = after.tracking_key !== before.tracking_key;
-  const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(ctx, tx, before, after);
+  const effects = await (isRenumbered ? movePrealerts : receivePrealerts)(tx, before, after);
   const all = { ...changes, ...effects.columns };
-  await tx.defer(changePackage(ctx, id, all));
+  tx.later(changePackage(tx, id, all));
   // `all` has only columns of Editable.
   const columns = Object.keys(all) as (keyof Editable)[];
   const states = { before: Object.fromEntries(columns.map((key) => [key, before[key]])), after: all };
   const fact = { action: 'package.updated', entity: 'package', entityId: id, ...states } as const;
-  await tx.audit(fact, ...effects.facts);
-  await tx.defer(queueChanged(ctx, sql`${ownRows(ctx, 'p')} and p.id = ${id}::uuid`));
+  tx.later(audit(tx, fact, ...effects.facts));
+  tx.later(queueChanged(tx, sql`${ownRows(tx, 'p')} and p.id = ${id}::uuid`));
 }

@@ -1,6 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { onceIf, type Sql } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
@@ -19,7 +19,7 @@ const TRACKING_NUMBERS = 'prealerts_tenant_id_courier_id_tracking_number_key';
 
 /** Selects the pre-alerts that the owner has of these numbers. Other couriers' are never selected. */
 export const findExisting = (owner: OwnerSelection, trackingNumbers: readonly string[]): Sql<ExistingRow> =>
-  sql`with owner as materialized (${owner})
+  onceIf(trackingNumbers.length === 1)`with owner as materialized (${owner})
     select p.id, p.user_code as "userCode", p.tracking_number as "trackingNumber", p.status
     from owner join prealerts p on p.tenant_id = owner.tenant_id and p.courier_id = owner.courier_id
       and p.tracking_number = any(${trackingNumbers}::text[])`;
@@ -41,7 +41,7 @@ export async function duplicateError(
   owner: OwnerSelection,
   refused: Refused,
 ): Promise<ApiError> {
-  const [[row]] = await ctx.preparedRead([findExisting(owner, [refused.trackingNumber])]);
+  const [[row]] = await ctx.read([findExisting(owner, [refused.trackingNumber])]);
   return new ApiError('duplicate_tracking_number', row ? { existing: viewExisting(row, refused) } : {});
 }
 

@@ -1,6 +1,7 @@
-import type { RequestContext } from '../../../platform/context/request-context.js';
+import { auditRows } from '../../../platform/audit/audit.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { Scope } from '../../../platform/db/scope.js';
 import type { OwnerSelection } from '../duplicates/owners.js';
 import { keyInColumn } from '../../tracking-numbers/public.js';
 import { COLUMNS, type NewPrealert } from '../queries.js';
@@ -65,7 +66,7 @@ export type Stored = { number: number; id: Prealert['id'] | null };
  * because two batches that wait for each other's numbers in opposite order deadlock.
  */
 export function insertPrealerts(
-  ctx: RequestContext,
+  ctx: Scope,
   owner: OwnerSelection,
   packed: Packed,
   remarks: 'upload' | null,
@@ -89,6 +90,6 @@ export function insertPrealerts(
       from fresh ${joinParcel(number)} order by tracking_number
       on conflict (tenant_id, courier_id, tracking_number) do nothing
       returning tenant_id, ${COLUMNS}
-    ), audited as (${ctx.auditSelected(facts)})
+    ), audited as (${auditRows(ctx, facts)})
     select known.number, created.id from known left join created on created.id = known.id order by known.number`;
 }

@@ -1,7 +1,6 @@
 import type { Handlers } from '../../../../generated/handlers.js';
-import { makeCombiner } from '../../../platform/context/combine-requests.js';
 import { NDJSON, type HandlerRequest, type ReplyOf } from '../../../platform/contract/types.js';
-import { submitPrealert, type Submissions } from '../prealert.js';
+import { submitPrealert } from '../prealert.js';
 import { describeBatch, viewBatch } from './batch-view.js';
 import { submitBatch } from './submit-batch.js';
 
@@ -9,23 +8,18 @@ import { submitBatch } from './submit-batch.js';
 type Submission = HandlerRequest<'submitPrealert'> | HandlerRequest<'submitPrealertWithoutSuffix'>;
 
 export function prealertSubmissionHandlers() {
-  const submissions: Submissions = makeCombiner();
-  const submit = (request: Submission) => submitOneOrMore(request, submissions);
   return { submitPrealert: submit, submitPrealertWithoutSuffix: submit } satisfies Pick<
     Handlers,
     'submitPrealert' | 'submitPrealertWithoutSuffix'
   >;
 }
 
-async function submitOneOrMore(
-  request: Submission,
-  submissions: Submissions,
-): Promise<ReplyOf<'submitPrealert'>> {
+async function submit(request: Submission): Promise<ReplyOf<'submitPrealert'>> {
   const { ctx, query } = request;
   if (request.mediaType === NDJSON) {
     const data = viewBatch(await submitBatch(ctx, request.body.lines, query.atomic));
     return { statusCode: 200, message: describeBatch(data), data };
   }
-  const id = await submitPrealert(ctx, submissions, request.body);
+  const id = await submitPrealert(ctx, request.body);
   return { statusCode: 201, message: 'Pre-alert created.', data: { prealert_id: id } };
 }

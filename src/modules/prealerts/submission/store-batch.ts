@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { BulkTx, RequestContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { lockAnnouncements, type Announced } from '../../../platform/db/locks.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import {
   insertPrealerts,
   joinElements,
@@ -41,7 +40,7 @@ export type ExistingByNumber = Map<number, ExistingPrealert>;
  * @param numbers the lines or rows of the duplicates
  */
 export async function readExisting(
-  tx: Pick<PlainTx, 'query'>,
+  tx: Pick<Tx, 'query'>,
   owner: OwnerSelection,
   prealerts: NumberedPrealert[],
   numbers: number[],
@@ -62,11 +61,10 @@ export async function readExisting(
 
 /** Stores a batch in the transaction. Returns the pre-alerts of known customers. */
 export async function storeBatch(
-  ctx: RequestContext,
-  tx: BulkTx,
+  tx: Tx,
   { owner, packed, announced }: Batch,
   remarks: 'upload' | null,
 ): Promise<Stored[]> {
-  await tx.query(lockAnnouncements(ctx.tenantId, announced));
-  return tx.query(insertPrealerts(ctx, owner, packed, remarks));
+  await tx.query(lockAnnouncements(tx.tenantId, announced));
+  return tx.query(insertPrealerts(tx, owner, packed, remarks));
 }

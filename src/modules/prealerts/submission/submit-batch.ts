@@ -36,21 +36,23 @@ export async function submitBatch(
 ): Promise<LineResult[]> {
   const { prealerts, invalid } = await readPrealerts(lines);
   if (prealerts.length === 0) {
-    await ctx.assertAdmitted();
     if (isAtomic) assertAllCreated(invalid);
     return invalid;
   }
   const batch = await prepareBatch(ownerOfKey(ctx), prealerts);
   // Refused before any write, because rolled-back rows would still take space in the tables.
   if (isAtomic) assertAllCreated(merge(await compare(ctx, prealerts, batch), invalid));
-  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    const stored = await storeBatch(ctx, tx, batch, null);
-    const existing = await readExisting(tx, batch.owner, prealerts, duplicatesOf(stored));
-    const results = toResults(prealerts, stored, existing);
-    // A concurrent request may have announced a number since the comparison.
-    if (isAtomic) assertAllCreated(results);
-    return merge(results, invalid);
-  });
+  return ctx.write(
+    async (tx) => {
+      const stored = await storeBatch(tx, batch, null);
+      const existing = await readExisting(tx, batch.owner, prealerts, duplicatesOf(stored));
+      const results = toResults(prealerts, stored, existing);
+      // A concurrent request may have announced a number since the comparison.
+      if (isAtomic) assertAllCreated(results);
+      return merge(results, invalid);
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 type Read = { prealerts: NumberedPrealert[]; invalid: LineResult[] };
@@ -85,14 +87,17 @@ async function compare(
   prealerts: NumberedPrealert[],
   { owner, packed }: Batch,
 ): Promise<LineResult[]> {
-  return ctx.snapshotTransaction(TIMEOUT_MS, async (tx) => {
-    const rows = await tx.query(comparePrealerts(owner, packed));
-    const stored = rows.map(({ number, isDuplicate, isRepeated }) => ({
-      number,
-      id: isDuplicate || isRepeated ? null : '',
-    }));
-    return toResults(prealerts, stored, await readExisting(tx, owner, prealerts, duplicatesOf(stored)));
-  });
+  return ctx.read(
+    async (tx) => {
+      const rows = await tx.query(comparePrealerts(owner, packed));
+      const stored = rows.map(({ number, isDuplicate, isRepeated }) => ({
+        number,
+        id: isDuplicate || isRepeated ? null : '',
+      }));
+      return toResults(prealerts, stored, await readExisting(tx, owner, prealerts, duplicatesOf(stored)));
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 const duplicatesOf = (stored: Stored[]): number[] =>

@@ -1,10 +1,10 @@
 import type { BulkLimits } from '../../../platform/concurrency/bulk-limits.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, DataOf } from '../../../platform/contract/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { makeInvalidCells } from '../../../platform/files/invalid-cells.js';
 import { courierOfUpload } from '../../../platform/files/uploads.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { ownerById, type OwnerSelection } from '../duplicates/owners.js';
 import { comparePrealerts, type NumberedPrealert } from '../submission/batch-queries.js';
 import {
@@ -53,7 +53,7 @@ const duplicatesOf = (rows: Row[]): number[] =>
 
 /** The existing pre-alerts of the duplicates that the response lists. */
 const existingOf = (
-  tx: Pick<PlainTx, 'query'>,
+  tx: Pick<Tx, 'query'>,
   owner: OwnerSelection,
   prealerts: NumberedPrealert[],
   rows: Row[],
@@ -66,21 +66,28 @@ async function compare(
   prealerts: NumberedPrealert[],
   { owner, packed }: Batch,
 ): Promise<Outcome> {
-  return ctx.snapshotTransaction(TIMEOUT_MS, async (tx) => {
-    if ((await tx.query(courierExists(ctx, courierId))).length === 0) throw new ApiError('courier_not_found');
-    const rows = await tx.query(comparePrealerts(owner, packed));
-    return { rows, existing: await existingOf(tx, owner, prealerts, rows) };
-  });
+  return ctx.read(
+    async (tx) => {
+      if ((await tx.query(courierExists(ctx, courierId))).length === 0)
+        throw new ApiError('courier_not_found');
+      const rows = await tx.query(comparePrealerts(owner, packed));
+      return { rows, existing: await existingOf(tx, owner, prealerts, rows) };
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 function store(ctx: UserContext, prealerts: NumberedPrealert[], batch: Batch): Promise<Outcome> {
-  return ctx.bulkTransaction(TIMEOUT_MS, async (tx) => {
-    const stored = await storeBatch(ctx, tx, batch, 'upload');
-    // A customer may have been renamed or deactivated since the comparison.
-    assertKnownCustomers(prealerts, stored);
-    const rows = stored.map(({ number, id }) => ({ number, isDuplicate: id === null }));
-    return { rows, existing: await existingOf(tx, batch.owner, prealerts, rows) };
-  });
+  return ctx.write(
+    async (tx) => {
+      const stored = await storeBatch(tx, batch, 'upload');
+      // A customer may have been renamed or deactivated since the comparison.
+      assertKnownCustomers(prealerts, stored);
+      const rows = stored.map(({ number, id }) => ({ number, isDuplicate: id === null }));
+      return { rows, existing: await existingOf(tx, batch.owner, prealerts, rows) };
+    },
+    { timeoutMs: TIMEOUT_MS },
+  );
 }
 
 /** @throws ApiError validation_failed with the rows that are not among those of known customers */

@@ -1,5 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import {
   findNamedCustomers,
   findNamedIds,
@@ -25,26 +25,21 @@ export type AdmittedScan = ReadScan & {
 type Admitted = AdmittedScan | RefusedScan;
 
 /** Finds out which scans are stored already, and refuses those that refer to records that do not exist. */
-export async function admitScans(
-  ctx: UserContext,
-  tx: BulkTx,
-  received: (ReadScan | RefusedScan)[],
-): Promise<Admitted[]> {
+export async function admitScans(tx: UserTx, received: (ReadScan | RefusedScan)[]): Promise<Admitted[]> {
   const scans = received.filter(isAccepted);
-  const [known, manifests] = await tx.queryAll([
+  const [known, manifests] = await tx.query([
     queries.scansById(
-      ctx,
+      tx,
       scans.map(({ id }) => id),
     ),
     queries.lockedManifests(
-      ctx,
+      tx,
       scans.flatMap(({ details }) => details.manifest_id ?? []),
       scans.flatMap(({ details }) => details.manifest_number ?? []),
     ),
   ]);
   const stored = new Map(known.map((row) => [row.id, row]));
   const references = await checkReferences(
-    ctx,
     tx,
     scans.filter(({ id }) => !stored.has(id)),
   );
@@ -91,16 +86,15 @@ function admit(
  * must be refused. Intake uses the result: if it looked again, a record that has changed meanwhile would refuse the whole batch.
  */
 async function checkReferences(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   scans: ReadScan[],
 ): Promise<Map<ReadScan, ReferencedRecords | ApiError>> {
   const receives = scans.filter(({ kind }) => kind === 'receive');
   const named = new Map(receives.map((scan) => [referencesOf(scan), toIntake(scan)]));
   const intakes = [...named.values()];
   if (intakes.length === 0) return new Map();
-  const ids = await tx.queryAll(intakes.map((intake) => findNamedIds(ctx, intake)));
-  const customers = await tx.queryAll(intakes.map((intake) => findNamedCustomers(ctx, intake)));
+  const ids = await tx.query(intakes.map((intake) => findNamedIds(tx, intake)));
+  const customers = await tx.query(intakes.map((intake) => findNamedCustomers(tx, intake)));
   const checked = new Map(
     [...named].map(([key, intake], index) => [
       key,

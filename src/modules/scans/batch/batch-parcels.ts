@@ -1,4 +1,4 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { countScans } from './queries.js';
 import type { ReadScan, Refusal } from './read-scans.js';
@@ -47,14 +47,10 @@ export type Limited = {
 };
 
 /** Takes the scans that parcels have no room for out of a batch, and divides the rest. The parcels are locked. */
-export async function limitScans(
-  ctx: UserContext,
-  tx: BulkTx,
-  parcels: BatchParcel<AdmittedScan>[],
-): Promise<Limited> {
+export async function limitScans(tx: UserTx, parcels: BatchParcel<AdmittedScan>[]): Promise<Limited> {
   const keys = [...new Set(parcels.flatMap((parcel) => parcel.keys))];
   const counts = new Map(
-    (await tx.query(countScans(ctx, keys, MAX_SCANS))).map(({ parcelKey, count }) => [parcelKey, count]),
+    (await tx.query(countScans(tx, keys, MAX_SCANS))).map(({ parcelKey, count }) => [parcelKey, count]),
   );
   const limited: Limited = { parts: [], refused: new Set() };
   let room = 0;

@@ -1,8 +1,9 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
 import { keepUserCodes } from '../../../platform/db/locks.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import {
   lockIdentified,
   needsRecords,
@@ -40,18 +41,15 @@ export async function executeBatch(
   items: Items,
 ): Promise<(RefusedScan | ExecutedScan)[]> {
   const read = await readItems(items);
-  if (read.every((each) => 'refusal' in each)) {
-    await ctx.assertAdmitted();
-    return read;
-  }
-  return ctx.preparedTransaction(async (tx) => {
+  if (read.every((each) => 'refusal' in each)) return read;
+  return ctx.write(async (tx) => {
     const userCodes = read.filter(isAccepted).flatMap(({ details }) => details.user_code ?? []);
-    if (userCodes.length > 0) await tx.defer(keepUserCodes(ctx.tenantId, userCodes));
-    const identified = await lockIdentified(ctx, tx, () => identifyScans(ctx, tx, read));
-    const admitted = await admitScans(ctx, tx, identified.scans);
-    const { parts, refused } = await limitScans(ctx, tx, groupByParcel(admitted.filter(isAccepted)));
+    if (userCodes.length > 0) tx.later(keepUserCodes(ctx.tenantId, userCodes));
+    const identified = await lockIdentified(tx, () => identifyScans(tx, read));
+    const admitted = await admitScans(tx, identified.scans);
+    const { parts, refused } = await limitScans(tx, groupByParcel(admitted.filter(isAccepted)));
     const parcels: ParcelResult[] = [];
-    for (const part of parts) parcels.push(...(await executeParcels(ctx, tx, station, part)));
+    for (const part of parts) parcels.push(...(await executeParcels(tx, station, part)));
     return admitted.map((each) => {
       if (!isAccepted(each)) return each;
       if (refused.has(each.id)) return { scanId: each.id, refusal: TOO_MANY_SCANS };
@@ -89,21 +87,17 @@ function scanIdOf(sent: unknown): string | null {
 type Identified = { scans: (ReadScan | RefusedScan)[]; keys: string[] };
 
 /** Refuses scans with a wrong time, and finds the parcels of the others. */
-async function identifyScans(
-  ctx: UserContext,
-  tx: BulkTx,
-  read: (SentItem | RefusedScan)[],
-): Promise<Identified> {
+async function identifyScans(tx: UserTx, read: (SentItem | RefusedScan)[]): Promise<Identified> {
   const accepted = read.filter(isAccepted);
   const readings = accepted.map(({ reading }) => reading).filter(needsRecords);
-  const [[time], stored, known, namesakes] = await tx.queryAll([
+  const [[time], stored, known, namesakes] = await tx.query([
     queries.serverTime(),
     queries.scansById(
-      ctx,
+      tx,
       accepted.map(({ id }) => id),
     ),
-    selectKnown(ctx, readings),
-    selectNamesakes(ctx, readings),
+    selectKnown(tx, readings),
+    selectNamesakes(tx, readings),
   ]);
   const now = new Date(time?.now ?? 0);
   const timely = read.map((each) => refuseWrongTime(each, now));

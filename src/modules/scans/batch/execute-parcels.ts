@@ -1,5 +1,5 @@
 import { makePauseWhenDue } from '../../../platform/concurrency/pause-when-due.js';
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import { keysOfStored } from '../../tracking-numbers/public.js';
 import type { ConflictReason } from '../fold/fold.js';
@@ -22,26 +22,23 @@ export type ParcelResult = {
 
 /** Stores the new scans of parcels whose locks the transaction has, folds each parcel, and applies the difference. */
 export async function executeParcels(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   station: string,
   parcels: BatchParcel<AdmittedScan>[],
 ): Promise<ParcelResult[]> {
   const received: ReceivedParcel[] = [];
-  for (const parcel of await readParcels(ctx, tx, station, parcels))
-    received.push(await receive(ctx, tx, parcel));
-  const manifests = await readManifests(ctx, tx, received);
+  for (const parcel of await readParcels(tx, station, parcels)) received.push(await receive(tx, parcel));
+  const manifests = await readManifests(tx, received);
   const work = await foldParcels(received, manifests);
-  for (const { parcel, folded } of work) await correctReceipt(ctx, tx, parcel, folded.receiptId);
+  for (const { parcel, folded } of work) await correctReceipt(tx, parcel, folded.receiptId);
   await recordPlanned(
-    ctx,
     tx,
     work.map(({ moves }) => moves),
   );
-  await saveScans(ctx, tx, station, work);
+  await saveScans(tx, station, work);
   const parcelKeys = received.map((parcel) => ({ key: parcel.key, keys: allKeysOf(parcel) }));
   const states = new Map(
-    (await tx.query(packageStates(ctx, parcelKeys))).map((row) => [row.trackingKey, row]),
+    (await tx.query(packageStates(tx, parcelKeys))).map((row) => [row.trackingKey, row]),
   );
   return work.map(({ parcel, folded, position }) => ({
     keys: parcel.keys,
@@ -68,11 +65,7 @@ async function foldParcels(parcels: ReceivedParcel[], manifests: ManifestFacts):
 }
 
 /** Executes the stored scans of a parcel that ReceivePackage has received. Returns the status of its package. */
-export async function executeWaitingScans(
-  ctx: UserContext,
-  tx: BulkTx,
-  keys: string[],
-): Promise<PackageStatus | undefined> {
-  const [parcel] = await executeParcels(ctx, tx, '', [{ keys, scans: [] }]);
+export async function executeWaitingScans(tx: UserTx, keys: string[]): Promise<PackageStatus | undefined> {
+  const [parcel] = await executeParcels(tx, '', [{ keys, scans: [] }]);
   return parcel?.state?.status;
 }

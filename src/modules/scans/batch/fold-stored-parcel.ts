@@ -1,5 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { statusAfter, type PackageStatus } from '../../packages/public.js';
 import { foldParcel, type FoldedParcel, type StatusFact } from '../fold/fold.js';
 import * as queries from './queries.js';
@@ -9,19 +9,15 @@ import { MAX_EVENTS } from './stored-parcel.js';
 /** The manifests that the scans of a batch's parcels refer to, and the couriers that have packages on them. */
 export type ManifestFacts = { statuses: Map<string, ManifestStatus>; couriers: Map<string, Set<string>> };
 
-export async function readManifests(
-  ctx: UserContext,
-  tx: BulkTx,
-  parcels: ReceivedParcel[],
-): Promise<ManifestFacts> {
+export async function readManifests(tx: UserTx, parcels: ReceivedParcel[]): Promise<ManifestFacts> {
   const ids = [
     ...new Set(parcels.flatMap(({ scans }) => scans.flatMap(({ manifestId }) => manifestId ?? []))),
   ];
   const couriers = new Map<string, Set<string>>(ids.map((id) => [id, new Set()]));
   if (ids.length === 0) return { statuses: new Map(), couriers };
-  const [manifests, aboard] = await tx.queryAll([
-    queries.manifestStatuses(ctx, ids),
-    queries.couriersOnManifests(ctx, ids),
+  const [manifests, aboard] = await tx.query([
+    queries.manifestStatuses(tx, ids),
+    queries.couriersOnManifests(tx, ids),
   ]);
   for (const { manifestId, courierId } of aboard) couriers.get(manifestId)?.add(courierId);
   return { statuses: new Map(manifests.map(({ id, status }) => [id, status])), couriers };

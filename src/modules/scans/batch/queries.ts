@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import { keyInColumn } from '../../tracking-numbers/public.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
@@ -12,24 +12,24 @@ import type { Details } from './read-scans.js';
 const iso = (time: string): Sql =>
   sql`to_char(${raw(time)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-export const serverTime = (): Sql<{ now: string }> => sql`select ${iso('clock_timestamp()')} as now`;
+export const serverTime = (): Sql<{ now: string }> => once`select ${iso('clock_timestamp()')} as now`;
 
 export type ManifestRow = Pick<Manifest, 'id' | 'manifestNumber'> & { status: ManifestStatus };
 
 /** Selects the manifests of new loads, and keeps them from being shipped until the transaction ends. */
-export const lockedManifests = (ctx: UserContext, ids: string[], numbers: string[]): Sql<ManifestRow> =>
-  sql`select m.id, m.manifest_number as "manifestNumber", m.status from manifests m
+export const lockedManifests = (ctx: UserScope, ids: string[], numbers: string[]): Sql<ManifestRow> =>
+  once`select m.id, m.manifest_number as "manifestNumber", m.status from manifests m
     where ${tenantRows(ctx, 'm')} and (m.id = any(${ids}::uuid[]) or m.manifest_number = any(${numbers}::text[]))
     order by m.id for share`;
 
 /** Selects manifests of earlier loads. */
-export const manifestStatuses = (ctx: UserContext, ids: string[]): Sql<Omit<ManifestRow, 'manifestNumber'>> =>
-  sql`select m.id, m.status from manifests m where ${tenantRows(ctx, 'm')} and m.id = any(${ids}::uuid[])`;
+export const manifestStatuses = (ctx: UserScope, ids: string[]): Sql<Omit<ManifestRow, 'manifestNumber'>> =>
+  once`select m.id, m.status from manifests m where ${tenantRows(ctx, 'm')} and m.id = any(${ids}::uuid[])`;
 
 export type KnownScan = Pick<Scan, 'id' | 'contentHash' | 'parcelKey'> & { reason: ConflictReason | null };
 
-export const scansById = (ctx: UserContext, ids: string[]): Sql<KnownScan> =>
-  sql`select s.id, s.content_hash as "contentHash", s.parcel_key as "parcelKey", s.reason from scans s
+export const scansById = (ctx: UserScope, ids: string[]): Sql<KnownScan> =>
+  once`select s.id, s.content_hash as "contentHash", s.parcel_key as "parcelKey", s.reason from scans s
     where ${tenantRows(ctx, 's')} and s.id = any(${ids}::uuid[])`;
 
 export type StoredScan = Pick<
@@ -46,11 +46,11 @@ export type StoredScan = Pick<
 
 /** Counts the stored scans of parcels, at most `limit` for each key. */
 export const countScans = (
-  ctx: UserContext,
+  ctx: UserScope,
   keys: string[],
   limit: number,
 ): Sql<{ parcelKey: string; count: number }> =>
-  sql`select k.key as "parcelKey", count(*)::int as count
+  once`select k.key as "parcelKey", count(*)::int as count
     from unnest(${keys}::text[]) as k (key)
     cross join lateral (
       select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key limit ${limit}::int
@@ -58,8 +58,8 @@ export const countScans = (
     group by k.key`;
 
 /** Selects the newest scans of parcels, at most `limit` for each key. */
-export const scansOfParcels = (ctx: UserContext, keys: string[], limit: number): Sql<StoredScan> =>
-  sql`select s.id, s.station, s.kind, ${iso('s.scanned_at')} as "scannedAt", ${iso('s.arrived_at')} as "arrivedAt",
+export const scansOfParcels = (ctx: UserScope, keys: string[], limit: number): Sql<StoredScan> =>
+  once`select s.id, s.station, s.kind, ${iso('s.scanned_at')} as "scannedAt", ${iso('s.arrived_at')} as "arrivedAt",
       s.parcel_key as "parcelKey", s.scan, s.details, s.manifest_id as "manifestId", s.is_admitted as "isAdmitted",
       s.event_id as "eventId", s.outcome, s.reason
     from unnest(${keys}::text[]) as k (key)
@@ -76,8 +76,8 @@ export type PackageRow = Pick<
 };
 
 /** Locks the packages of parcels. */
-export const lockedPackages = (ctx: UserContext, keys: string[]): Sql<PackageRow> =>
-  sql`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.status,
+export const lockedPackages = (ctx: UserScope, keys: string[]): Sql<PackageRow> =>
+  once`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.status,
       p.courier_id as "courierId", p.manifest_id as "manifestId"
     from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[])
     order by p.id for no key update`;
@@ -95,8 +95,8 @@ export type EventRow = {
  * Selects the changes of the packages' status after their receipt, at most the newest `limit` of each. Not in the statement that
  * waits for the packages' locks.
  */
-export const statusEvents = (ctx: UserContext, keys: string[], limit: number): Sql<EventRow> =>
-  sql`select e.id, e.package_id as "packageId", e.previous_status as "previousStatus", e.status,
+export const statusEvents = (ctx: UserScope, keys: string[], limit: number): Sql<EventRow> =>
+  once`select e.id, e.package_id as "packageId", e.previous_status as "previousStatus", e.status,
       ${iso('e.occurred_at')} as "occurredAt", ${iso('e.recorded_at')} as "recordedAt"
     from packages p
     cross join lateral (
@@ -109,10 +109,10 @@ export const statusEvents = (ctx: UserContext, keys: string[], limit: number): S
 
 /** Selects the couriers that have a package on each manifest. */
 export const couriersOnManifests = (
-  ctx: UserContext,
+  ctx: UserScope,
   ids: string[],
 ): Sql<{ manifestId: string; courierId: string }> =>
-  sql`select distinct p.manifest_id as "manifestId", p.courier_id as "courierId" from packages p
+  once`select distinct p.manifest_id as "manifestId", p.courier_id as "courierId" from packages p
     where ${tenantRows(ctx, 'p')} and p.manifest_id = any(${ids}::uuid[]) and p.courier_id is not null`;
 
 export type PositionRow = Pick<
@@ -120,16 +120,16 @@ export type PositionRow = Pick<
   'parcelKey' | 'scan' | 'location' | 'manifestId' | 'station'
 > & { loadedAt: string | null };
 
-export const positionsOfParcels = (ctx: UserContext, keys: string[]): Sql<PositionRow> =>
-  sql`select o.parcel_key as "parcelKey", o.scan, o.location, o.manifest_id as "manifestId",
+export const positionsOfParcels = (ctx: UserScope, keys: string[]): Sql<PositionRow> =>
+  once`select o.parcel_key as "parcelKey", o.scan, o.location, o.manifest_id as "manifestId",
       ${iso('o.loaded_at')} as "loadedAt", o.station
     from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[])`;
 
 export type NewScan = StoredScan & { contentHash: string };
 
 /** Inserts in the order of the ids, because two batches that wait for each other's ids in opposite order deadlock. */
-export const insertScans = ({ tenantId, caller }: UserContext, scans: NewScan[]): Sql =>
-  sql`insert into scans (tenant_id, id, station, kind, scanned_at, arrived_at, user_id, scan, parcel_key, details,
+export const insertScans = ({ tenantId, caller }: UserScope, scans: NewScan[]): Sql =>
+  once`insert into scans (tenant_id, id, station, kind, scanned_at, arrived_at, user_id, scan, parcel_key, details,
       content_hash, manifest_id, is_admitted, event_id, outcome, reason)
     select ${tenantId}::uuid, id, station, kind, "scannedAt", "arrivedAt", ${caller.userId}::uuid, scan, "parcelKey", details,
       "contentHash", "manifestId", "isAdmitted", "eventId", outcome, reason
@@ -140,15 +140,15 @@ export const insertScans = ({ tenantId, caller }: UserContext, scans: NewScan[])
 
 export type ChangedScan = Pick<StoredScan, 'id' | 'parcelKey' | 'eventId' | 'outcome' | 'reason'>;
 
-export const changeScans = (ctx: UserContext, scans: ChangedScan[]): Sql =>
-  sql`update scans s set parcel_key = sent."parcelKey", event_id = sent."eventId", outcome = sent.outcome,
+export const changeScans = (ctx: UserScope, scans: ChangedScan[]): Sql =>
+  once`update scans s set parcel_key = sent."parcelKey", event_id = sent."eventId", outcome = sent.outcome,
       reason = sent.reason
     from jsonb_to_recordset(${JSON.stringify(scans)}::jsonb) as sent (id uuid, "parcelKey" text, "eventId" uuid,
       outcome text, reason text)
     where ${tenantRows(ctx, 's')} and s.id = sent.id`;
 
-export const savePositions = ({ tenantId }: UserContext, positions: PositionRow[]): Sql =>
-  sql`insert into parcel_positions (tenant_id, parcel_key, scan, location, manifest_id, loaded_at, station)
+export const savePositions = ({ tenantId }: UserScope, positions: PositionRow[]): Sql =>
+  once`insert into parcel_positions (tenant_id, parcel_key, scan, location, manifest_id, loaded_at, station)
     select ${tenantId}::uuid, "parcelKey", scan, location, "manifestId", "loadedAt", station
     from jsonb_to_recordset(${JSON.stringify(positions)}::jsonb) as sent ("parcelKey" text, scan text, location text,
       "manifestId" uuid, "loadedAt" timestamptz, station text)
@@ -157,8 +157,8 @@ export const savePositions = ({ tenantId }: UserContext, positions: PositionRow[
       loaded_at = excluded.loaded_at, station = excluded.station, updated_at = now()`;
 
 /** Removes positions under keys that the parcel's rows no longer have. */
-export const removePositions = (ctx: UserContext, keys: string[]): Sql =>
-  sql`delete from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[])`;
+export const removePositions = (ctx: UserScope, keys: string[]): Sql =>
+  once`delete from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[])`;
 
 export type StateRow = Pick<
   Package,
@@ -174,8 +174,8 @@ export type StateRow = Pick<
 export type ParcelKeys = { key: string; keys: string[] };
 
 /** Selects the state of the parcels' packages. */
-export const packageStates = (ctx: UserContext, parcels: ParcelKeys[]): Sql<StateRow> =>
-  sql`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber",
+export const packageStates = (ctx: UserScope, parcels: ParcelKeys[]): Sql<StateRow> =>
+  once`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber",
       p.house_number as "houseNumber", p.status, p.courier_id as "courierId", c.name as "courierName",
       p.user_code as "userCode", p.manifest_id as "manifestId", m.manifest_number as "manifestNumber",
       exists (select from prealerts a where a.tenant_id = p.tenant_id and ${keyInColumn('a', sql`parcel.keys`)}

@@ -1,4 +1,4 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { receiveParcel, replaceReceipt, rescanParcel, type AdmittedIntake } from '../../packages/public.js';
 import { compareScans } from '../fold/fold.js';
 import { toIntake } from './read-scans.js';
@@ -15,22 +15,22 @@ export type ReceivedParcel = StoredParcel & {
 };
 
 /** Receives a parcel that has a receive scan and no package. The intake is that of ReceivePackage. */
-export async function receive(ctx: UserContext, tx: BulkTx, parcel: StoredParcel): Promise<ReceivedParcel> {
+export async function receive(tx: UserTx, parcel: StoredParcel): Promise<ReceivedParcel> {
   const receives = parcel.scans.filter(({ kind }) => kind === 'receive').sort(compareScans);
   const fresh = receives.filter(({ outcome }) => outcome === null);
   const [first] = fresh;
   const known = parcel.package;
   if (known || !first) {
-    if (first) await rescanParcel(ctx, tx, parcel.keys);
+    if (first) await rescanParcel(tx, parcel.keys);
     const appliedReceipt = receives.find(({ outcome }) => outcome === 'done');
     const receivedBy = !known ? 'nobody' : appliedReceipt ? 'scan' : 'intake';
     return { ...parcel, receivedBy, appliedReceipt, key: known?.trackingKey ?? parcel.keys[0] ?? '' };
   }
-  const { row } = await receiveParcel(ctx, tx, toIntake(first), admittedIntake(first));
+  const { row } = await receiveParcel(tx, toIntake(first), admittedIntake(first));
   const { id, courierId, trackingKey, status } = row;
   const trackingNumber = first.parcel?.trackingNumber ?? first.scan;
   const stored: PackageRow = { id, courierId, status, trackingKey, trackingNumber, manifestId: null };
-  if (fresh.length > 1) await rescanParcel(ctx, tx, parcel.keys);
+  if (fresh.length > 1) await rescanParcel(tx, parcel.keys);
   return { ...parcel, package: stored, receivedBy: 'scan', appliedReceipt: first, key: trackingKey };
 }
 
@@ -41,12 +41,11 @@ function admittedIntake({ parcel, references }: ScanOfParcel): AdmittedIntake {
 
 /** Gives the package the receipt of an earlier scan that has arrived now. */
 export async function correctReceipt(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   { package: stored, appliedReceipt, scans }: ReceivedParcel,
   receiptId: string | null,
 ): Promise<void> {
   if (!stored || !appliedReceipt || receiptId === appliedReceipt.id) return;
   const receipt = scans.find(({ id }) => id === receiptId);
-  if (receipt) await replaceReceipt(ctx, tx, stored.id, toIntake(appliedReceipt), toIntake(receipt));
+  if (receipt) await replaceReceipt(tx, stored.id, toIntake(appliedReceipt), toIntake(receipt));
 }

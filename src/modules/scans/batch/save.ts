@@ -1,4 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import { audit } from '../../../platform/audit/audit.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { readScan } from '../../tracking-numbers/public.js';
 import { compareScans, type FoldedParcel } from '../fold/fold.js';
 import * as queries from './queries.js';
@@ -14,37 +15,34 @@ export type FoldedWork = {
 };
 
 /** Stores the new scans, the outcomes that have changed, and the positions. */
-export async function saveScans(
-  ctx: UserContext,
-  tx: BulkTx,
-  station: string,
-  work: FoldedWork[],
-): Promise<void> {
+export async function saveScans(tx: UserTx, station: string, work: FoldedWork[]): Promise<void> {
   const scans = work.flatMap(scansToSave);
   const fresh = scans.filter(({ before }) => before.outcome === null).map(({ after }) => after);
   const changed = scans.filter(({ before, after }) => before.outcome !== null && isChanged(before, after));
-  if (fresh.length > 0) await tx.defer(queries.insertScans(ctx, fresh));
+  if (fresh.length > 0) tx.later(queries.insertScans(tx, fresh));
   if (changed.length > 0)
-    await tx.defer(
+    tx.later(
       queries.changeScans(
-        ctx,
+        tx,
         changed.map(({ after }) => after),
       ),
     );
   const obsolete = work.flatMap(({ parcel }) =>
     parcel.positions.map(({ parcelKey }) => parcelKey).filter((key) => key !== parcel.key),
   );
-  if (obsolete.length > 0) await tx.defer(queries.removePositions(ctx, obsolete));
+  if (obsolete.length > 0) tx.later(queries.removePositions(tx, obsolete));
   const positions = work.flatMap(({ position }) => position ?? []);
-  if (positions.length > 0) await tx.defer(queries.savePositions(ctx, positions));
+  if (positions.length > 0) tx.later(queries.savePositions(tx, positions));
   const [first] = fresh;
   if (first)
-    await tx.audit({
-      action: 'scans.recorded',
-      entity: 'scan',
-      entityId: first.id,
-      after: { station, scans: fresh.length },
-    });
+    tx.later(
+      audit(tx, {
+        action: 'scans.recorded',
+        entity: 'scan',
+        entityId: first.id,
+        after: { station, scans: fresh.length },
+      }),
+    );
 }
 
 function scansToSave({ parcel, folded, moves }: FoldedWork) {

@@ -1,5 +1,5 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
 import { newId } from '../../../platform/values/ids.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { recordMoves, type Move } from '../../packages/public.js';
 import type { FoldedParcel } from '../fold/fold.js';
 import { statusAfterScan } from './fold-stored-parcel.js';
@@ -34,10 +34,10 @@ export function planMoves(parcel: ReceivedParcel, { steps, status }: FoldedParce
 }
 
 /** Records the changes of all packages: the first of each package together, then the second, and so on. */
-export async function recordPlanned(ctx: UserContext, tx: BulkTx, parcels: PlannedMove[][]): Promise<void> {
+export async function recordPlanned(tx: UserTx, parcels: PlannedMove[][]): Promise<void> {
   for (let round = 0; ; round += 1) {
     const moves = parcels.flatMap((planned) => planned[round]?.move ?? []);
     if (moves.length === 0) return;
-    await recordMoves(ctx, tx, moves);
+    await recordMoves(tx, moves);
   }
 }

@@ -1,4 +1,4 @@
-import type { BulkTx, UserContext } from '../../../platform/context/request-context.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import type { ReferencedRecords, ScannedParcel } from '../../packages/public.js';
 import type { ParcelScan } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
@@ -31,18 +31,17 @@ export type StoredParcel = {
 
 /** Reads what is stored of parcels. Locks their packages before it reads the events of the packages. */
 export async function readParcels(
-  ctx: UserContext,
-  tx: BulkTx,
+  tx: UserTx,
   station: string,
   parcels: BatchParcel<AdmittedScan>[],
 ): Promise<StoredParcel[]> {
   const keys = parcels.flatMap((parcel) => parcel.keys);
-  const [packages, scans, events, positions, [time]] = await tx.queryAll([
-    queries.lockedPackages(ctx, keys),
+  const [packages, scans, events, positions, [time]] = await tx.query([
+    queries.lockedPackages(tx, keys),
     // One more, to detect that there are more.
-    queries.scansOfParcels(ctx, keys, MAX_SCANS + 1),
-    queries.statusEvents(ctx, keys, MAX_EVENTS),
-    queries.positionsOfParcels(ctx, keys),
+    queries.scansOfParcels(tx, keys, MAX_SCANS + 1),
+    queries.statusEvents(tx, keys, MAX_EVENTS),
+    queries.positionsOfParcels(tx, keys),
     queries.serverTime(),
   ]);
   const packageOf = new Map(packages.map((row) => [row.trackingKey, row]));

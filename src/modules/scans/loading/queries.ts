@@ -1,8 +1,8 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import { HELD, type ExtraReason } from '../fold/extra-reason.js';
@@ -16,13 +16,13 @@ export type LoadedManifestRow = Pick<
  * Whether the gate of the manifest's warehouse, or of the warehouse of one of its packages, is on. Otherwise a manifest of another
  * warehouse would ship the packages of a gated one without scans. `m` is the manifest.
  */
-export const isGatedByWarehouse = (ctx: UserContext): Sql =>
+export const isGatedByWarehouse = (ctx: UserScope): Sql =>
   sql`exists (select from warehouses w where ${tenantRows(ctx, 'w')} and w.tenant_id = m.tenant_id and w.loading_gate
     and (w.id = m.warehouse_id or exists (select from packages p where ${tenantRows(ctx, 'p')}
       and p.tenant_id = m.tenant_id and p.manifest_id = m.id and p.warehouse_id = w.id)))`;
 
 /** Selects a manifest, whether its gate is on, and its override. */
-export const findManifest = (ctx: UserContext, id: string): Sql<LoadedManifestRow> =>
+export const findManifest = (ctx: UserScope, id: string): Sql<LoadedManifestRow> =>
   sql`select m.id, m.manifest_number as "manifestNumber", m.status,
       m.loading_gate = 'on' or (m.loading_gate = 'warehouse' and ${isGatedByWarehouse(ctx)}) as "isGated",
       m.override_reason as "overrideReason", m.overridden_at as "overriddenAt", u.full_name as "overriddenBy",
@@ -35,19 +35,19 @@ const isHeld = sql`p.status in (${join([...HELD])})`;
 const isLoaded = sql`o.manifest_id is not distinct from p.manifest_id`;
 
 /** The packages of a manifest that may be loaded, with their positions. */
-const expected = (ctx: UserContext, id: string): Sql =>
+const expected = (ctx: UserScope, id: string): Sql =>
   sql`from packages p
     left join parcel_positions o on ${tenantRows(ctx, 'o')} and o.tenant_id = p.tenant_id and o.parcel_key = p.tracking_key
     where ${tenantRows(ctx, 'p')} and p.manifest_id = ${id}::uuid and not ${isHeld}`;
 
 /** The parcels that were loaded for a manifest and must be taken off. `whyExtra` has the same rule. */
-const extra = (ctx: UserContext, id: string): Sql =>
+const extra = (ctx: UserScope, id: string): Sql =>
   sql`from parcel_positions o
     left join packages p on ${tenantRows(ctx, 'p')} and p.tenant_id = o.tenant_id and p.tracking_key = o.parcel_key
     where ${tenantRows(ctx, 'o')} and o.manifest_id = ${id}::uuid
       and (p.id is null or ${isHeld} or p.manifest_id is distinct from o.manifest_id)`;
 
-const extraReason = (ctx: UserContext): Sql =>
+const extraReason = (ctx: UserScope): Sql =>
   sql`case when p.id is null then 'unknown' when ${isHeld} then 'on_hold'
     when p.manifest_id is not null then 'other_manifest'
     when exists (select from packages other where ${tenantRows(ctx, 'other')} and other.tenant_id = o.tenant_id
@@ -56,7 +56,7 @@ const extraReason = (ctx: UserContext): Sql =>
 
 export type CountsRow = { expected: number; loaded: number; missing: number; extra: number };
 
-export const countLoad = (ctx: UserContext, id: string): Sql<CountsRow> =>
+export const countLoad = (ctx: UserScope, id: string): Sql<CountsRow> =>
   sql`select e.expected, e.loaded, e.expected - e.loaded as missing, (select count(*)::int ${extra(ctx, id)}) as extra
     from (select count(*)::int as expected, (count(*) filter (where ${isLoaded}))::int as loaded
       ${expected(ctx, id)}) as e`;
@@ -78,7 +78,7 @@ export type Page = { limit: number; offset: number };
 
 /** Selects one page of a list, in the order of tracking keys. */
 export function loadedParcels(
-  ctx: UserContext,
+  ctx: UserScope,
   id: string,
   list: ParcelList,
   { limit, offset }: Page,
@@ -97,7 +97,7 @@ const SHOWN = sql`p.id as "packageId", coalesce(p.tracking_number, o.scan) as "t
   p.house_number as "houseNumber", p.status, p.courier_id, p.manifest_id, p.user_code as "userCode",
   o.location, o.loaded_at, o.station`;
 
-function listed(ctx: UserContext, id: string, list: ParcelList): Sql {
+function listed(ctx: UserScope, id: string, list: ParcelList): Sql {
   if (list === 'extra')
     return sql`select o.parcel_key as key, o.tenant_id, ${SHOWN}, true as "isLoaded", ${extraReason(ctx)} as reason
       ${extra(ctx, id)}`;
@@ -127,7 +127,7 @@ export type HistoryRow = Pick<Scan, 'scannedAt' | 'arrivedAt'> & {
 };
 
 /** The load scans of a manifest, and its override. */
-const history = (ctx: UserContext, id: string): Sql =>
+const history = (ctx: UserScope, id: string): Sql =>
   sql`select s.tenant_id, s.id as scan_id, s.kind, s.scanned_at, s.arrived_at, s.station, s.user_id, s.scan,
       s.parcel_key, s.outcome, s.reason, null::text as remarks
     from scans s where ${tenantRows(ctx, 's')} and s.manifest_id = ${id}::uuid
@@ -136,11 +136,11 @@ const history = (ctx: UserContext, id: string): Sql =>
       m.override_reason
     from manifests m where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid and m.overridden_at is not null`;
 
-export const countHistory = (ctx: UserContext, id: string): Sql<{ total: number }> =>
+export const countHistory = (ctx: UserScope, id: string): Sql<{ total: number }> =>
   sql`select count(*)::int as total from (${history(ctx, id)}) as h`;
 
 /** Selects one page of the history, newest first. */
-export const loadHistory = (ctx: UserContext, id: string, { limit, offset }: Page): Sql<HistoryRow> =>
+export const loadHistory = (ctx: UserScope, id: string, { limit, offset }: Page): Sql<HistoryRow> =>
   sql`with h as (${history(ctx, id)} order by scanned_at desc, scan_id desc limit ${limit}::int offset ${offset}::int)
     select h.scan_id as "scanId", h.kind, h.scanned_at as "scannedAt", h.arrived_at as "arrivedAt", h.station,
       u.full_name as "userName", h.scan, p.id as "packageId", p.house_number as "houseNumber", h.outcome, h.reason, h.remarks

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError } from '../../../platform/errors/errors.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import * as queries from './queries.js';
 
 export type Loading = {
@@ -38,12 +38,12 @@ export async function readLoading(ctx: UserContext, query: LoadingQuery): Promis
 }
 
 /** What is open in the load of a manifest that the transaction has locked: the counts, and at most `limit` parcels of each kind. */
-export async function readOpenLoad(ctx: UserContext, tx: PlainTx, id: string, limit: number) {
+export async function readOpenLoad(tx: UserTx, id: string, limit: number) {
   const span = { limit, offset: 0 };
-  const [[counts], missing, extra] = await tx.queryAll([
-    queries.countLoad(ctx, id),
-    queries.loadedParcels(ctx, id, 'missing', span),
-    queries.loadedParcels(ctx, id, 'extra', span),
+  const [[counts], missing, extra] = await tx.query([
+    queries.countLoad(tx, id),
+    queries.loadedParcels(tx, id, 'missing', span),
+    queries.loadedParcels(tx, id, 'extra', span),
   ]);
   return { missing: counts?.missing ?? 0, extra: counts?.extra ?? 0, open: [...missing, ...extra] };
 }

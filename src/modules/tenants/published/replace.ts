@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import { randomBytes } from 'node:crypto';
 import { PUBLISHED } from '../../../config/published.js';
 import { PASSWORD_HASH_COST } from '../../../config/settings.js';
@@ -45,7 +46,7 @@ async function replaceIn(ctx: SystemContext, found: PublishedRows, replacement: 
   const ids = found.authenticators
     .filter(({ tenantId }) => tenantId === ctx.tenantId)
     .map(({ userId }) => userId);
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const users = await tx.query(replacePasswords(ctx, found.passwordHashes, replacement, isDemo));
     const factors = await tx.query(removeAuthenticators(ctx, ids));
     await tx.query(removeBackupCodes(ctx, ids));
@@ -59,15 +60,13 @@ async function replaceIn(ctx: SystemContext, found: PublishedRows, replacement: 
       { what: 'removed the API keys of', names: couriers.map(({ code }) => code) },
     ].filter(({ names }) => names.length > 0);
     if (changes.length > 0)
-      await tx.query(
-        ctx.auditStatement([
-          {
-            action: 'tenant.published_credentials_replaced',
-            entity: 'tenant',
-            entityId: ctx.tenantId,
-            after: { changes },
-          },
-        ]),
+      tx.later(
+        audit(tx, {
+          action: 'tenant.published_credentials_replaced',
+          entity: 'tenant',
+          entityId: ctx.tenantId,
+          after: { changes },
+        }),
       );
     return changes;
   });

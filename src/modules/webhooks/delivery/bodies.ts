@@ -49,7 +49,7 @@ async function readPackages(
   deliveries: ClaimedRow[],
 ): Promise<Map<string, FlatRow>> {
   const eventIds = deliveries.map(({ id }) => id);
-  const [rows] = await ctx.preparedRead([selectFlatPackages(ctx, courierId, eventIds)]);
+  const [rows] = await ctx.read([selectFlatPackages(ctx, courierId, eventIds)]);
   return new Map(
     rows.map((row) => {
       const trackingNumber =

@@ -1,9 +1,9 @@
 import type { components } from '../../../../generated/contract.js';
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueuesWhenDue, type DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 import type { EventRow } from '../events/event-view.js';
 
 /** The lifetime of a claim: the timeout of an attempt, and time to record its result. */
@@ -25,8 +25,8 @@ export type TargetRow = Pick<
   now: Date;
 };
 
-export function selectTarget(ctx: SystemContext, queue: DeliveryQueue): Sql<TargetRow> {
-  return sql`
+export function selectTarget(ctx: SystemScope, queue: DeliveryQueue): Sql<TargetRow> {
+  return once`
     select c.${raw(`api_url_${queue.endpoint}`)} as url, c.${raw(`${queue.endpoint}_format`)} as format,
       c.api_token_cipher as "apiTokenCipher",
       c.webhook_secret_cipher as "webhookSecretCipher",
@@ -51,8 +51,8 @@ export type ClaimedRow = EventRow &
  * Claims the due deliveries of the queue, oldest first. A paused queue returns only tests, a queue without a
  * URL nothing.
  */
-export function claimDue(ctx: SystemContext, queue: DeliveryQueue, atMost: number): Sql<ClaimedRow> {
-  return sql`
+export function claimDue(ctx: SystemScope, queue: DeliveryQueue, atMost: number): Sql<ClaimedRow> {
+  return once`
     with due as (
       select d.id from webhook_deliveries d
       join couriers c on ${tenantRows(ctx, 'c')} and c.id = d.courier_id and c.is_active
@@ -82,11 +82,11 @@ export function claimDue(ctx: SystemContext, queue: DeliveryQueue, atMost: numbe
  * latter except tests.
  */
 export function failPendingDeliveries(
-  ctx: SystemContext,
+  ctx: SystemScope,
   queue: DeliveryQueue,
   { exceptTests }: { exceptTests: boolean },
 ): Sql {
-  return sql`
+  return once`
     with ended as (
       update webhook_deliveries d set status = 'failed', next_attempt_at = null, claimed_until = null, settled_at = now()
       where ${inQueue(ctx, queue)} and d.status = 'pending'
@@ -101,7 +101,7 @@ export function failPendingDeliveries(
  * Schedules the queue for the time of its next due delivery, if there is one.
  * @param pauseMs the minimum delay
  */
-export function wakeWhenDue(ctx: SystemContext, queue: DeliveryQueue, pauseMs: number): Sql {
+export function wakeWhenDue(ctx: SystemScope, queue: DeliveryQueue, pauseMs: number): Sql {
   const queuedSync =
     queue.endpoint === 'update_package'
       ? sql`(select now() from package_syncs s where ${tenantRows(ctx, 's')}
@@ -119,5 +119,5 @@ export function wakeWhenDue(ctx: SystemContext, queue: DeliveryQueue, pauseMs: n
   );
 }
 
-const inQueue = (ctx: SystemContext, queue: DeliveryQueue): Sql =>
+const inQueue = (ctx: SystemScope, queue: DeliveryQueue): Sql =>
   sql`${tenantRows(ctx, 'd')} and d.courier_id = ${queue.courierId}::uuid and d.endpoint = ${queue.endpoint}`;

@@ -108,7 +108,7 @@ export async function deliver(deps: TaskDeps, queue: DeliveryQueue): Promise<voi
   }
   if (requests.errors.length > 0) throw requests.errors[0];
   const ctx = newContext();
-  await ctx.preparedPipeline([wakeWhenDue(ctx, queue, requests.pauseMs)]);
+  await ctx.write([wakeWhenDue(ctx, queue, requests.pauseMs)]);
 }
 
 /** Returns how many deliveries to claim. */
@@ -178,13 +178,13 @@ async function settleAndClaim(
   const target = row?.url && row.isActive ? { ...row, url: row.url } : undefined;
   if (!target || target.isPaused) {
     const ctx = newContext();
-    await ctx.preparedPipeline([failPendingDeliveries(ctx, queue, { exceptTests: target !== undefined })]);
+    await ctx.write([failPendingDeliveries(ctx, queue, { exceptTests: target !== undefined })]);
   }
   return { target, deliveries: target ? claimed : [] };
 }
 
 async function postpone(ctx: SystemContext, postponed: Postponed[]): Promise<void> {
-  if (postponed.length > 0) await ctx.preparedPipeline([postponeDeliveries(ctx, postponed)]);
+  if (postponed.length > 0) await ctx.write([postponeDeliveries(ctx, postponed)]);
 }
 
 /** In one round trip. */
@@ -195,10 +195,10 @@ async function settleThenClaim(
   room: number,
 ): Promise<[TargetRow[], ClaimedRow[]]> {
   const claiming = [selectTarget(ctx, queue), claimDue(ctx, queue, room)] as const;
-  if (results.length === 0) return ctx.preparedPipeline(claiming);
+  if (results.length === 0) return ctx.write(claiming);
   const synced = results.filter((result) => result.synced_package_id !== null);
   const isTested = results.some((result) => result.is_test && result.outcome === 'delivered');
-  const [, , , target, claimed] = await ctx.preparedPipeline([
+  const [, , , target, claimed] = await ctx.write([
     insertAttempts(ctx, queue, results),
     settleDeliveries(ctx, results),
     recordHealth(ctx, queue, results),

@@ -12,5 +12,5 @@ import type { TaskDeps } from '../../../platform/queue/task-context.js';
 export async function sendPending({ db }: Pick<TaskDeps, 'db'>, queue: DeliveryQueue): Promise<void> {
   const ctx = makeContext(db, { kind: 'system', tenantId: queue.tenantId }, BACKGROUND);
   const woken = sql`select ${queue.courierId}::uuid as courier_id, ${queue.endpoint} as endpoint`;
-  await ctx.preparedPipeline([makePendingDue(ctx, queue), wakeDeliveryQueues(ctx, woken)]);
+  await ctx.write([makePendingDue(ctx, queue), wakeDeliveryQueues(ctx, woken)]);
 }

@@ -58,7 +58,7 @@ export async function openSender(
 
 /** Creates the secret of a courier whose URL is older than signing secrets. */
 const makeSecret = (ctx: SystemContext, secrets: Secrets, courierId: string): Promise<string> =>
-  ctx.transaction((tx) => ensureWebhookSecret(ctx, tx, secrets, courierId));
+  ctx.write((tx) => ensureWebhookSecret(tx, secrets, courierId));
 
 export type AttemptDeps = Pick<TaskDeps, 'outbound' | 'config'> & AttemptObservers;
 

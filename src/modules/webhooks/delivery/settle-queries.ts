@@ -1,8 +1,8 @@
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import type { AttemptOutcome } from '../../../platform/metrics/outbound.js';
 import type { DeliveryQueue } from '../../../platform/queue/delivery-queues.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 
 /** The result of one attempt. */
 export type AttemptResult = {
@@ -29,11 +29,11 @@ const resultsTable = (
 
 /** Inserts the attempts, one row each. */
 export function insertAttempts(
-  { tenantId }: SystemContext,
+  { tenantId }: SystemScope,
   { courierId }: DeliveryQueue,
   results: AttemptResult[],
 ): Sql {
-  return sql`
+  return once`
     insert into webhook_attempts
       (tenant_id, delivery_id, number, courier_id, started_at, duration_ms, outcome, http_status, response_start, error)
     select ${tenantId}::uuid, delivery_id, number, ${courierId}::uuid, started_at, duration_ms, outcome,
@@ -46,8 +46,8 @@ export function insertAttempts(
 export type Postponed = { delivery_id: string; after_ms: number };
 
 /** Releases the claims and postpones the deliveries. No attempt is counted. */
-export function postponeDeliveries(ctx: SystemContext, postponed: Postponed[]): Sql {
-  return sql`
+export function postponeDeliveries(ctx: SystemScope, postponed: Postponed[]): Sql {
+  return once`
     update webhook_deliveries d
     set claimed_until = null, next_attempt_at = now() + make_interval(secs => later.after_ms / 1000.0)
     from jsonb_to_recordset(${JSON.stringify(postponed)}::jsonb) as later (delivery_id uuid, after_ms integer)
@@ -56,8 +56,8 @@ export function postponeDeliveries(ctx: SystemContext, postponed: Postponed[]): 
 }
 
 /** Settles the deliveries or schedules their retries. */
-export function settleDeliveries(ctx: SystemContext, results: AttemptResult[]): Sql {
-  return sql`
+export function settleDeliveries(ctx: SystemScope, results: AttemptResult[]): Sql {
+  return once`
     update webhook_deliveries d
     set attempt_count = result.number, last_http_status = result.http_status, claimed_until = null,
       status = case when result.outcome = 'delivered' then 'delivered'
@@ -74,9 +74,9 @@ export function settleDeliveries(ctx: SystemContext, results: AttemptResult[]): 
  * Updates the synchronisations of the settled deliveries among these. By the packages' ids, because the ids of jobs have no
  * index: in each settlement PostgreSQL would read all synchronisations of the tenant.
  */
-export function settleSyncs(ctx: SystemContext, results: AttemptResult[]): Sql {
+export function settleSyncs(ctx: SystemScope, results: AttemptResult[]): Sql {
   const packageIds = results.flatMap(({ synced_package_id: id }) => id ?? []);
-  return sql`
+  return once`
     update package_syncs s
     set status = case d.status when 'delivered' then 'sent' else 'failed' end, settled_at = now()
     from webhook_deliveries d
@@ -93,13 +93,13 @@ const PAUSE_AFTER_HOURS = 48;
 
 /** Updates the health of the URL. A success resets the number of failures and ends a pause. */
 export function recordHealth(
-  { tenantId }: SystemContext,
+  { tenantId }: SystemScope,
   { courierId, endpoint }: DeliveryQueue,
   results: AttemptResult[],
 ): Sql {
   const failures = results.filter(({ outcome }) => outcome !== 'delivered').length;
   const hasSuccess = failures < results.length;
-  return sql`
+  return once`
     insert into webhook_endpoints as e
       (tenant_id, courier_id, endpoint, failures, failing_since, last_failure_at, last_success_at)
     values (${tenantId}::uuid, ${courierId}::uuid, ${endpoint},

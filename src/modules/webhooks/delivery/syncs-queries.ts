@@ -1,13 +1,13 @@
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { PackageSync } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 
 export type SyncRow = Pick<PackageSync, 'packageId' | 'jobId' | 'traceparent'>;
 
 /** Marks the oldest queued synchronisations of the courier as being sent, and returns them. */
-export function takeQueuedSyncs(ctx: SystemContext, courierId: string, atMost: number): Sql<SyncRow> {
-  return sql`
+export function takeQueuedSyncs(ctx: SystemScope, courierId: string, atMost: number): Sql<SyncRow> {
+  return once`
     with queued as (
       select s.package_id from package_syncs s
       where ${tenantRows(ctx, 's')} and s.courier_id = ${courierId}::uuid and s.status = 'queued'
@@ -20,8 +20,8 @@ export function takeQueuedSyncs(ctx: SystemContext, courierId: string, atMost: n
 }
 
 /** Fails the synchronisations without a delivery. */
-export function failUndeliverable(ctx: SystemContext, jobIds: string[]): Sql {
-  return sql`
+export function failUndeliverable(ctx: SystemScope, jobIds: string[]): Sql {
+  return once`
     update package_syncs s set status = 'failed', settled_at = now()
     where ${tenantRows(ctx, 's')} and s.job_id = any(${jobIds}::uuid[]) and s.status = 'sending'
       and not exists (select from webhook_deliveries d where d.tenant_id = s.tenant_id and d.sync_job_id = s.job_id

@@ -15,7 +15,7 @@ export async function recordQueuedSyncs(
   atMost: number,
 ): Promise<boolean> {
   if (endpoint !== 'update_package') return false;
-  return ctx.preparedTransaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const syncs = await tx.query(takeQueuedSyncs(ctx, courierId, atMost));
     if (syncs.length === 0) return false;
     const changes = syncs.map(({ packageId, jobId, traceparent }) => ({
@@ -23,9 +23,9 @@ export async function recordQueuedSyncs(
       syncJobId: jobId,
       traceparent,
     }));
-    await recordPackageEvents(ctx, tx, 'package.updated', changes);
+    await recordPackageEvents(tx, 'package.updated', changes);
     const jobIds = syncs.map(({ jobId }) => jobId);
-    await tx.defer(failUndeliverable(ctx, jobIds));
+    tx.later(failUndeliverable(ctx, jobIds));
     return true;
   });
 }

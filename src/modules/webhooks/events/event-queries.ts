@@ -1,9 +1,9 @@
 import type { components } from '../../../../generated/contract.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { Scope } from '../../../platform/db/scope.js';
 
 /** A package in the payload of an event. Numbers are exact decimal text, times have the contract's format. */
 export type EventPackageRow = Pick<
@@ -29,8 +29,8 @@ export type EventPackageRow = Pick<
 };
 
 /** Selects the packages that have a courier, in the order of the ids. */
-export function selectEventPackages(ctx: RequestContext, packageIds: string[]): Sql<EventPackageRow> {
-  return sql`
+export function selectEventPackages(ctx: Scope, packageIds: string[]): Sql<EventPackageRow> {
+  return once`
     select p.id, p.courier_id as "courierId", p.tracking_number as "trackingNumber", p.house_number as "houseNumber",
       p.user_code as "userCode", p.first_name as "firstName", p.last_name as "lastName", p.weight_lb::text as weight,
       p.length_in::text as length, p.width_in::text as width, p.height_in::text as height,
@@ -61,8 +61,8 @@ export type NewEvent = {
  * each event whose courier has a URL that is not paused, and schedules the delivery queues. The couriers'
  * counters stay locked until the transaction ends, so it should end soon.
  */
-export function insertEvents({ tenantId, traceparent }: RequestContext, events: NewEvent[]): Sql {
-  return sql`
+export function insertEvents({ tenantId, traceparent }: Scope, events: NewEvent[]): Sql {
+  return once`
     with new_events as (
       select * from rows from (jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as
         (id uuid, courier_id uuid, type text, endpoint text, package_id uuid, data jsonb, sync_job_id uuid,

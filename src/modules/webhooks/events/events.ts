@@ -1,9 +1,8 @@
 import type { components } from '../../../../generated/contract.js';
-import type { RequestContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { newId, newIds } from '../../../platform/values/ids.js';
 import { maskTrackingNumber } from '../../tracking-numbers/public.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { Tx } from '../../../platform/db/scope.js';
 import { insertEvents, selectEventPackages, type EventPackageRow, type NewEvent } from './event-queries.js';
 
 type Schemas = components['schemas'];
@@ -37,19 +36,14 @@ export const ENDPOINTS = {
  * outbox). They are delivered after the commit. Packages without a courier have no events. Must be the last
  * write of the transaction, because it locks the couriers' counters.
  */
-export async function recordPackageEvents(
-  ctx: RequestContext,
-  tx: PlainTx,
-  type: EventType,
-  changes: PackageChange[],
-): Promise<void> {
+export async function recordPackageEvents(tx: Tx, type: EventType, changes: PackageChange[]): Promise<void> {
   const events: NewEvent[] = [];
   for (let start = 0; start < changes.length; start += PACKAGES_PER_READ) {
     const part = changes.slice(start, start + PACKAGES_PER_READ);
     const ids = part.map(({ packageId }) => packageId);
-    events.push(...makeEvents(ctx, type, part, await tx.query(selectEventPackages(ctx, ids))));
+    events.push(...makeEvents(tx, type, part, await tx.query(selectEventPackages(tx, ids))));
   }
-  await store(ctx, tx, events);
+  await store(tx, events);
 }
 
 /**
@@ -57,25 +51,24 @@ export async function recordPackageEvents(
  * a round trip.
  */
 export async function recordEventsOfPackages(
-  ctx: RequestContext,
-  tx: PlainTx,
+  tx: Tx,
   type: EventType,
   changes: PackageChange[],
   packages: EventPackageRow[],
 ): Promise<void> {
-  await store(ctx, tx, makeEvents(ctx, type, changes, packages));
+  await store(tx, makeEvents(tx, type, changes, packages));
 }
 
 /** One statement, so that all transactions lock the couriers' counters in the same order. */
-async function store(ctx: RequestContext, tx: PlainTx, events: NewEvent[]): Promise<void> {
-  if (events.length > 0) await tx.defer(insertEvents(ctx, events));
+async function store(tx: Tx, events: NewEvent[]): Promise<void> {
+  if (events.length > 0) tx.later(insertEvents(tx, events));
 }
 
 /** Reading and converting a manifest of 10,000 packages at once blocked the event loop for 100 ms. */
 const PACKAGES_PER_READ = 1_000;
 
 function makeEvents(
-  { traceparent }: RequestContext,
+  { traceparent }: Tx,
   type: EventType,
   changes: PackageChange[],
   rows: EventPackageRow[],

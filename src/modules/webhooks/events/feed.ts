@@ -1,6 +1,5 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { isCommonLimit } from '../../../platform/db/pages.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { targetCourierId } from './target-courier.js';
 import type { FeedRow } from './event-view.js';
@@ -16,8 +15,7 @@ export type FeedPage = { rows: FeedRow[]; range: FeedRange; query: FeedQuery; ha
  */
 export async function readFeed(ctx: UserContext, query: FeedQuery): Promise<FeedPage> {
   const courierId = targetCourierId(ctx.caller, query.courier_id);
-  const readPage = isCommonLimit(query.limit) ? ctx.preparedRead : ctx.read;
-  const [[range], rows] = await readPage([rangeOfEvents(ctx, courierId), eventsAfter(ctx, courierId, query)]);
+  const [[range], rows] = await ctx.read([rangeOfEvents(ctx, courierId), eventsAfter(ctx, courierId, query)]);
   if (!range) throw new ApiError('courier_not_found');
   return { rows: rows.slice(0, query.limit), range, query, hasMore: rows.length > query.limit };
 }

@@ -1,8 +1,8 @@
 import type { components } from '../../../../generated/contract.js';
-import type { SystemContext } from '../../../platform/context/request-context.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Customer, Package } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { once, type Sql } from '../../../platform/db/statements.js';
+import type { SystemScope } from '../../../platform/db/scope.js';
 import { STATUS_NUMBERS, type NumberedStatus } from './flat-status.js';
 
 /** The current state of the package of an event. Numbers are exact decimal text. */
@@ -37,9 +37,9 @@ export type FlatRow = Pick<
   };
 
 /** Selects the packages of the courier's events. A package that is not the courier's is left out. */
-export function selectFlatPackages(ctx: SystemContext, courierId: string, eventIds: string[]): Sql<FlatRow> {
+export function selectFlatPackages(ctx: SystemScope, courierId: string, eventIds: string[]): Sql<FlatRow> {
   const numbered = Object.keys(STATUS_NUMBERS);
-  return sql`
+  return once`
     select ev.id as "eventId", p.id as "packageId", p.courier_id as "courierId", p.manifest_id as "manifestId",
       m.manifest_number as "manifestNumber", p.tracking_number as "trackingNumber", p.house_number as "houseNumber",
       p.user_code as "userCode", coalesce(p.first_name, cu.first_name) as "firstName",

@@ -1,6 +1,6 @@
 import type { UserContext } from '../../../platform/context/request-context.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
-import { isCommonFirstPage, pageOfDeliveries, type DeliveryQuery, type DeliveryRow } from './queries.js';
+import { pageOfDeliveries, type DeliveryQuery, type DeliveryRow } from './queries.js';
 
 export type DeliveryPage = { rows: DeliveryRow[]; limit: number; nextBefore: string | null };
 
@@ -11,8 +11,7 @@ export type DeliveryPage = { rows: DeliveryRow[]; limit: number; nextBefore: str
 export async function listDeliveries(ctx: UserContext, query: DeliveryQuery): Promise<DeliveryPage> {
   const { from, to, limit } = query;
   if (from && to && to < from) throw invalidFieldError('to', 'before', { other: 'from' });
-  const readPage = isCommonFirstPage(query) ? ctx.preparedRead : ctx.read;
-  const [rows] = await readPage([pageOfDeliveries(ctx, query)]);
+  const [rows] = await ctx.read([pageOfDeliveries(ctx, query)]);
   const page = rows.slice(0, limit);
   return { rows: page, limit, nextBefore: rows.length > limit ? (page.at(-1)?.id ?? null) : null };
 }

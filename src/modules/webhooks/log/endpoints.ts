@@ -1,7 +1,6 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
-import type { PlainTx } from '../../../platform/db/statements.js';
 import { ApiError, type FailureCode } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { UserTx } from '../../../platform/db/scope.js';
 import { lockedCourier, selectEndpoints, type Obstacle } from './resend-queries.js';
 
 /** Why each URL of a courier cannot receive deliveries; null for one that can. */
@@ -11,10 +10,10 @@ export type Obstacles = Map<Endpoint, Obstacle | null>;
  * Locks the courier until the end of the transaction, because concurrent redeliveries would send twice.
  * @throws ApiError courier_not_found
  */
-export async function lockEndpoints(ctx: UserContext, tx: PlainTx, courierId: string): Promise<Obstacles> {
+export async function lockEndpoints(tx: UserTx, courierId: string): Promise<Obstacles> {
   // Read with a second statement: a statement that waits for the lock sees the pause from before the wait.
-  await tx.query(lockedCourier(ctx, courierId));
-  const rows = await tx.query(selectEndpoints(ctx, courierId));
+  await tx.query(lockedCourier(tx, courierId));
+  const rows = await tx.query(selectEndpoints(tx, courierId));
   if (rows.length === 0) throw new ApiError('courier_not_found');
   return new Map(rows.map(({ endpoint, obstacle }) => [endpoint, obstacle]));
 }

@@ -1,9 +1,9 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Event, WebhookDelivery } from '../../../platform/db/models/types.js';
 import { isCommonLimit, limitPast } from '../../../platform/db/pages.js';
-import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import { join, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 export type DeliveryQuery = QueryOf<'listWebhookDeliveries'>;
 
@@ -28,9 +28,9 @@ export type DeliveryRow = Pick<
   };
 
 /** Selects the page before `query.before`, newest first, and one row more to detect a next page. */
-export function pageOfDeliveries(ctx: UserContext, query: DeliveryQuery): Sql<DeliveryRow> {
+export function pageOfDeliveries(ctx: UserScope, query: DeliveryQuery): Sql<DeliveryRow> {
   // The page is cut first, so that names, events and attempts are read only for its rows.
-  return sql`
+  return onceIf(isCommonFirstPage(query))`
     select d.id, d.event_id as "eventId", e.type, e.sequence::text as sequence, e.package_id as "packageId",
       d.courier_id as "courierId", c.name as "courierName", d.endpoint, d.origin, d.status,
       d.attempt_count as "attemptCount", d.next_attempt_at as "nextAttemptAt", d.last_http_status as "lastHttpStatus",
@@ -53,10 +53,10 @@ export function pageOfDeliveries(ctx: UserContext, query: DeliveryQuery): Sql<De
 }
 
 /** Whether the page is a first page of all deliveries, of a common size. */
-export const isCommonFirstPage = ({ limit, ...filters }: DeliveryQuery): boolean =>
+const isCommonFirstPage = ({ limit, ...filters }: DeliveryQuery): boolean =>
   isCommonLimit(limit) && !Object.values(filters).some(Boolean);
 
-function matching(ctx: UserContext, query: DeliveryQuery): Sql {
+function matching(ctx: UserScope, query: DeliveryQuery): Sql {
   const isStaff = ctx.caller.courierId === null;
   const conditions = [ownRows(ctx, 'd')];
   // A courier sees only its own deliveries, whatever courier_id says.
@@ -77,6 +77,6 @@ function matching(ctx: UserContext, query: DeliveryQuery): Sql {
   return join(conditions, ' and ');
 }
 
-const ofEvent = (ctx: UserContext, condition: Sql): Sql =>
+const ofEvent = (ctx: UserScope, condition: Sql): Sql =>
   sql`exists (select from events e where ${ownRows(ctx, 'e')} and e.tenant_id = d.tenant_id and e.id = d.event_id
     and ${condition})`;

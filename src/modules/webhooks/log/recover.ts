@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platform/db/quotas.js';
@@ -25,11 +26,11 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
   const { since } = input;
   if (!isDateTime(since)) throw invalidFieldError('since', 'invalid_date_time');
   const courierId = targetCourierId(ctx.caller, input.courier_id);
-  return ctx.transaction(async (tx) => {
-    const obstacles = await lockEndpoints(ctx, tx, courierId);
-    await assertQuota(ctx, tx, RECOVERED, courierId);
+  return ctx.write(async (tx) => {
+    const obstacles = await lockEndpoints(tx, courierId);
+    await assertQuota(tx, RECOVERED, courierId);
     // Exact, because the courier is locked.
-    const atMost = Math.min(MAX_RECOVERED, await remainingQuota(ctx, tx, RECOVERED, courierId));
+    const atMost = Math.min(MAX_RECOVERED, await remainingQuota(tx, RECOVERED, courierId));
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
     const rows = await tx.query(recoverEvents(ctx, courierId, since, { open, atMost }));
     const of = (endpoint: Endpoint): Recovered => {
@@ -38,9 +39,9 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
     };
     const endpoints = { add_package: of('add_package'), update_package: of('update_package') };
     const after = { since, endpoints };
-    await tx.audit({ action: 'webhook.recovered', entity: 'courier', entityId: courierId, after });
+    tx.later(audit(tx, { action: 'webhook.recovered', entity: 'courier', entityId: courierId, after }));
     const sent = Object.values(endpoints).reduce((sum, { queued, pending }) => sum + queued + pending, 0);
-    await takeQuota(ctx, tx, RECOVERED, courierId, sent);
+    await takeQuota(tx, RECOVERED, courierId, sent);
     return { since, endpoints, hasMore: rows[0]?.hasMore ?? false };
   });
 }

@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { assertQuota, quotaOf, takeQuota } from '../../../platform/db/quotas.js';
@@ -21,8 +22,8 @@ const RECOVERED = quotaOf('recovered_webhooks');
 export async function redeliverMatchingDeliveries(ctx: UserContext, input: Input): Promise<Recovery> {
   const filter = toFilter(input, targetCourierId(ctx.caller, input.courier_id));
   const { courierId } = filter;
-  return ctx.transaction(async (tx) => {
-    const obstacles = await lockEndpoints(ctx, tx, courierId);
+  return ctx.write(async (tx) => {
+    const obstacles = await lockEndpoints(tx, courierId);
     const counted = await tx.query(countMatching(ctx, filter, MAX_REDELIVERED));
     const selectedOf = (name: Endpoint) => counted.find(({ endpoint }) => endpoint === name)?.selected ?? 0;
     const total = counted.reduce((sum, { selected }) => sum + selected, 0);
@@ -34,21 +35,23 @@ export async function redeliverMatchingDeliveries(ctx: UserContext, input: Input
     const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
     // Checked before the write, because rolled-back rows would still take space in the table.
     const wanted = open.reduce((sum, endpoint) => sum + selectedOf(endpoint), 0);
-    await assertQuota(ctx, tx, RECOVERED, courierId, Math.max(wanted, 1));
+    await assertQuota(tx, RECOVERED, courierId, Math.max(wanted, 1));
     const rows = await tx.query(redeliverMatching(ctx, filter, open));
     const of = (endpoint: Endpoint): Recovered => {
       const { queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
       return { selected: selectedOf(endpoint), queued, pending, skipped: obstacles.get(endpoint) ?? null };
     };
     const endpoints = { add_package: of('add_package'), update_package: of('update_package') };
-    await tx.audit({
-      action: 'webhook.redelivered',
-      entity: 'courier',
-      entityId: courierId,
-      after: { ...filter, endpoints },
-    });
+    tx.later(
+      audit(tx, {
+        action: 'webhook.redelivered',
+        entity: 'courier',
+        entityId: courierId,
+        after: { ...filter, endpoints },
+      }),
+    );
     const sent = Object.values(endpoints).reduce((sum, { queued, pending }) => sum + queued + pending, 0);
-    await takeQuota(ctx, tx, RECOVERED, courierId, sent);
+    await takeQuota(tx, RECOVERED, courierId, sent);
     return { since: filter.from, endpoints, hasMore: false };
   });
 }

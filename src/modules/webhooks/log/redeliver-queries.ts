@@ -1,7 +1,7 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 
 /** Which deliveries of a courier, tests excepted, to send again. Times are `YYYY-MM-DD HH:MM:SS` in UTC. */
 export type RedeliveryFilter = {
@@ -16,7 +16,7 @@ export type RedeliveryFilter = {
 
 /** Counts the events of the matching deliveries, per URL, up to one more than `atMost` in total. */
 export const countMatching = (
-  ctx: UserContext,
+  ctx: UserScope,
   filter: RedeliveryFilter,
   atMost: number,
 ): Sql<{ endpoint: Endpoint; selected: number }> =>
@@ -30,7 +30,7 @@ export type RedeliveredRow = { endpoint: Endpoint; queued: number; pending: numb
  * a new delivery, in the order of the events. It takes over the synchronisation of a failed delivery. Schedules the queues.
  */
 export function redeliverMatching(
-  ctx: UserContext,
+  ctx: UserScope,
   filter: RedeliveryFilter,
   open: Endpoint[],
 ): Sql<RedeliveredRow> {
@@ -77,7 +77,7 @@ export function redeliverMatching(
 }
 
 /** The events and URLs of the matching deliveries, each once. */
-function matchingEvents(ctx: UserContext, filter: RedeliveryFilter): Sql {
+function matchingEvents(ctx: UserScope, filter: RedeliveryFilter): Sql {
   const conditions = [
     ownRows(ctx, 'd'),
     sql`d.courier_id = ${filter.courierId}::uuid`,
@@ -94,6 +94,6 @@ function matchingEvents(ctx: UserContext, filter: RedeliveryFilter): Sql {
     from webhook_deliveries d where ${join(conditions, ' and ')} group by d.event_id, d.endpoint`;
 }
 
-const ofEvent = (ctx: UserContext, condition: Sql): Sql =>
+const ofEvent = (ctx: UserScope, condition: Sql): Sql =>
   sql`exists (select from events e where ${ownRows(ctx, 'e')} and e.tenant_id = d.tenant_id and e.id = d.event_id
     and ${condition})`;

@@ -1,19 +1,19 @@
-import type { UserContext } from '../../../platform/context/request-context.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
+import type { UserScope } from '../../../platform/db/scope.js';
 import { ENDPOINTS } from '../events/events.js';
 
 /** Why a URL cannot receive deliveries. */
 export type Obstacle = 'missing' | 'paused';
 
-export const lockedCourier = (ctx: UserContext, courierId: string): Sql<Pick<Courier, 'id'>> =>
+export const lockedCourier = (ctx: UserScope, courierId: string): Sql<Pick<Courier, 'id'>> =>
   sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid for no key update`;
 
 /** Selects both URLs, with a null obstacle for one that can receive. Returns no row if the courier does not exist. */
 export function selectEndpoints(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
 ): Sql<{ endpoint: Endpoint; obstacle: Obstacle | null }> {
   return sql`
@@ -30,14 +30,14 @@ export function selectEndpoints(
 
 export type SentRow = Pick<WebhookDelivery, 'id' | 'eventId' | 'courierId'> & { endpoint: Endpoint };
 
-export function findDelivery(ctx: UserContext, id: string): Sql<SentRow> {
+export function findDelivery(ctx: UserScope, id: string): Sql<SentRow> {
   return sql`select d.id, d.event_id as "eventId", d.courier_id as "courierId", d.endpoint from webhook_deliveries d
     where ${ownRows(ctx, 'd')} and d.id = ${id}::uuid`;
 }
 
 /** Makes the event's pending deliveries to that URL due now. */
 export function makeDeliveriesDue(
-  ctx: UserContext,
+  ctx: UserScope,
   { eventId, endpoint }: SentRow,
 ): Sql<Pick<WebhookDelivery, 'id'>> {
   return sql`update webhook_deliveries d set next_attempt_at = least(d.next_attempt_at, now())
@@ -49,7 +49,7 @@ export function makeDeliveriesDue(
  * Inserts a new delivery of the same event, or of the same test. It takes over the synchronisation of a
  * failed delivery.
  */
-export function repeatDelivery(ctx: UserContext, sourceId: string, id: string): Sql {
+export function repeatDelivery(ctx: UserScope, sourceId: string, id: string): Sql {
   return sql`
     insert into webhook_deliveries (tenant_id, id, event_id, courier_id, endpoint, traceparent, origin, sync_job_id)
     select d.tenant_id, ${id}::uuid, d.event_id, d.courier_id, d.endpoint, ${ctx.traceparent ?? null},
@@ -58,14 +58,14 @@ export function repeatDelivery(ctx: UserContext, sourceId: string, id: string): 
     from webhook_deliveries d where ${ownRows(ctx, 'd')} and d.id = ${sourceId}::uuid`;
 }
 
-export function wakeDeliveryQueue(ctx: UserContext, courierId: string, endpoint: Endpoint): Sql {
+export function wakeDeliveryQueue(ctx: UserScope, courierId: string, endpoint: Endpoint): Sql {
   return wakeDeliveryQueues(ctx, sql`select ${courierId}::uuid as courier_id, ${endpoint} as endpoint`);
 }
 
 export type NewTest = { id: string; eventId: string; courierId: string; endpoint: Endpoint; data: object };
 
 export function insertTest(
-  { tenantId, traceparent }: UserContext,
+  { tenantId, traceparent }: UserScope,
   { id, eventId, courierId, endpoint, data }: NewTest,
 ): Sql {
   return sql`
@@ -93,7 +93,7 @@ export type RecoveredRow = {
  * @param since `YYYY-MM-DD HH:MM:SS` in UTC
  */
 export function recoverEvents(
-  ctx: UserContext,
+  ctx: UserScope,
   courierId: string,
   since: string,
   { open, atMost }: { open: Endpoint[]; atMost: number },

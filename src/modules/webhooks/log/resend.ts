@@ -1,3 +1,4 @@
+import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
@@ -22,19 +23,19 @@ const SENDS = quotaOf('webhook_sends');
  * @throws ApiError delivery_not_found, endpoint_missing, endpoint_paused, quota_exceeded
  */
 export async function redeliver(ctx: UserContext, { delivery_id }: Action<'redeliver'>): Promise<Resent> {
-  return ctx.transaction(async (tx) => {
+  return ctx.write(async (tx) => {
     const [sent] = await tx.query(queries.findDelivery(ctx, delivery_id));
     if (!sent) throw new ApiError('delivery_not_found');
     const { eventId, courierId, endpoint } = sent;
-    assertOpen(await lockEndpoints(ctx, tx, courierId), endpoint, ['missing', 'paused']);
+    assertOpen(await lockEndpoints(tx, courierId), endpoint, ['missing', 'paused']);
     const [pending] = await tx.query(queries.makeDeliveriesDue(ctx, sent));
     const resent = { id: pending?.id ?? newId(), eventId, endpoint, isNew: pending === undefined };
-    if (resent.isNew) await tx.execute(queries.repeatDelivery(ctx, sent.id, resent.id));
+    if (resent.isNew) await tx.count(queries.repeatDelivery(ctx, sent.id, resent.id));
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     const after = { ...resent, of: sent.id };
-    await tx.audit({ action: 'webhook.redelivered', entity: 'courier', entityId: courierId, after });
+    tx.later(audit(tx, { action: 'webhook.redelivered', entity: 'courier', entityId: courierId, after }));
     // Also for a pending delivery: sending it now is one more request to the courier's server.
-    await takeQuota(ctx, tx, SENDS, courierId, 1);
+    await takeQuota(tx, SENDS, courierId, 1);
     return resent;
   });
 }
@@ -46,18 +47,18 @@ export async function redeliver(ctx: UserContext, { delivery_id }: Action<'redel
 export async function sendTest(ctx: UserContext, input: Action<'send_test'>): Promise<Resent> {
   const courierId = targetCourierId(ctx.caller, input.courier_id);
   const { endpoint } = input;
-  return ctx.transaction(async (tx) => {
-    assertOpen(await lockEndpoints(ctx, tx, courierId), endpoint, ['missing']);
+  return ctx.write(async (tx) => {
+    assertOpen(await lockEndpoints(tx, courierId), endpoint, ['missing']);
     const pendingTests = { courierId, status: 'pending', origin: 'test' };
     if ((await tx.models.webhookDelivery.count({ where: pendingTests })) >= MAX_PENDING_TESTS)
       throw new ApiError('tests_pending');
     const test = { id: newId(), eventId: newId(), endpoint, isNew: true };
     const data = { message: 'A test from Crossdock. Answer it with any status from 200 to 299.' };
-    await tx.execute(queries.insertTest(ctx, { ...test, courierId, data }));
+    await tx.count(queries.insertTest(ctx, { ...test, courierId, data }));
     await tx.query(queries.wakeDeliveryQueue(ctx, courierId, endpoint));
     const after = { ...test };
-    await tx.audit({ action: 'webhook.test_sent', entity: 'courier', entityId: courierId, after });
-    await takeQuota(ctx, tx, SENDS, courierId, 1);
+    tx.later(audit(tx, { action: 'webhook.test_sent', entity: 'courier', entityId: courierId, after }));
+    await takeQuota(tx, SENDS, courierId, 1);
     return test;
   });
 }

@@ -6,7 +6,9 @@ import { ApiError } from '../../errors/errors.js';
  * courier or tenant leave connections for the others. A transaction acquires its share before it takes a connection.
  */
 export type ConnectionShares = {
-  /** Runs the work within the caller's share. @throws ApiError overloaded when it could not start in time */
+  /** Takes a part of the caller's share, for one connection. @throws ApiError overloaded when none became free in time */
+  acquire(caller: Caller): Promise<Permit>;
+  /** Runs the work within the caller's share. @throws ApiError overloaded, as `acquire` */
   run<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result>;
   /** Records the courier of an API key, so that all of a courier's callers count against the same share. */
   recordKeyOwner(keyHash: string, courierId: string): void;
@@ -16,6 +18,12 @@ export type ConnectionShares = {
   countStarted(): number;
   /** Calls `record` with the waiting time of every transaction that starts from now on. */
   recordWaits(record: (waitedMs: number) => void): void;
+};
+
+/** A part of a caller's share. */
+export type Permit = {
+  /** Gives it back. @param failure what the work failed with, if it did */
+  release(failure?: unknown): void;
 };
 
 export type ConnectionShareOptions = {
@@ -149,28 +157,37 @@ export function makeConnectionShares({
     if (queue) queue.progressAtMs = performance.now();
   }
 
-  return {
-    async run(caller, work) {
-      const request = shareRequestOf(caller);
-      const key = request.courier ?? (request.isSystem ? `${request.tenant} system` : request.tenant);
-      if (queues.has(key) || !isFree(request)) {
-        const startedMs = performance.now();
-        await wait(request, key).finally(() => recordWait(performance.now() - startedMs));
-      } else {
-        start(request);
-        recordWait(0);
-      }
-      try {
-        const result = await work();
-        noteProgress(key);
-        return result;
-      } catch (error) {
+  async function acquire(caller: Caller): Promise<Permit> {
+    const request = shareRequestOf(caller);
+    const key = request.courier ?? (request.isSystem ? `${request.tenant} system` : request.tenant);
+    if (queues.has(key) || !isFree(request)) {
+      const startedMs = performance.now();
+      await wait(request, key).finally(() => recordWait(performance.now() - startedMs));
+    } else {
+      start(request);
+      recordWait(0);
+    }
+    return {
+      release(failure) {
         // A refused request is progress too. One that found no database is not: what waits then fails soon.
-        if (!isAway(error)) noteProgress(key);
-        throw error;
-      } finally {
+        if (failure === undefined || !isAway(failure)) noteProgress(key);
         adjustUsage(request, -1);
         startNext();
+      },
+    };
+  }
+
+  return {
+    acquire,
+    async run(caller, work) {
+      const permit = await acquire(caller);
+      try {
+        const result = await work();
+        permit.release();
+        return result;
+      } catch (error) {
+        permit.release(error);
+        throw error;
       }
     },
     recordKeyOwner(keyHash, courierId) {

@@ -1,15 +1,16 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Caller } from '../../identity/callers.js';
 import { ApiError, type PlainCode } from '../../errors/errors.js';
 import { STATEMENT_TIMEOUT_MS } from '../connections/pool.js';
 import type { Db } from '../database.js';
-import { empty, sql, type Sql } from '../statements.js';
+import type { Scope } from '../scope.js';
+import { empty, once, sql, type Sql } from '../statements.js';
+import type { PlanMode } from './plans.js';
 
-/** The caller of a transaction. */
+/** The scope of a transaction, and its database. */
 export type Session = {
   db: Db;
-  caller: Caller;
+  scope: Scope;
   /** Called once the database has admitted the caller. */
   noteAdmitted(): void;
   /** For a replica: called with each connection before its transaction begins. Rejects if the replica must not serve it. */
@@ -23,7 +24,8 @@ export type Admission = { outcome: 'ok' | PlainCode; courier_id?: string };
  * @throws ApiError token_invalid, token_expired, account_disabled or key_invalid if the database does not admit the caller, and
  *   unavailable if another cell serves the tenant
  */
-export function admit({ db, caller, noteAdmitted }: Session, [row]: Admission[]): Admission {
+export function admit({ db, scope, noteAdmitted }: Session, [row]: Admission[]): Admission {
+  const { caller } = scope;
   if (!row) throw new Error('The scope statement returned no row.');
   if (row.outcome === 'unavailable') throw new ApiError('unavailable', { retryAfterSeconds: 1 });
   if (row.outcome !== 'ok') throw new ApiError(row.outcome);
@@ -40,20 +42,25 @@ const SESSION_SETTINGS = sql`, set_config('timezone', 'UTC', true),
   set_config('statement_timeout', ${TIMEOUT}, true)`;
 
 /**
- * For prepared statements, whose plan suits every value. PostgreSQL would otherwise plan the first five executions with their
+ * For fixed statements, whose plan suits every value. PostgreSQL would otherwise plan the first five executions with their
  * values in each connection, and later ones too if it estimates more rows for an unknown array than for the given one.
  */
 const ONE_PLAN = sql`, set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
-/** @param isPrepared whether the statements of the transaction are prepared */
-export const enterWith = ({ db, caller }: Session, isPrepared: boolean): Sql<Admission> =>
-  enterScope(caller, db.isBehindPooler ? SESSION_SETTINGS : isPrepared ? ONE_PLAN : empty);
-
-/** The same for a transaction of Prisma. In a traced one, it names the span, for models/traced-adapter.ts. */
-export function enterModels({ db, caller }: Session): Sql<Admission> {
-  const settings = db.isBehindPooler ? SESSION_SETTINGS : empty;
-  return enterScope(caller, db.span ? sql`${settings}, ${db.span.traceparent}::text as span` : settings);
+/** @param mode how the first statements of the transaction are planned */
+export function enterWith({ db, scope }: Session, mode: PlanMode): Sql<Admission> {
+  const also = db.isBehindPooler ? SESSION_SETTINGS : mode === 'auto' ? empty : ONE_PLAN;
+  const { caller, actor } = scope;
+  const isWidened = caller.kind === 'system' && actor.kind !== 'system';
+  return isWidened ? enterTenantOf(actor, also) : enterScope(caller, also);
 }
+
+/** Checks the account of the actor, and then enters the scope of the whole tenant; that of nothing if the account is refused. */
+const enterTenantOf = (actor: Caller, also: Sql): Sql<Admission> => once`
+  with account as materialized (${enterScope(actor)}),
+    admitted as materialized (select ${actor.tenantId}::uuid as tenant_id from account where outcome = 'ok'),
+    entered as materialized (select e.outcome from admitted cross join lateral enter_as_system(admitted.tenant_id) as e)
+  select coalesce((select outcome from entered), account.outcome) as outcome${also} from account`;
 
 /**
  * Sets the scope of the transaction and checks the caller's account, in one statement.
@@ -63,39 +70,13 @@ export function enterModels({ db, caller }: Session): Sql<Admission> {
 export function enterScope(caller: Caller, also: Sql = empty): Sql<Admission> {
   switch (caller.kind) {
     case 'user':
-      return sql`select outcome${also} from enter_with_token(${caller.tenantId}::uuid, ${caller.userId}::uuid,
+      return once`select outcome${also} from enter_with_token(${caller.tenantId}::uuid, ${caller.userId}::uuid,
         ${caller.tokenVersion}::integer, ${caller.expiresAt}::bigint, ${caller.changesPassword === true}::boolean,
         ${caller.sessionId ?? null}::uuid, ${caller.enrolsFactor === true}::boolean,
         ${caller.role}::text, ${caller.courierId}::uuid)`;
     case 'key':
-      return sql`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
+      return once`select outcome, courier_id${also} from enter_with_key(${caller.tenantId}::uuid, ${caller.keyHash})`;
     case 'system':
-      return sql`select outcome${also} from enter_as_system(${caller.tenantId}::uuid)`;
+      return once`select outcome${also} from enter_as_system(${caller.tenantId}::uuid)`;
   }
-}
-
-export type QueryConfig = { text: string; values: unknown[]; name?: string };
-export type Prepare = (statement: Sql) => QueryConfig;
-
-export const toQuery: Prepare = ({ text, values }) => ({ text, values });
-
-/** Prepared once per connection, because planning took as long as executing a submitted pre-alert. */
-function toPrepared(statement: Sql): QueryConfig {
-  const { text, values } = statement;
-  return statement.hasVariableText ? { text, values } : { text, values, name: nameOf(text) };
-}
-
-/** Prepares statements of a fixed text, except behind a pooler, whose sessions do not share prepared statements. */
-export const preparing = (db: Db): Prepare => (db.isBehindPooler ? toQuery : toPrepared);
-
-const names = new Map<string, string>();
-
-/**
- * Returns PostgreSQL's name of a prepared statement. It is a hash of the text, so that all users of a session give a
- * statement the same name. Only for fixed texts, because names are never removed.
- */
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `crossdock_${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
-  names.set(text, name);
-  return name;
 }

@@ -1,6 +1,13 @@
 import pg from 'pg';
-import type { QueryConfig } from './admission.js';
 import type { Rows } from '../statements.js';
+
+/** A query of node-postgres. A named one is prepared. Prisma's models ask for rows as arrays, and parse the values. */
+export type QueryConfig = Pick<pg.QueryArrayConfig, 'types'> & {
+  text: string;
+  values: unknown[];
+  name?: string;
+  rowMode?: 'array' | undefined;
+};
 
 /** The methods that node-postgres calls with the messages of a response. Its types do not declare them. */
 type MessageHandlers = {
@@ -15,25 +22,16 @@ type MessageHandlers = {
 /** `submittedNamedStatements` are the statements whose preparation PostgreSQL has not confirmed yet. */
 type Connection = pg.Connection & { submittedNamedStatements: Record<string, string> };
 
-/** `count` is the number of rows that a statement has returned or written. */
-export type StatementResult = { rows: Rows; count: number };
+/** `command` is what PostgreSQL executed, and `count` the number of rows that it has returned or written. */
+export type StatementResult = { command: string; rows: Rows; count: number; fields: pg.FieldDef[] };
 
 /**
  * Sends statements in one write with one Sync message. Without an open transaction, PostgreSQL runs them as one transaction:
  * it commits when all have succeeded and rolls back otherwise. A Sync per statement costs PostgreSQL a write and this process
- * a read of the socket for each of them (decision 0045). Returns the rows of each statement.
- *
- * @throws the error of the first statement that failed; PostgreSQL skips the rest
- */
-export async function sendBatch(client: pg.ClientBase, statements: readonly QueryConfig[]): Promise<Rows[]> {
-  const results = await runBatch(client, statements);
-  return results.map(({ rows }) => rows);
-}
-
-/**
- * The same with the number of rows.
+ * a read of the socket for each of them (decision 0045).
  *
  * @param results filled with the results. If a statement fails, it contains those of the statements before it.
+ * @throws the error of the first statement that failed; PostgreSQL skips the rest
  */
 export const runBatch = (
   client: pg.ClientBase,
@@ -81,7 +79,14 @@ export const runBatch = (
     client.query(batch);
   });
 
-const NO_RESULT: StatementResult = { rows: [], count: 0 };
+const toResult = ({ command, rows, rowCount, fields }: pg.QueryResult<Rows[number]>): StatementResult => ({
+  command,
+  rows,
+  count: rowCount ?? 0,
+  fields,
+});
+
+const NO_RESULT: StatementResult = { command: '', rows: [], count: 0, fields: [] };
 
 /** A query of node-postgres. Its protocol mode is `extended`, because a simple query has a Sync of its own. */
 function makeQuery(
@@ -90,7 +95,7 @@ function makeQuery(
 ): pg.Query & MessageHandlers {
   const config = { ...statement, queryMode: 'extended' };
   const query = new pg.Query<Rows[number]>(config, (error, result) =>
-    settle(error, error ? NO_RESULT : { rows: result.rows, count: result.rowCount ?? 0 }),
+    settle(error, error ? NO_RESULT : toResult(result)),
   );
   // Every query of node-postgres has these methods.
   return query as pg.Query & MessageHandlers;

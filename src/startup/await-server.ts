@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { meaningOfError, sqlStateOf } from './violations.js';
-import { readVersion } from './connections/roles.js';
+import { meaningOfError, sqlStateOf } from '../platform/db/violations.js';
+import { readVersion } from '../platform/db/connections/roles.js';
 
 const PAUSE_MS = 500;
 

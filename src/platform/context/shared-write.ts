@@ -1,11 +1,58 @@
+import type { Db } from '../db/database.js';
+import type { Scope } from '../db/scope.js';
+import type { Sql } from '../db/statements.js';
 import { isRefusedRow } from '../db/violations.js';
 import { ApiError } from '../errors/errors.js';
+import type { KeyCaller } from '../identity/callers.js';
+
+/** `position` of an outcome is the index of its item. */
+export type Placed = { position: number; isCreated: boolean };
+
+/** Returns the statements for several items. The last one returns the outcomes, in any order. */
+type ToStatements<Item, Outcome> = (
+  scope: Scope<KeyCaller>,
+  items: readonly Item[],
+) => [...Sql[], Sql<Outcome>];
+
+/** A write that requests with the same API key share when they wait at the same time (decision 0066). */
+export type SharedWrite<Item, Outcome extends Placed> = {
+  toStatements: ToStatements<Item, Outcome>;
+  /** Returns the combiner of a database: a tenant's requests are combined in the database that has its rows. */
+  combinerOf(db: Db): Combiner<Item, Outcome | undefined>;
+};
+
+/** Makes a shared write for `ctx.writeTogether`. Make it once, because requests share only the same one. */
+export function sharedWrite<Item, Outcome extends Placed>(
+  toStatements: ToStatements<Item, Outcome>,
+): SharedWrite<Item, Outcome> {
+  const combiners = new WeakMap<Db['pool'], Combiner<Item, Outcome | undefined>>();
+  return {
+    toStatements,
+    combinerOf({ pool }) {
+      const combiner = combiners.get(pool) ?? makeCombiner();
+      combiners.set(pool, combiner);
+      return combiner;
+    },
+  };
+}
+
+/** Returns the outcome of each item: the row of the last statement that has its position. */
+export function outcomesOf<Outcome extends Placed>(
+  results: readonly unknown[],
+  count: number,
+): (Outcome | undefined)[] {
+  // The author of the last statement states the type of its rows.
+  const rows = (results.at(-1) ?? []) as Outcome[];
+  const outcomes = Array.from<Outcome | undefined>({ length: count });
+  for (const row of rows) outcomes[row.position] = row;
+  return outcomes;
+}
 
 /** Writes all items in one transaction, or none. Returns the outcome of each, in their order. */
 type WriteItems<Item, Outcome> = (items: readonly Item[]) => Promise<readonly Outcome[]>;
 
 /** Writes what several requests of one caller ask for at the same time in one transaction (decision 0066). */
-export type Combiner<Item, Outcome> = {
+type Combiner<Item, Outcome> = {
   /**
    * Writes the item, together with those of other requests that wait.
    *
@@ -53,7 +100,7 @@ export function makeCombiner<Item, Outcome>(): Combiner<Item, Outcome> {
     stopTimerOfEmpty(queue);
     queue.running += 1;
     queue.startedAtMs = performance.now();
-    await writeTogether(together);
+    await writeAll(together);
     queue.running -= 1;
     if (queue.waiting.length > 0) void start(key, queue);
     else if (queue.running === 0) queues.delete(key);
@@ -93,14 +140,13 @@ function rejectLate<Item, Outcome>(queue: Queue<Item, Outcome>): void {
 }
 
 /** Never rejects. If the database refuses a row, each item is written again in a transaction of its own. */
-async function writeTogether<Item, Outcome>(together: Waiting<Item, Outcome>[]): Promise<void> {
+async function writeAll<Item, Outcome>(together: Waiting<Item, Outcome>[]): Promise<void> {
   try {
     const outcomes = (await together[0]?.write(together.map(({ item }) => item))) ?? [];
     if (outcomes.length !== together.length) throw new Error('A combined write returned too few outcomes.');
     for (const [index, outcome] of outcomes.entries()) together[index]?.resolve(outcome);
   } catch (error) {
-    if (together.length > 1 && isRefusedRow(error))
-      for (const alone of together) await writeTogether([alone]);
+    if (together.length > 1 && isRefusedRow(error)) for (const alone of together) await writeAll([alone]);
     else for (const { reject } of together) reject(error);
   }
 }

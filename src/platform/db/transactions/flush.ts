@@ -1,0 +1,61 @@
+import type pg from 'pg';
+import { traceStatements } from '../../tracing/trace-statements.js';
+import type { Rows, Sql } from '../statements.js';
+import { admit, enterWith, type Admission, type Session } from './admission.js';
+import { connect, SNAPSHOT } from './open-transaction.js';
+import { firstMode, makePlanner, namedFor, type PlannedQuery } from './plans.js';
+import { runBatch, type QueryConfig, type StatementResult } from './send-batch.js';
+
+// Transactions of one flush: all statements are sent together, and one round trip is all that they cost.
+
+/** Reads with all statements in one flush, from one snapshot. */
+export const flushReads = (session: Session, statements: readonly Sql[]): Promise<Rows[]> =>
+  flush(session, statements, sendInSnapshot);
+
+/** Writes with all statements in one flush. They are one transaction, which commits when all have succeeded. */
+export const flushWrites = (session: Session, statements: readonly Sql[]): Promise<Rows[]> =>
+  flush(session, statements, runBatch);
+
+/** Fills `results`. If a statement fails, they are those of the statements before it. */
+type Send = (client: pg.PoolClient, queries: QueryConfig[], results: StatementResult[]) => Promise<unknown>;
+
+const flush = (session: Session, statements: readonly Sql[], send: Send): Promise<Rows[]> =>
+  session.db.connectionShares.run(session.scope.caller, () => sendOnce(session, statements, send));
+
+async function sendOnce(session: Session, statements: readonly Sql[], send: Send): Promise<Rows[]> {
+  const { db } = session;
+  const mode = firstMode(statements);
+  const queries: PlannedQuery[] = [
+    namedFor(db)(enterWith(session, mode)),
+    ...makePlanner(db, mode)(statements),
+  ];
+  const results: StatementResult[] = [];
+  const client = await connect(session);
+  try {
+    await traceStatements(db.span, queries, () => send(client, queries, results));
+  } finally {
+    client.release();
+    // After a failure too, because the scope of a refused caller may be its reason.
+    const [entered] = results;
+    // enterScope selects these columns.
+    if (entered) admit(session, entered.rows as Admission[]);
+  }
+  return results.filter((_, index) => index > 0 && !queries[index]?.isSetting).map(({ rows }) => rows);
+}
+
+const SNAPSHOT_QUERY: QueryConfig = { text: SNAPSHOT.text, values: [] };
+
+/** Sends an explicit transaction. The commit has its own Sync, because it must also end a failed transaction. */
+async function sendInSnapshot(
+  client: pg.PoolClient,
+  queries: QueryConfig[],
+  results: StatementResult[],
+): Promise<void> {
+  const begun: StatementResult[] = [];
+  const [reads] = await Promise.allSettled([
+    runBatch(client, [SNAPSHOT_QUERY, ...queries], begun),
+    client.query('commit'),
+  ]);
+  results.push(...begun.slice(1));
+  if (reads.status === 'rejected') throw reads.reason;
+}
