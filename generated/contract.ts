@@ -1982,7 +1982,8 @@ export interface paths {
          *     **A new webhook secret**: `action` = `rotate_webhook_secret`, in the same three media types. The response
          *     contains the new secret. The old secret stays active for another 24 hours: each webhook has two signatures,
          *     and is authentic if either is correct. Update your configuration within that time. If you rotate again, the
-         *     oldest secret stops working immediately. The first secret is created when one of the two webhook URLs is first
+         *     oldest secret stops working immediately. `EndPreviousWebhookSecret.php` ends the old secret before the 24 hours
+         *     are over. The first secret is created when one of the two webhook URLs is first
          *     set.
          *
          *     **A logo**: `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. The type is detected
@@ -2046,11 +2047,40 @@ export interface paths {
          *     `courier_id`. It does the same as the action `rotate_webhook_secret` of `CourierSettingsAPI.php`. The response
          *     contains the new secret. The old secret stays active for another 24 hours: each webhook has two signatures, and is
          *     authentic if either is correct. Update your configuration within that time. If you rotate again, the oldest secret
-         *     stops working immediately.
+         *     stops working immediately. If the old secret has leaked, end it with `EndPreviousWebhookSecret.php` as soon as your
+         *     system has the new one.
          *
          *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/RotateWebhookSecret.php`
          */
         post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/EndPreviousWebhookSecret.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a courier's previous webhook secret
+         * @description For couriers, who end their own previous secret, and for administrators and managers, who name the courier with
+         *     `courier_id`. After a rotation, the previous secret also signs for 24 hours. This ends it at once: webhooks that are
+         *     sent from then on have one signature, that of the current secret. Use it after a secret has leaked.
+         *
+         *     Give your system the current secret first, and remove the previous one from it. As long as your system accepts the
+         *     previous secret, the thief can forge webhooks. A system that has only the previous secret refuses our webhooks from
+         *     then on, and we repeat them. If there is no previous secret, nothing changes and the response is also 200.
+         *
+         *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/EndPreviousWebhookSecret.php`
+         */
+        post: operations["endPreviousWebhookSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6182,7 +6212,7 @@ export interface components {
             api_token: string | null;
             /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
             webhook_secret: string | null;
-            /** @description When the secret was last rotated. The old secret also signs for 24 hours after that. */
+            /** @description When the secret was last rotated. The old secret also signs for 24 hours after that. Null if there was no rotation, or if `EndPreviousWebhookSecret.php` has ended the old secret. */
             webhook_secret_rotated_at: components["schemas"]["NullableUtcDateTime"];
             /** @description Delivery status of the two webhook URLs. */
             webhooks: {
@@ -8013,6 +8043,24 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "EndPreviousWebhookSecret.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -14709,6 +14757,53 @@ export interface operations {
                 };
             };
             400: components["responses"]["RotateWebhookSecret.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPreviousWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CourierSelection"];
+            };
+        };
+        responses: {
+            /** @description Only the current secret signs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["EndPreviousWebhookSecret.400.Replayable"];
             401: components["responses"]["TokenRejected"];
             403: components["responses"]["PermissionDenied.courier.settings"];
             404: components["responses"]["CourierNotFound.Replayable"];
