@@ -1024,7 +1024,8 @@ export interface paths {
         /**
          * List label jobs
          * @description For staff. Returns the jobs of all stations or of one, newest first. Jobs are deleted after 7 days. A job that
-         *     nobody claimed within 12 hours is `expired`. For the next page, send `meta.next_before` as `before`.
+         *     nobody claimed within 12 hours is `expired`. For the next page, send `meta.next_before` as `before`. With
+         *     `station`, `meta.has_bridge` says whether a print bridge serves it.
          *
          *     ```php
          *     $open = $get('/api/LabelJobs.php?' . http_build_query(['station' => 'belt-1', 'status' => 'unconfirmed']));
@@ -4553,6 +4554,10 @@ export interface components {
              */
             next_before: string | null;
         };
+        LabelJobPageMeta: components["schemas"]["KeyPageMeta"] & {
+            /** @description Whether a print bridge has asked for jobs of `station` in the last two minutes. A bridge that runs asks each second. Null without `station`. */
+            has_bridge: boolean | null;
+        };
         /**
          * Format: uuid
          * @description Identifier of this printing, a UUID that you make. If you repeat a request with the same `print_id`, no second job is created.
@@ -7277,7 +7282,7 @@ export interface components {
         ListLabelJobsResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
             data: components["schemas"]["LabelJob"][];
-            meta: components["schemas"]["KeyPageMeta"];
+            meta: components["schemas"]["LabelJobPageMeta"];
         };
         CreateLabelJobsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["LabelJobsCreated"];
@@ -12694,7 +12699,8 @@ export interface operations {
                      *       ],
                      *       "meta": {
                      *         "limit": 50,
-                     *         "next_before": null
+                     *         "next_before": null,
+                     *         "has_bridge": null
                      *       },
                      *       "timestamp": 1795249800
                      *     }
