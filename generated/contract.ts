@@ -3008,16 +3008,16 @@ export interface components {
          *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
          *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
          *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
+         *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 429 | `too_many_attempts` | There were too many failed attempts. `Retry-After` says how long to wait. |
          *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
-         *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
          *     | 500 | `internal_error` | The service has failed. Wait before you send the request again. |
          *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -9460,15 +9460,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.customer_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9476,15 +9476,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.dispatched_packages": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9492,31 +9492,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
-         */
-        "QuotaExceeded.stored_bytes.RateLimited": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.target_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9524,15 +9508,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9545,7 +9529,23 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "RateLimited.QuotaExceeded.stored_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9932,15 +9932,15 @@ export interface components {
             };
         };
         /**
-         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          */
         TooManyAttempts: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9948,16 +9948,16 @@ export interface components {
             };
         };
         /**
-         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         TooManyAttemptsOrBytes: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -10257,16 +10257,16 @@ export interface components {
             };
         };
         /**
-         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         "TooManyAttemptsOrBytes.WithKey": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -10648,6 +10648,11 @@ export interface components {
          * @example "requests";r=542;t=31
          */
         RateLimit: string;
+        /**
+         * @description The limits, as in other responses. If one of them refused the request, it has `r=0`, and its `t` is `Retry-After`. See *Rate limits*. Only if a limit applies.
+         * @example "requests";r=0;t=30
+         */
+        RateLimitUsedUp: string;
         /**
          * @description Only if the request has the query parameter `api_key`. Since when it is deprecated (RFC 9745). Send the header `X-API-KEY` instead.
          * @example @1795392000
@@ -11181,7 +11186,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11983,7 +11988,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12061,7 +12066,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12145,7 +12150,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12439,7 +12444,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12572,7 +12577,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.128.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12760,7 +12765,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12825,7 +12830,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12883,7 +12888,7 @@ export interface operations {
             409: components["responses"]["LabelJobNotClaimed.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12958,7 +12963,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13005,7 +13010,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13052,7 +13057,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.10.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13255,7 +13260,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13315,7 +13320,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13362,7 +13367,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14040,7 +14045,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14513,7 +14518,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14714,7 +14719,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14771,7 +14776,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14818,7 +14823,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14875,7 +14880,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14922,7 +14927,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15087,7 +15092,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15218,7 +15223,7 @@ export interface operations {
             409: components["responses"]["DuplicateWarehouseName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15331,7 +15336,7 @@ export interface operations {
             409: components["responses"]["DuplicateCarrierName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
