@@ -27,8 +27,11 @@ const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const tokensOf = (text: string) =>
   markdown.parse(text, {}).flatMap((token) => [token, ...(token.children ?? [])]);
 
-const linksOf = (text: string) =>
-  tokensOf(text).flatMap((token) => token.attrGet('href') ?? token.attrGet('src') ?? []);
+const linksOf = (text: string): string[] =>
+  tokensOf(text).flatMap((token) => {
+    const link = token.attrGet('href') ?? token.attrGet('src');
+    return link === null ? [] : [String(link)];
+  });
 
 function anchorsOf(text: string): Set<string> {
   const slugger = new GithubSlugger();
