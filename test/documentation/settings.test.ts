@@ -24,7 +24,9 @@ test('the page shows the defaults that the code has', () => {
       const value = defaults.get(name);
       // Without APP_ENV nothing starts.
       if (value === undefined || name === 'APP_ENV') return [];
-      return shown[index] === String(value) ? [] : [`${name} has the default ${String(value)}`];
+      // Lists are shown as they are set.
+      const text = Array.isArray(value) ? value.join(',') : JSON.stringify(value)?.replace(/^"|"$/g, '');
+      return shown[index] === text ? [] : [`${name} has the default ${text}`];
     }),
   );
   expect(wrong).toEqual([]);
