@@ -12,7 +12,7 @@ import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
-import { describeDeployment, recordDeployment } from './deployment.js';
+import { describeChangedKeys, describeDeployment, readDeployments, recordDeployment } from './deployment.js';
 import { assertOwn, assertOwnDatabases, messageOf } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
 import {
@@ -170,7 +170,11 @@ async function assertMigrated(url: string, owner?: string): Promise<void> {
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
 async function recordUse(config: Config, url: string, log: Log): Promise<void> {
   await withClient(url, async (client) => {
-    await recordDeployment(client, describeDeployment(config));
+    const deployment = describeDeployment(config);
+    // Other environments have refused them already.
+    const changed = describeChangedKeys(await readDeployments(client), deployment);
+    if (changed) log(changed);
+    await recordDeployment(client, deployment);
     // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
     await followServer(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));
     const pause = await readPause(client);

@@ -201,6 +201,8 @@ const isModule = ({ path }: { path: string }) => moduleOf(path) !== undefined;
  * only the locked rows again (decision 0086).
  */
 const REVIEWED_LOCKS: Record<string, string> = {
+  'src/jobs/background-migrations/renamed-prealerts-queries.ts':
+    'joins the sent rows, and the customer keeps the code',
   'src/modules/customers/sync/queries.ts': 'joins the sent rows',
   'src/modules/customers/upload/queries.ts': 'joins the sent rows',
   'src/modules/packages/dispatch/queue-syncs.ts': 'joins ids, and checks the locked row',

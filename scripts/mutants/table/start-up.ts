@@ -116,9 +116,9 @@ export const START_UP: readonly SourceMutant[] = [
   },
   {
     name: 'start: a wrong search_path is named before the migrations',
-    file: 'src/startup/prepare-database.ts',
-    find: "  if (setting !== 'DATABASE_OWNER_URL') await assertSearchPath(setting, url);\n",
-    replace: '',
+    file: 'src/startup/database-owner.ts',
+    find: 'return path ?',
+    replace: "return path?.message === '' ?",
     tests: [
       {
         file: 'test/database/migrations/refused.test.ts',
