@@ -28,7 +28,10 @@ const tokensOf = (text: string) =>
   markdown.parse(text, {}).flatMap((token) => [token, ...(token.children ?? [])]);
 
 const linksOf = (text: string) =>
-  tokensOf(text).flatMap((token) => token.attrGet('href') ?? token.attrGet('src') ?? []);
+  tokensOf(text).flatMap((token) => {
+    const link = token.attrGet('href') ?? token.attrGet('src');
+    return link === null ? [] : [String(link)];
+  });
 
 function anchorsOf(text: string): Set<string> {
   const slugger = new GithubSlugger();

@@ -3,8 +3,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { projectRoot } from '../../src/config/project-root.js';
-import { makeTestWith } from '../support/harness/programs.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import { makeTestWith } from '../../support/harness/programs.js';
 
 const LIMIT_MS = 60_000;
 const COPIED = ['package.json', '.oxfmtrc.json', '.oxlintrc.json', '.oxlintrc.staged.json', 'scripts/hooks'];
