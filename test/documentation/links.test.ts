@@ -27,7 +27,7 @@ const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const tokensOf = (text: string) =>
   markdown.parse(text, {}).flatMap((token) => [token, ...(token.children ?? [])]);
 
-const linksOf = (text: string) =>
+const linksOf = (text: string): string[] =>
   tokensOf(text).flatMap((token) => {
     const link = token.attrGet('href') ?? token.attrGet('src');
     return link === null ? [] : [String(link)];
