@@ -11,7 +11,9 @@ const rows = [...page.matchAll(/^\| (`[A-Z].*?) +\| (.*?) +\| /gm)].map(([, name
   names: [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
   shown: [...cell.matchAll(/`([^`]+)`/g)].map(([, value = '']) => value),
 }));
-const defaults = new Map<string, unknown>(Object.entries(parseSettings({ APP_ENV: 'development' }).settings));
+const defaults = new Map<string, string | number | boolean | undefined>(
+  Object.entries(parseSettings({ APP_ENV: 'development' }).settings),
+);
 
 test('the page lists every setting once, and no other', () => {
   const listed = rows.flatMap(({ names }) => names);

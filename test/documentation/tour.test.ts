@@ -81,7 +81,8 @@ declare(
     expect(output).not.toContain('"status":"error"');
     const replies = output.split('\n').filter((line) => line.startsWith('{"status":"success"'));
     // One per request whose reply the tour prints.
-    expect(replies).toHaveLength(script.match(/(?<=echo( "\$DRAFT")?)$/gm)?.length ?? 0);
+    const printed = script.match(/(?<=echo( "\$DRAFT")?)$/gm) ?? [];
+    expect(replies).toHaveLength(printed.length);
     expect(output).toContain('"status":"shipped"');
     expect(output).toContain('"balance":0,"status":"paid"');
     expect(output).toMatch(/^ v1,\S+$/m);
