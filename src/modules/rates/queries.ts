@@ -46,15 +46,6 @@ export function updateTiers(ctx: UserScope, tiers: StoredTier[]): Sql {
     where ${tenantRows(ctx, 't')} and t.id = changed.id`;
 }
 
-/** Locks the courier until the transaction ends: concurrent changes of its rates run one after the other. */
-export const lockedCourier = (
-  ctx: UserScope,
-  courierId: string,
-): Sql<Pick<CourierRow, 'id' | 'airFreightRate'>> =>
-  sql`select c.id, c.air_freight_rate::text as "airFreightRate" from couriers c
-    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid
-    for no key update`;
-
 /** SQL, because the database's clock dates the change. */
 export const setAirFreightRate = (ctx: UserScope, courierId: string, rateUsd: string): Sql =>
   sql`update couriers c set air_freight_rate = ${rateUsd}::numeric, updated_at = now()

@@ -1,16 +1,16 @@
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
+import { lock } from '../../platform/db/columns.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { assertUsable, textOrNull, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
-import type { UserTx } from '../../platform/db/scope.js';
 import {
   countOfWarehouses,
   isWarehouseUsed,
-  lockedWarehouse,
   pageOfWarehouses,
+  WAREHOUSE_FIELDS,
   type WarehouseFields,
   type WarehouseRow,
 } from './queries.js';
@@ -59,7 +59,7 @@ export async function updateWarehouse(
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   assertAcceptable(sent);
   return ctx.write(async (tx) => {
-    const stored = await lockWarehouse(tx, id);
+    const stored = await lock(tx, 'Warehouse', id, WAREHOUSE_FIELDS);
     const fields = merge(stored, sent);
     const row = { ...stored, ...fields };
     const changed = CHANGEABLE.filter((name) => row[name] !== stored[name]);
@@ -79,7 +79,7 @@ export async function makePrimary(
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   return ctx.write(async (tx) => {
     await tx.query(lockWarehouses(ctx.tenantId));
-    const row = await lockWarehouse(tx, id);
+    const row = await lock(tx, 'Warehouse', id, WAREHOUSE_FIELDS);
     if (row.isPrimary) return { row, isChanged: false };
     const { warehouse } = tx.models;
     // In this order, because a unique index allows only one primary warehouse.
@@ -99,7 +99,7 @@ export async function makePrimary(
 export async function deleteWarehouse(ctx: UserContext, id: string): Promise<WarehouseRow> {
   return ctx.write(async (tx) => {
     await tx.query(lockWarehouses(ctx.tenantId));
-    const row = await lockWarehouse(tx, id);
+    const row = await lock(tx, 'Warehouse', id, WAREHOUSE_FIELDS);
     if (row.isPrimary) throw new ApiError('warehouse_is_primary');
     // A separate statement: it also sees rows that were committed while the lock was awaited.
     const [found] = await tx.query(isWarehouseUsed(ctx, id));
@@ -146,10 +146,4 @@ function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
 
 function assertAcceptable(sent: SentFields): void {
   assertUsable({ email: sent.email ? validateEmail(sent.email) : undefined });
-}
-
-async function lockWarehouse(tx: UserTx, id: string): Promise<WarehouseRow> {
-  const [row] = await tx.query(lockedWarehouse(tx, id));
-  if (!row) throw new ApiError('warehouse_not_found');
-  return row;
 }

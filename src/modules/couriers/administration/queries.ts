@@ -1,7 +1,6 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { tenantRows } from '../../../platform/db/filters.js';
+import { tenantRows, containsPattern } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import { containsPattern } from '../../../platform/db/patterns.js';
 import { limitTo } from '../../../platform/db/pages.js';
 import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';

@@ -1,3 +1,4 @@
+import { lock } from '../../../platform/db/columns.js';
 import { audit } from '../../../platform/audit/audit.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
@@ -8,7 +9,6 @@ import { addJobs } from '../../../platform/queue/jobs.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
-import { lockCourier } from '../shared/lock-courier.js';
 import {
   assertAcceptable,
   contactColumns,
@@ -50,7 +50,7 @@ export async function changeFields(
   secrets: Secrets,
   { courierId, sent }: SettingsUpdate,
 ): Promise<boolean> {
-  await lockCourier(tx, courierId);
+  await lock(tx, 'Courier', courierId, ['id']);
   const [row] = await tx.query(selectCourier(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
   const before = profileOf(decryptSettings(tx, secrets, row));

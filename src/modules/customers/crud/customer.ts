@@ -1,17 +1,18 @@
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
+import { lock } from '../../../platform/db/columns.js';
 import { lockUserCode } from '../../../platform/db/locks.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { renameOnPrealerts } from '../../prealerts/public.js';
 import { auditedCustomer, differenceOf, mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
-  lockedCustomer,
   oneCustomer,
+  STORED_FIELDS,
   updateFields,
   type CustomerFields,
   type CustomerRow,
@@ -69,7 +70,7 @@ export async function updateCustomer(
 ): Promise<{ row: CustomerRow; isChanged: boolean }> {
   const id = body.courier_customer_id;
   return ctx.write(async (tx) => {
-    const stored = await lockCustomer(tx, id);
+    const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
     const isChanged = await writeChanges(tx, stored, mergeFields(stored, body));
     if (isChanged) await takeOne(tx, quota, stored.courierId);
     const [row] = await tx.query(oneCustomer(ctx, id));
@@ -103,7 +104,7 @@ export async function deleteCustomer(
 ): Promise<string> {
   const id = requireCustomerId(ids);
   return ctx.write(async (tx) => {
-    const stored = await lockCustomer(tx, id);
+    const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
     await tx.query(lockUserCode(ctx.tenantId, stored.userCode));
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);
@@ -125,12 +126,6 @@ function requireCustomerId({
   if (inBody !== undefined && inBody !== id)
     throw invalidFieldError('courier_customer_id', 'different', { other: 'id in the query' });
   return id;
-}
-
-async function lockCustomer(tx: UserTx, id: string): Promise<StoredCustomer> {
-  const [customer] = await tx.query(lockedCustomer(tx, id));
-  if (!customer) throw new ApiError('customer_not_found');
-  return customer;
 }
 
 const takeOne = (tx: UserTx, quota: Quota, courierId: string): Promise<void> =>

@@ -1,7 +1,6 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { ownRows } from '../../../platform/db/filters.js';
+import { ownRows, containsPattern } from '../../../platform/db/filters.js';
 import type { Customer } from '../../../platform/db/models/types.js';
-import { containsPattern } from '../../../platform/db/patterns.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 

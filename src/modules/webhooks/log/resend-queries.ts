@@ -1,5 +1,5 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
+import type { WebhookDelivery } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { UserScope } from '../../../platform/db/scope.js';
@@ -7,9 +7,6 @@ import { ENDPOINTS } from '../events/events.js';
 
 /** Why a URL cannot receive deliveries. */
 export type Obstacle = 'missing' | 'paused';
-
-export const lockedCourier = (ctx: UserScope, courierId: string): Sql<Pick<Courier, 'id'>> =>
-  sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid for no key update`;
 
 /** Selects both URLs, with a null obstacle for one that can receive. Returns no row if the courier does not exist. */
 export function selectEndpoints(
