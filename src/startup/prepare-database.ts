@@ -7,7 +7,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
-import { describeFailure } from '../platform/db/read-only.js';
+import { describeFailure } from '../platform/db/violations.js';
 import { checkSearchPath } from '../platform/db/login-check/settings.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';

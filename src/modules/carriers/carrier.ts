@@ -1,3 +1,4 @@
+import { readPage, type Page } from '../../platform/context/read-page.js';
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
@@ -12,13 +13,8 @@ import {
   type CarrierRow,
 } from './queries.js';
 
-export async function listCarriers(
-  ctx: UserContext,
-  query: QueryOf<'listCarriers'>,
-): Promise<{ rows: CarrierRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfCarriers(ctx, query), countOfCarriers(ctx)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+export const listCarriers = (ctx: UserContext, query: QueryOf<'listCarriers'>): Promise<Page<CarrierRow>> =>
+  readPage(ctx, pageOfCarriers(ctx, query), countOfCarriers(ctx));
 
 /** @throws ApiError validation_failed, duplicate_carrier_name */
 export async function createCarrier(ctx: UserContext, name: string): Promise<CarrierRow> {

@@ -1,3 +1,4 @@
+import { readPage, type Page } from '../../platform/context/read-page.js';
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
@@ -25,13 +26,10 @@ export type SentFields = { [Name in TextField]?: string } & {
 
 const OPTIONAL = ['address', 'city', 'country', 'phone', 'email'] as const;
 
-export async function listWarehouses(
+export const listWarehouses = (
   ctx: UserContext,
   query: QueryOf<'listWarehouses'>,
-): Promise<{ rows: WarehouseRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfWarehouses(ctx, query), countOfWarehouses(ctx)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+): Promise<Page<WarehouseRow>> => readPage(ctx, pageOfWarehouses(ctx, query), countOfWarehouses(ctx));
 
 /** Creates a warehouse. The tenant's first one is primary. @throws ApiError validation_failed, duplicate_warehouse_name */
 export async function createWarehouse(

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { awaitReplay, readReplayDelay } from '../../platform/db/connections/replay.js';
 import { createPool } from '../../platform/db/connections/pool.js';
-import { SERVER } from '../../platform/db/connections/server-identity.js';
+import { SERVER } from '../../platform/db/connections/replica.js';
 import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';
 import type { Connected } from './checks/subject.js';
 

@@ -55,10 +55,7 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
 
     rotateWebhookSecret: ({ ctx, body }) =>
       rotate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id, 'courier_id')),
-  } satisfies Pick<
-    Handlers,
-    'getCourierSettings' | 'updateCourierSettings' | 'regenerateApiKey' | 'rotateWebhookSecret'
-  >;
+  } satisfies Partial<Handlers>;
 
   async function update(ctx: UserContext, sent: SettingsUpdate): Promise<Updated> {
     const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent);

@@ -3,8 +3,7 @@ import type { Courier } from '../../../platform/db/models/types.js';
 import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Scope, UserScope } from '../../../platform/db/scope.js';
-import type { MediaType } from '../shared/media-type.js';
-import type { WebhookFormat } from '../shared/profile.js';
+import type { MediaType, WebhookFormat } from '../shared/profile.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
 
 export type CourierRow = ContactRow &
@@ -31,7 +30,7 @@ export type CourierRow = ContactRow &
   };
 
 /** The health of a URL, in the contract's format. */
-export type EndpointHealth = {
+type EndpointHealth = {
   failing_since: string | null;
   paused_at: string | null;
   last_success_at: string | null;

@@ -134,3 +134,6 @@ export function differenceOf(before: ProfileFields, after: ProfileFields) {
 }
 
 const hide = (secret: string | null) => (secret === null ? null : '(hidden)');
+
+/** The allowed media types of a logo. */
+export type MediaType = 'image/png' | 'image/jpeg' | 'image/svg+xml';

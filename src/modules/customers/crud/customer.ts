@@ -1,3 +1,4 @@
+import { readPage, type Page } from '../../../platform/context/read-page.js';
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
@@ -20,13 +21,10 @@ import {
 } from './queries.js';
 
 /** Returns one page of customers and the total number of matching ones, in one round trip. */
-export async function listCustomers(
+export const listCustomers = (
   ctx: UserContext,
   query: QueryOf<'listCustomers'>,
-): Promise<{ rows: CustomerRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfCustomers(ctx, query), totalOfCustomers(ctx, query)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+): Promise<Page<CustomerRow>> => readPage(ctx, pageOfCustomers(ctx, query), totalOfCustomers(ctx, query));
 
 /** Returns the distinct branch names of customers, sorted. */
 export async function listBranches(ctx: UserContext, courierId?: string): Promise<string[]> {

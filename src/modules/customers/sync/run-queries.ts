@@ -83,7 +83,7 @@ export type RunEnd = {
   counts?: SyncCounts;
   problems?: object[];
 };
-export type SyncCounts = {
+type SyncCounts = {
   received: number;
   created: number;
   updated: number;

@@ -5,9 +5,9 @@ import { assertQuota, quotaOf, remainingQuota, takeQuota } from '../../../platfo
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { targetCourierId } from '../events/target-courier.js';
-import { isDateTime } from './date-time.js';
 import { lockEndpoints } from './endpoints.js';
 import { recoverEvents, type Obstacle } from './resend-queries.js';
+import { isCalendarDate } from '../../../platform/contract/validator.js';
 
 type RecoverInput = Extract<BodyOf<'manageWebhookDeliveries'>, { action: 'recover_since' }>;
 
@@ -45,3 +45,7 @@ export async function recoverSince(ctx: UserContext, input: RecoverInput): Promi
     return { since, endpoints, hasMore: rows[0]?.hasMore ?? false };
   });
 }
+
+/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
+export const isDateTime = (text: string): boolean =>
+  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));

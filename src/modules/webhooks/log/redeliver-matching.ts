@@ -5,9 +5,8 @@ import { assertQuota, quotaOf, takeQuota } from '../../../platform/db/quotas.js'
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { targetCourierId } from '../events/target-courier.js';
-import { isDateTime } from './date-time.js';
+import { isDateTime, type Recovered, type Recovery } from './recover.js';
 import { lockEndpoints } from './endpoints.js';
-import type { Recovered, Recovery } from './recover.js';
 import { countMatching, redeliverMatching, type RedeliveryFilter } from './redeliver-queries.js';
 
 type Input = Extract<BodyOf<'manageWebhookDeliveries'>, { action: 'redeliver_matching' }>;

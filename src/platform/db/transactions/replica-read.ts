@@ -1,5 +1,5 @@
 import type { WalPosition } from '../connections/replay.js';
-import { SERVER } from '../connections/server-identity.js';
+import { SERVER } from '../connections/replica.js';
 import { raw, sql, type Sql } from '../statements.js';
 import type { Session } from './admission.js';
 import { flushReads } from './flush.js';
