@@ -1,11 +1,15 @@
 import { ownRows } from '../../../platform/db/filters.js';
-import type { Bill, BillPayment, DecimalText } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { BillPayment, DecimalText } from '../../../platform/db/models/types.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { BillStatus } from '../shared/bill-row.js';
 import { MAX_USD, type TotalsRow } from '../shared/totals.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type SettledRow = DecimalText<Pick<Bill, 'paidAmount'>> & { balance: string; status: BillStatus };
+const PAID = columns('Bill', 'b', ['paidAmount', 'status']);
+const TOTALS = columns('Bill', 'b', ['taxAmount', 'totalAmount']);
+
+export type SettledRow = RowOf<typeof PAID> & { balance: string; status: BillStatus };
 
 /** The database's date in UTC, `YYYY-MM-DD`. */
 export const currentDate: Sql<{ today: string }> =
@@ -48,7 +52,7 @@ export const markVoid = (
     update bills b set paid_amount = b.paid_amount - v.amount_usd, status = 'published'
     from voided v
     where ${ownRows(ctx, 'b')} and b.tenant_id = v.tenant_id and b.id = v.bill_id
-    returning b.paid_amount::text as "paidAmount", (b.total_amount - b.paid_amount)::text as balance, b.status,
+    returning ${PAID}, (b.total_amount - b.paid_amount)::text as balance,
       v.amount_usd::text as "amountUsd"`;
 
 /**
@@ -64,4 +68,4 @@ export const addToSubtotal = (ctx: UserScope, billId: string, amountUsd: string)
       where ${ownRows(ctx, 'd')} and d.id = ${billId}::uuid) as n
     where ${ownRows(ctx, 'b')} and b.tenant_id = n.tenant_id and b.id = n.id and b.status = 'draft'
       and n.subtotal >= 0 and n.subtotal + n.tax_amount <= ${MAX_USD}::numeric
-    returning b.subtotal::text, b.tax_amount::text as "taxAmount", b.total_amount::text as "totalAmount"`;
+    returning b.subtotal::text, ${TOTALS}`;
