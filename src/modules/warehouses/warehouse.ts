@@ -1,3 +1,4 @@
+import { pickColumns } from '../../platform/audit/difference.js';
 import { readPage, type Page } from '../../platform/context/read-page.js';
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
@@ -5,7 +6,7 @@ import type { QueryOf } from '../../platform/contract/types.js';
 import { lock } from '../../platform/db/columns.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { assertUsable, textOrNull, validateEmail } from '../../platform/values/contact.js';
+import { assertUsable, textOr, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
 import {
   countOfWarehouses,
@@ -111,16 +112,6 @@ export async function deleteWarehouse(ctx: UserContext, id: string): Promise<War
 
 const CHANGEABLE = ['name', ...OPTIONAL, 'loadingGate', 'weightQuestionLb'] as const;
 
-/** Their names in the database where they differ. */
-const COLUMN_NAMES: Partial<Record<keyof WarehouseFields, string>> = {
-  loadingGate: 'loading_gate',
-  weightQuestionLb: 'weight_question_lb',
-};
-
-/** Returns fields under the names of their columns, for the audit trail. */
-const pickColumns = (fields: WarehouseFields, names: readonly (keyof WarehouseFields)[]) =>
-  Object.fromEntries(names.map((name) => [COLUMN_NAMES[name] ?? name, fields[name]]));
-
 const NOTHING = {
   address: null,
   city: null,
@@ -138,7 +129,7 @@ function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
   const weightQuestionLb = sent.weight_question_lb ?? stored.weightQuestionLb;
   const name = sent.name ?? stored.name;
   const merged = { name, address, city, country, phone, email, loadingGate, weightQuestionLb };
-  for (const name of OPTIONAL) if (sent[name] !== undefined) merged[name] = textOrNull(sent[name]);
+  for (const name of OPTIONAL) merged[name] = textOr(stored[name], sent[name]);
   return merged;
 }
 

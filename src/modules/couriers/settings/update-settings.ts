@@ -12,7 +12,7 @@ import { encryptionContext } from '../shared/encryption.js';
 import {
   assertAcceptable,
   contactColumns,
-  differenceOf,
+  profileDifference,
   mergeFields,
   type ProfileFields,
   type SentFields,
@@ -55,7 +55,7 @@ export async function changeFields(
   if (!row) throw new ApiError('courier_not_found');
   const before = profileOf(decryptSettings(tx, secrets, row));
   const after = mergeFields(before, sent);
-  const difference = differenceOf(before, after);
+  const difference = profileDifference(before, after);
   if (!difference) return false;
   await saveFields(tx, secrets, { row, before, after });
   tx.later(audit(tx, { action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference }));

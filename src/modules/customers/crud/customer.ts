@@ -1,3 +1,4 @@
+import { differenceOf } from '../../../platform/audit/difference.js';
 import { readPage, type Page } from '../../../platform/context/read-page.js';
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
@@ -9,7 +10,7 @@ import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { renameOnPrealerts } from '../../prealerts/public.js';
-import { auditedCustomer, differenceOf, mergeFields, newFields } from './fields.js';
+import { auditedCustomer, CUSTOMER_FIELDS, mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
   oneCustomer,
@@ -79,7 +80,7 @@ export async function updateCustomer(
 
 /** Writes the fields if they differ from the stored ones. Returns whether they do. */
 async function writeChanges(tx: UserTx, stored: StoredCustomer, fields: CustomerFields): Promise<boolean> {
-  const difference = differenceOf(stored, fields);
+  const difference = differenceOf<CustomerFields>(stored, fields, CUSTOMER_FIELDS);
   if (!difference) return false;
   await tx.count(updateFields(tx, stored.id, fields));
   tx.later(audit(tx, { action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference }));

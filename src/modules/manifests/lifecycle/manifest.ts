@@ -1,3 +1,4 @@
+import { differenceOf } from '../../../platform/audit/difference.js';
 import { audit, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, ManifestStatus } from '../../../platform/contract/types.js';
@@ -6,7 +7,7 @@ import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { checkAwb, type AwbCheck, newSuffix } from './awb.js';
 import { findPackageAboard, lockedManifestPackages } from './package-queries.js';
-import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
+import { FIELD_NAMES, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
 import { passGate } from './loading-gate.js';
 import {
   changeManifest,
@@ -131,7 +132,7 @@ type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
 /** A change of fields and a change of status are two audit entries, even if one request makes both. */
 async function listFacts(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
   const facts: Fact[] = [];
-  const difference = differenceOf(before, after);
+  const difference = differenceOf<ManifestFields>(before, after, FIELD_NAMES);
   if (difference) {
     const hasNewPrefix = 'airline_prefix' in difference.after;
     const [airline] = hasNewPrefix ? await tx.query(findAirline(tx, after.airline_prefix)) : [];
