@@ -9,7 +9,7 @@ import { describeFailure } from '../src/platform/db/violations.js';
  */
 export async function runScript(
   work: (print: (line: string) => void) => Promise<void>,
-  usage = `${commandLine(basename(process.argv[1] ?? '', '.js'))} [options]. README.md and docs/ describe it.`,
+  usage = `${commandLine(basename(process.argv[1] ?? '', '.js'))} [options]. docs/ describes it.`,
 ): Promise<void> {
   if (isHelpAsked()) {
     process.stdout.write(`Usage: ${usage}\n`);

@@ -14,7 +14,7 @@ import { toTracing, type TracingConfig } from './tracing.js';
 
 export type { TracingConfig } from './tracing.js';
 
-/** The settings. README.md lists them with their formats and units. */
+/** The settings. docs/settings.md lists them with their formats and units. */
 export type Config = {
   appEnv: Settings['APP_ENV'];
   host: string;

@@ -86,7 +86,7 @@ const NO_FILES = new Set([
 const isFile = (name: string) => files.some((path) => path === name || path.endsWith(`/${name}`));
 
 // Names from Node, OpenTelemetry, Fastify, PostgreSQL and its tools, pgbouncer, Prometheus, pino and graphile-worker, and
-// from examples in the README.
+// from examples in CONTRIBUTING.md.
 const FOREIGN = new Set([
   'NODE_EXTRA_CA_CERTS',
   'OTEL_EXPORTER_OTLP_CERTIFICATE',

@@ -81,6 +81,7 @@ export const ModelName = {
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
   LabelJob: 'LabelJob',
+  LabelBridge: 'LabelBridge',
   Manifest: 'Manifest',
   Scan: 'Scan',
   ParcelPosition: 'ParcelPosition',
@@ -557,6 +558,15 @@ export const LabelJobScalarFieldEnum = {
 } as const
 
 export type LabelJobScalarFieldEnum = (typeof LabelJobScalarFieldEnum)[keyof typeof LabelJobScalarFieldEnum]
+
+
+export const LabelBridgeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  station: 'station',
+  seenAt: 'seenAt'
+} as const
+
+export type LabelBridgeScalarFieldEnum = (typeof LabelBridgeScalarFieldEnum)[keyof typeof LabelBridgeScalarFieldEnum]
 
 
 export const ManifestScalarFieldEnum = {

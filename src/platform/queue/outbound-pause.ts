@@ -1,4 +1,4 @@
-import { SERVER } from '../db/connections/replica.js';
+import { SERVER } from '../db/connections/server-identity.js';
 import type { Jobs } from './jobs.js';
 
 /** The kinds of jobs that send something to couriers or fetch from them. They stay in the queue during a pause. */

@@ -106,6 +106,28 @@ describe('POST /api/Prealert', () => {
     expect((await service.call('listPrealerts')).body['message']).not.toContain('you sent');
   });
 
+  test('says so if the header of one credential has the other kind', async () => {
+    const token = await service.tokenOf('iex');
+    const key = DEMO.apiKeys.IEX;
+    for (const sent of [token, `Bearer ${token}`])
+      for (const call of [{ key: sent }, { query: { api_key: sent } }])
+        expect(await service.call('submitPrealert', { ...call, body: {} })).toMatchObject({
+          status: 403,
+          body: { code: 'key_invalid', message: expect.stringContaining('You sent an access token') },
+        });
+    for (const authorization of [`Bearer ${key}`, key, `bearer  ${key.toUpperCase()}`])
+      expect(await service.call('listPrealerts', { headers: { authorization } })).toMatchObject({
+        status: 401,
+        body: { code: 'token_invalid', message: expect.stringContaining('You sent an API key') },
+      });
+    for (const authorization of ['Bearer x', `Bearer ${key}.x`, 'Basic eDp5'])
+      expect(
+        (await service.call('listPrealerts', { headers: { authorization } })).body['message'],
+      ).not.toContain('You sent');
+    const wrong = await service.call('submitPrealert', { key: 'a.b', body: {} });
+    expect([wrong.body['code'], wrong.body['message'].includes('You sent')]).toEqual(['key_invalid', false]);
+  });
+
   test('rejects unknown keys, foreign keys and keys of deactivated couriers identically', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
     const refusals = [await submit(body, 'f'.repeat(64)), await submit(body, DEMO.apiKeys.TWO)];

@@ -307,6 +307,9 @@ export const MATRIX = {
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
   },
+  endPreviousWebhookSecret: {
+    'endPreviousWebhookSecret':          ['200 200 404 404 400', S403,                  ALL],
+  },
   deleteLogo: {
     'deleteLogo':                        ['200 200 404 404 400', S403,                  ALL],
   },

@@ -65,7 +65,7 @@ export const packageOfNumber = (
     limit 1`;
 
 /** Selects whether scans of stations, or a place that they led to, are stored under one of these keys. */
-export const hasScans = (ctx: UserScope, keys: string[]): Sql<{ isScanned: boolean }> =>
+export const hasScans = (ctx: UserScope, keys: readonly string[]): Sql<{ isScanned: boolean }> =>
   once`select exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]))
     or exists (select from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[]))
     as "isScanned"`;
