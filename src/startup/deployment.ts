@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type pg from 'pg';
 import type { Config } from '../config/config.js';
-import { packageVersion } from '../config/package-version.js';
+import { packageVersion } from '../config/project-root.js';
 
 /** A deployment as its database knows it. */
 export type Deployment = {

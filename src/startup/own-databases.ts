@@ -2,7 +2,7 @@ import { identityOfProcess } from '../config/command-settings.js';
 import { ConfigError, type Config } from '../config/config.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { readDatabaseIdentity } from '../platform/db/connections/server-identity.js';
-import { describeFailure } from '../platform/db/read-only.js';
+import { describeFailure } from '../platform/db/violations.js';
 import { assertOwnDatabase } from './database-owner.js';
 
 /**

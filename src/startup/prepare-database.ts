@@ -6,7 +6,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
-import { describeFailure } from '../platform/db/read-only.js';
+import { describeFailure } from '../platform/db/violations.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';

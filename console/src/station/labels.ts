@@ -8,7 +8,7 @@ import { printLabel } from '../staff/label.js';
 import type { LabelJob } from '../../../sdk/typescript/src/index.js';
 
 /** Labels that this tab is printing. They are not listed as forgotten. */
-export const printing = signal<ReadonlySet<string>>(new Set());
+const printing = signal<ReadonlySet<string>>(new Set());
 
 /** Jobs of this station that no printer has printed. */
 export const openJobs = signal<LabelJob[]>([]);

@@ -633,9 +633,9 @@ export const RateTierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   courierId: 'courierId',
-  startWeight: 'startWeight',
-  endWeight: 'endWeight',
-  fee: 'fee'
+  startWeightLb: 'startWeightLb',
+  endWeightLb: 'endWeightLb',
+  feeUsd: 'feeUsd'
 } as const
 
 export type RateTierScalarFieldEnum = (typeof RateTierScalarFieldEnum)[keyof typeof RateTierScalarFieldEnum]

@@ -50,3 +50,6 @@ export type Rows = Record<string, unknown>[];
 export type RowsOf<Statements extends readonly Sql[]> = {
   -readonly [Index in keyof Statements]: Statements[Index] extends Sql<infer Row> ? Row[] : never;
 };
+
+/** The rows of one statement, or those that a list of columns has. */
+export type RowOf<Statement extends Sql> = Statement extends Sql<infer Row> ? Row : never;

@@ -4,7 +4,7 @@ import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { checkRights } from '../../../src/startup/doctor/checks/rights.js';
-import { checkProtections } from '../../../src/startup/doctor/schema.js';
+import { checkProtections } from '../../../src/startup/doctor/checks.js';
 import { prepareDatabase } from '../../../src/startup/prepare-database.js';
 import { DEBIAN, startDebianServer } from '../../support/rehearsal/debian-server.js';
 import { rounds } from '../../support/harness/effort.js';

@@ -21,7 +21,7 @@ export const GROUPS = {
   'key TWO': 'keys',
 } as const satisfies Record<Principal, string>;
 
-export type Group = (typeof GROUPS)[Principal];
+type Group = (typeof GROUPS)[Principal];
 
 /**
  * Statuses for own, sibling's, other tenant's, unknown and malformed ids; a single one if the call names no

@@ -66,14 +66,7 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
         : 'There is no previous secret. Nothing was changed.';
       return { statusCode: 200, message };
     },
-  } satisfies Pick<
-    Handlers,
-    | 'getCourierSettings'
-    | 'updateCourierSettings'
-    | 'regenerateApiKey'
-    | 'rotateWebhookSecret'
-    | 'endPreviousWebhookSecret'
-  >;
+  } satisfies Partial<Handlers>;
 
   async function update(ctx: UserContext, sent: SettingsUpdate): Promise<Updated> {
     const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent);

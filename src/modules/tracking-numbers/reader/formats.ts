@@ -47,7 +47,7 @@ export type Format = {
 };
 
 export type Lookups = { name: string; group: string; entries: LookupEntry[] };
-export type LookupEntry = { pattern: RegExp; text: string };
+type LookupEntry = { pattern: RegExp; text: string };
 
 /** The named parts of a number. */
 export type Groups = Record<string, string | undefined>;

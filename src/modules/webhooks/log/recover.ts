@@ -3,9 +3,8 @@ import type { BodyOf } from '../../../platform/contract/types.js';
 import { assertQuota, remainingQuota } from '../../../platform/db/quotas.js';
 import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { targetCourierId } from '../events/target-courier.js';
-import { isDateTime } from './date-time.js';
 import { lockEndpoints } from './endpoints.js';
-import { MAX_RECOVERED, openOf, RECOVERED, settleRecovery, type Recovery } from './recovery.js';
+import { isDateTime, MAX_RECOVERED, openOf, RECOVERED, settleRecovery, type Recovery } from './recovery.js';
 import { recoverEvents } from './resend-queries.js';
 
 type RecoverInput = Extract<BodyOf<'manageWebhookDeliveries'>, { action: 'recover_since' }>;

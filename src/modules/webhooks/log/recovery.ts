@@ -1,4 +1,5 @@
 import { audit } from '../../../platform/audit/audit.js';
+import { isCalendarDate } from '../../../platform/contract/validator.js';
 import { quotaOf, takeQuota } from '../../../platform/db/quotas.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
@@ -44,3 +45,7 @@ export async function settleRecovery(
   await takeQuota(tx, RECOVERED, courierId, sent);
   return endpoints;
 }
+
+/** Returns whether the text is an existing date and time in the format `YYYY-MM-DD HH:MM:SS`. */
+export const isDateTime = (text: string): boolean =>
+  isCalendarDate(text.slice(0, 10)) && /^(?:[01]\d|2[0-3])(?::[0-5]\d){2}$/.test(text.slice(11));

@@ -4,9 +4,8 @@ import { assertQuota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { targetCourierId } from '../events/target-courier.js';
-import { isDateTime } from './date-time.js';
 import { lockEndpoints } from './endpoints.js';
-import { MAX_RECOVERED, openOf, RECOVERED, settleRecovery, type Recovery } from './recovery.js';
+import { isDateTime, MAX_RECOVERED, openOf, RECOVERED, settleRecovery, type Recovery } from './recovery.js';
 import { countMatching, redeliverMatching, type RedeliveryFilter } from './redeliver-queries.js';
 
 type Input = Extract<BodyOf<'manageWebhookDeliveries'>, { action: 'redeliver_matching' }>;
