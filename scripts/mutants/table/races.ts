@@ -107,7 +107,7 @@ export const RACES: readonly SourceMutant[] = [
   },
   {
     name: 'races: the loading gate is read after the lock of the manifest',
-    file: 'src/modules/manifests/lifecycle/lock-manifest.ts',
+    file: 'src/modules/manifests/lifecycle/manifest.ts',
     find: 'const [, [manifest]] = await tx.query([lockedManifest(tx, id), findManifest(tx, id)]);',
     replace: 'const [[manifest]] = await tx.query([findManifest(tx, id), lockedManifest(tx, id)]);',
     tests: [

@@ -4,7 +4,7 @@ import type { SourceMutant } from '../mutant.js';
 export const RECORDS: readonly SourceMutant[] = [
   {
     name: 'manifests: the status changes by one step at a time',
-    file: 'src/modules/manifests/lifecycle/status.ts',
+    file: 'src/modules/manifests/lifecycle/manifest.ts',
     find: 'if (to === from || to === next) return;',
     replace: 'if (to || next) return;',
     tests: [

@@ -28,7 +28,7 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'http: plain HTTP is rejected where HTTPS is required',
-    file: 'src/platform/http/https-only.ts',
+    file: 'src/platform/http/request-hooks.ts',
     find: "throw new ApiError('https_required');",
     replace: 'return;',
     tests: [
