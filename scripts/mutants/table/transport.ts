@@ -28,9 +28,9 @@ export const TRANSPORT: readonly SourceMutant[] = [
   },
   {
     name: 'http: plain HTTP is rejected where HTTPS is required',
-    file: 'src/platform/http/request-hooks.ts',
-    find: "throw new ApiError('https_required');",
-    replace: 'return;',
+    file: 'src/platform/http/server.ts',
+    find: "if (!request.isSecure && !isHealthCheck(request)) throw new ApiError('https_required');",
+    replace: '',
     tests: [
       {
         file: 'test/security/transport/transport.test.ts',
