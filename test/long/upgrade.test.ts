@@ -105,6 +105,9 @@ test(
     expect(await drain(site.worker)).toEqual({ code: 0, signal: null });
     site.worker = await site.startWorker(projectRoot);
     await load.wait(BETWEEN_STEPS);
+    // Last: with the new files the proxy repeats fewer requests, and a replica of the old release refuses them as soon as it stops.
+    await site.proxy.reload(projectRoot);
+    await load.wait(BETWEEN_STEPS);
     await expectNothingLost(load, 'UPGRADE', 'Upgrade');
   },
   LIMIT_MS,

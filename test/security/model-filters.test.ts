@@ -50,6 +50,7 @@ function modelsOf(scope: ModelScope): Models {
   const { models } = db.models.lease({
     applicationFilters: db.applicationFilters,
     scope: () => scope,
+    admit: () => Promise.resolve(),
     send: (query) => db.pool.query({ ...query, rowMode: 'array' }),
   });
   leased.set(name, models);

@@ -19,7 +19,7 @@ export type Db = {
   isBehindPooler: boolean;
   /** The sampled request or job that uses this handle. Its statements and jobs belong to the trace. */
   span?: Span | undefined;
-  /** Serves reports; see readReport. Undefined without DATABASE_REPLICA_URL. */
+  /** Serves reports; see readFromReplica. Undefined without DATABASE_REPLICA_URL. */
   replica?: Replica | undefined;
 };
 

@@ -47,6 +47,7 @@ describe('one call of a model', () => {
     lease = clients.lease({
       applicationFilters: true,
       scope: () => ({ tenantId, courierId: null }),
+      admit: () => Promise.resolve(),
       async send(query) {
         sent.push(query.text);
         return service.owner.query({ ...query, rowMode: 'array' });
@@ -92,6 +93,38 @@ describe('one call of a model', () => {
     const work = Reflect.apply(begin, lease.models, [async () => undefined]) as Promise<unknown>;
     await expect(work).rejects.toThrow('begin none');
     expect(sent).toEqual([]);
+  });
+
+  test('that outlives its transaction keeps its client from others until it has ended', async () => {
+    const started: (() => void)[] = [];
+    const ended = makeBarrier(2);
+    const slow = clients.lease({
+      applicationFilters: true,
+      scope: () => ({ tenantId, courierId: null }),
+      admit: () => Promise.resolve(),
+      async send(query) {
+        started.forEach((go) => go());
+        await ended();
+        return service.owner.query({ ...query, rowMode: 'array' });
+      },
+    });
+    const isSent = new Promise<void>((resolve) => started.push(resolve));
+    // Prisma sends a call when it is awaited.
+    const late = slow.models.carrier.count().then(String);
+    await isSent;
+    slow.end();
+    const transaction = {
+      applicationFilters: true,
+      scope: () => ({ tenantId, courierId: null }),
+      admit: () => Promise.resolve(),
+      send: async () => ({ fields: [], rows: [], rowCount: 0 }),
+    };
+    clients.lease(transaction);
+    expect(clients.size()).toBe(3);
+    await ended();
+    await late;
+    clients.lease(transaction);
+    expect(clients.size()).toBe(3);
   });
 
   test('fails after the transaction has ended', async () => {

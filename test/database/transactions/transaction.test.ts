@@ -102,6 +102,19 @@ describe('a deferred statement', () => {
   });
 });
 
+test('work that goes on after the error of a statement is refused at the commit: PostgreSQL would only roll back', async () => {
+  const id = newId();
+  const work = context().write(async (tx) => {
+    await tx.count(insert(id));
+    await tx.query(fail).catch(() => undefined);
+  });
+  await expect(work).rejects.toThrow('Nothing was stored');
+  expect(await stored(id)).toBe(0);
+  // Its connection is used again.
+  await context().write([insert(id)]);
+  expect(await stored(id)).toBe(1);
+});
+
 describe('a caller that the database refuses', () => {
   const WRITES: Record<string, (ctx: RequestContext, id: string) => Promise<unknown>> = {
     'writes nothing with its first statement': (ctx, id) => ctx.write((tx) => tx.query(insert(id))),

@@ -119,7 +119,7 @@ export async function operate(
     work(folder, { ...settings, LOG_LEVEL: 'info', ...env });
   const ports = [await freePort(), await freePort()];
   const replicas = await Promise.all(ports.map((port) => startReplica(version, port)));
-  const [worker, proxy] = [await startWorker(version), await startProxy(ports)];
+  const [worker, proxy] = [await startWorker(version), await startProxy(ports, version)];
   return {
     ...{ server, owner, secrets: SECRETS, receiver, proxy, worker, command, startReplica, startWorker },
     replicas: replicas.flatMap((replica) => replica ?? []),

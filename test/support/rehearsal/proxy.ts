@@ -7,43 +7,47 @@ import { findProgram } from '../harness/programs.js';
 import { freePort, makeFolder, runProgram, statusOf, until } from '../service/processes.js';
 
 /** A load balancer in front of the replicas. */
-export type Proxy = { url: string; name: string; stop(): Promise<void> };
+export type Proxy = {
+  url: string;
+  name: string;
+  /** Replaces its files by those of a version, as an operator does: a second process takes over the port. */
+  reload(version: string): Promise<void>;
+  stop(): Promise<void>;
+};
 
 const HAPROXY = findProgram('haproxy');
 
-/** Starts haproxy with the files of deploy/proxy, or a small proxy with the same behaviour where haproxy is not installed. */
-export async function startProxy(ports: number[]): Promise<Proxy> {
-  const proxy = HAPROXY ? await startHaproxy(HAPROXY, ports) : await startOwnProxy(ports);
+/**
+ * Starts haproxy with the files of deploy/proxy, or a small proxy with the same behaviour where haproxy is not installed.
+ *
+ * @param version the folder of the version whose files it uses
+ */
+export async function startProxy(ports: number[], version = projectRoot): Promise<Proxy> {
+  const proxy = HAPROXY ? await startHaproxy(HAPROXY, ports, version) : await startOwnProxy(ports, version);
   await until(async () => (await statusOf(`${proxy.url}/ready`)) === 200);
   return proxy;
 }
 
-async function startHaproxy(program: string, ports: number[]): Promise<Proxy> {
-  const folder = await makeFolder();
+async function startHaproxy(program: string, ports: number[], version: string): Promise<Proxy> {
   const port = await freePort();
-  // The frontend has neither TLS nor limits per address.
-  const frontend = `frontend rehearsal
-  bind 127.0.0.1:${port}
-  http-request set-header X-Forwarded-Proto https
-  http-request set-header X-Forwarded-For %[src]
-  default_backend api
-`;
-  const [defaults, unavailable] = sectionsOf('10-frontend.cfg', ['defaults', 'frontend unavailable']);
-  const backend = sectionsOf('20-host.cfg', ['backend api'])
-    .join('')
-    .replace(/^ +server api-.*\n/gm, '');
-  const servers = ports.map((each) => `  server api-${each} 127.0.0.1:${each}\n`);
-  const config = [defaults, frontend, backend, ...servers, unavailable].join('');
-  const file = join(folder, 'haproxy.cfg');
-  writeFileSync(file, config);
-  const running = runProgram(program, ['-f', file, '-db'], {
-    PATH: process.env['PATH'],
-    // It belongs to the whole machine, where other tests run too.
-    UNAVAILABLE_SOCKET: `crossdock-${port}`,
-  });
+  const start = async (files: string, args: string[] = []) => {
+    const file = join(await makeFolder(), 'haproxy.cfg');
+    writeFileSync(file, haproxyConfig(files, port, ports));
+    return runProgram(program, ['-f', file, '-db', ...args], {
+      PATH: process.env['PATH'],
+      // It belongs to the whole machine, where other tests run too. The processes before and after a reload share it.
+      UNAVAILABLE_SOCKET: `crossdock-${port}`,
+    });
+  };
+  let running = await start(version);
   return {
     url: `http://127.0.0.1:${port}`,
     name: 'haproxy',
+    async reload(files) {
+      const before = running;
+      running = await start(files, ['-sf', String(before.child.pid)]);
+      await before.ended;
+    },
     async stop() {
       running.child.kill('SIGTERM');
       await running.ended;
@@ -51,15 +55,33 @@ async function startHaproxy(program: string, ports: number[]): Promise<Proxy> {
   };
 }
 
-/** Returns sections of a file of deploy/proxy, without the comments between them. */
-function sectionsOf(name: string, titles: string[]): string[] {
-  const text = readFileSync(join(projectRoot, 'deploy', 'proxy', name), 'utf8').replace(/^#.*\n/gm, '');
-  const sections = text.split(/^(?=\S)/m);
-  return titles.map((title) => {
-    const found = sections.find((section) => section.startsWith(`${title}\n`));
-    if (!found) throw new Error(`${name} has no section ${title}.`);
-    return found;
-  });
+/** Returns the files of a version as one, without TLS and without limits per address. */
+function haproxyConfig(version: string, port: number, ports: number[]): string {
+  const frontend = `frontend rehearsal
+  bind 127.0.0.1:${port}
+  http-request set-header X-Forwarded-Proto https
+  http-request set-header X-Forwarded-For %[src]
+  default_backend api
+`;
+  const shared = sectionsOf(version, '10-frontend.cfg');
+  const backend = sectionsOf(version, '20-host.cfg')['backend api'] ?? '';
+  const servers = ports.map((each) => `  server api-${each} 127.0.0.1:${each}\n`);
+  return [
+    shared['defaults'],
+    frontend,
+    backend.replace(/^ +server api-.*\n/gm, ''),
+    ...servers,
+    // Earlier releases have none.
+    shared['frontend unavailable'],
+  ].join('');
+}
+
+/** Returns the sections of a file of deploy/proxy by their titles, without the comments between them. */
+function sectionsOf(version: string, name: string): Partial<Record<string, string>> {
+  const text = readFileSync(join(version, 'deploy', 'proxy', name), 'utf8').replace(/^#.*\n/gm, '');
+  return Object.fromEntries(
+    text.split(/^(?=\S)/m).map((section) => [section.slice(0, section.indexOf('\n')), section]),
+  );
 }
 
 type Replica = { port: number; isReady: boolean };
@@ -68,8 +90,13 @@ type Replica = { port: number; isReady: boolean };
 const mayRepeat = ({ method = '', headers }: IncomingMessage): boolean =>
   ['GET', 'HEAD', 'OPTIONS'].includes(method) || headers['idempotency-key'] !== undefined;
 
+/** Whether haproxy repeats any request after 503 with the files of this version, as those of earlier releases say. */
+const repeatsAll = (version: string): boolean =>
+  !(sectionsOf(version, '20-host.cfg')['backend api'] ?? '').includes('disable-l7-retry');
+
 /** A proxy that asks /ready each second, and asks another replica after a refused connection, and after 503 if haproxy would. */
-async function startOwnProxy(ports: number[]): Promise<Proxy> {
+async function startOwnProxy(ports: number[], version: string): Promise<Proxy> {
+  let isAnyRepeated = repeatsAll(version);
   const replicas: Replica[] = ports.map((port) => ({ port, isReady: false }));
   const agent = new Agent({ keepAlive: true, maxSockets: 128 });
   let next = 0;
@@ -97,7 +124,7 @@ async function startOwnProxy(ports: number[]): Promise<Proxy> {
     for (const [index, { port }] of order.entries()) {
       const reply = await forward(port, asked, body).catch(() => undefined);
       const isLast = index === order.length - 1;
-      const isRepeatable = !reply || (reply.status === 503 && mayRepeat(asked));
+      const isRepeatable = !reply || (reply.status === 503 && (isAnyRepeated || mayRepeat(asked)));
       if (isRepeatable && !isLast) continue;
       response.writeHead(reply?.status ?? 503, reply?.headers ?? {}).end(reply?.body ?? '');
       return;
@@ -132,6 +159,10 @@ async function startOwnProxy(ports: number[]): Promise<Proxy> {
   return {
     url: `http://127.0.0.1:${port}`,
     name: 'a proxy of Node',
+    reload(files) {
+      isAnyRepeated = repeatsAll(files);
+      return Promise.resolve();
+    },
     async stop() {
       checks.isOver = true;
       await checking;

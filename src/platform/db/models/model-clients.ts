@@ -16,6 +16,8 @@ export type ModelTransaction = {
   applicationFilters: boolean;
   /** The rows that the caller may touch. An API key's are known once the database has admitted it. */
   scope(): ModelScope | Promise<ModelScope>;
+  /** Rejects if the database does not admit the caller. */
+  admit(): Promise<void>;
   send(query: ModelQuery): Promise<ModelResult>;
 };
 
@@ -26,6 +28,8 @@ export type ModelLease = { models: Models; end(): void };
 export type ModelClients = {
   /** Returns the models for a transaction. It never waits for a free client, because the transaction may hold locks. */
   lease(transaction: ModelTransaction): ModelLease;
+  /** The number of clients made so far. */
+  size(): number;
   close(): Promise<void>;
 };
 
@@ -33,6 +37,8 @@ type Client = {
   prisma: PrismaClient;
   /** Undefined while no transaction uses the client. */
   transaction: ModelTransaction | undefined;
+  /** Makes the client free for another transaction, unless calls still run in it. */
+  offer(): void;
   /** What a statement of the calls that run now failed with. Prisma would wrap it, or hide it. */
   failure: unknown;
   /** The number of calls that have not ended. */
@@ -48,7 +54,7 @@ export function makeModelClients(): ModelClients {
   const free: Client[] = [];
 
   function add(): Client {
-    const client = makeClient();
+    const client = makeClient((idle) => free.push(idle));
     clients.push(client);
     return client;
   }
@@ -61,25 +67,32 @@ export function makeModelClients(): ModelClients {
         models: modelsOf(client, transaction),
         end() {
           client.transaction = undefined;
-          // A call that the transaction did not wait for must not run in the next one.
-          if (client.running === 0) free.push(client);
+          client.offer();
         },
       };
     },
+    size: () => clients.length,
     async close() {
       await Promise.all(clients.map(({ prisma }) => prisma.$disconnect()));
     },
   };
 }
 
-function makeClient(): Client {
+/** @param onFree called when neither a transaction nor a call uses the client any more */
+function makeClient(onFree: (client: Client) => void): Client {
   // The pool opens no connection. Prisma's adapter asks that it is a pool of node-postgres.
   const pool = Object.assign(new pg.Pool(), {
     query: (query: ModelQuery) => send(query),
     connect: () => Promise.reject(new Error('Models run in the transaction of the context, and begin none.')),
   });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
-  const client: Client = { prisma, transaction: undefined, failure: undefined, running: 0 };
+  const client: Client = {
+    ...{ prisma, transaction: undefined, failure: undefined, running: 0 },
+    offer() {
+      // A call that its transaction did not wait for must not run in the next one.
+      if (client.running === 0) onFree(client);
+    },
+  };
   async function send(query: ModelQuery): Promise<ModelResult> {
     try {
       if (!client.transaction) throw hasEnded();
@@ -108,9 +121,12 @@ function modelsOf(client: Client, transaction: ModelTransaction): Models {
             const scopeOrFill = transaction.applicationFilters ? scopeArguments : fillTenant;
             return await query(scopeOrFill(model, operation, args, await transaction.scope()));
           } catch (error) {
+            // Of a forged token, arguments may be refused before a statement was sent.
+            if (client.failure === undefined) await transaction.admit();
             throw client.failure ?? error;
           } finally {
             client.running -= 1;
+            if (!client.transaction) client.offer();
           }
         },
       },

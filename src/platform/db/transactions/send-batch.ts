@@ -22,8 +22,8 @@ type MessageHandlers = {
 /** `submittedNamedStatements` are the statements whose preparation PostgreSQL has not confirmed yet. */
 type Connection = pg.Connection & { submittedNamedStatements: Record<string, string> };
 
-/** `count` is the number of rows that a statement has returned or written. */
-export type StatementResult = { rows: Rows; count: number; fields: pg.FieldDef[] };
+/** `command` is what PostgreSQL executed, and `count` the number of rows that it has returned or written. */
+export type StatementResult = { command: string; rows: Rows; count: number; fields: pg.FieldDef[] };
 
 /**
  * Sends statements in one write with one Sync message. Without an open transaction, PostgreSQL runs them as one transaction:
@@ -79,13 +79,14 @@ export const runBatch = (
     client.query(batch);
   });
 
-const toResult = ({ rows, rowCount, fields }: pg.QueryResult<Rows[number]>): StatementResult => ({
+const toResult = ({ command, rows, rowCount, fields }: pg.QueryResult<Rows[number]>): StatementResult => ({
+  command,
   rows,
   count: rowCount ?? 0,
   fields,
 });
 
-const NO_RESULT: StatementResult = { rows: [], count: 0, fields: [] };
+const NO_RESULT: StatementResult = { command: '', rows: [], count: 0, fields: [] };
 
 /** A query of node-postgres. Its protocol mode is `extended`, because a simple query has a Sync of its own. */
 function makeQuery(

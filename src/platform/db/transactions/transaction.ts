@@ -95,13 +95,18 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
     const { caller, tenantId } = scope;
     if (caller.kind !== 'key')
       return { tenantId, courierId: caller.kind === 'user' ? caller.courierId : null };
-    if (!admission) await send([]);
+    await assertAdmitted();
     return { tenantId, courierId: admission?.courier_id ?? '' };
+  }
+
+  async function assertAdmitted(): Promise<void> {
+    if (!admission) await send([]);
   }
 
   const modelTransaction: ModelTransaction = {
     applicationFilters: db.applicationFilters,
     scope: modelScope,
+    admit: assertAdmitted,
     async send(query) {
       const [result] = await send([query]);
       if (!result) throw new Error('A model got no result.');
@@ -136,9 +141,12 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
     },
     async commit() {
       // Not together with the admission, which may refuse the caller.
-      if (!admission) await send([]);
-      await send([COMMIT]);
+      await assertAdmitted();
+      const [ended] = await send([COMMIT]);
       hasEnded = true;
+      // PostgreSQL rolls back a transaction in which a statement has failed, without an error.
+      if (ended?.command !== 'COMMIT')
+        throw new Error('The work caught the error of a statement without a savepoint. Nothing was stored.');
     },
     async rollback() {
       hasEnded = true;
