@@ -74,6 +74,7 @@ export const ModelName = {
   Warehouse: 'Warehouse',
   Prealert: 'Prealert',
   PrealertFlag: 'PrealertFlag',
+  PrealertRename: 'PrealertRename',
   PrealertTally: 'PrealertTally',
   Package: 'Package',
   PackageWeight: 'PackageWeight',
@@ -441,6 +442,17 @@ export const PrealertFlagScalarFieldEnum = {
 } as const
 
 export type PrealertFlagScalarFieldEnum = (typeof PrealertFlagScalarFieldEnum)[keyof typeof PrealertFlagScalarFieldEnum]
+
+
+export const PrealertRenameScalarFieldEnum = {
+  tenantId: 'tenantId',
+  courierId: 'courierId',
+  userCode: 'userCode',
+  customerId: 'customerId',
+  renamedAt: 'renamedAt'
+} as const
+
+export type PrealertRenameScalarFieldEnum = (typeof PrealertRenameScalarFieldEnum)[keyof typeof PrealertRenameScalarFieldEnum]
 
 
 export const PrealertTallyScalarFieldEnum = {

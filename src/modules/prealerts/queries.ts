@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/contract.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
+import { hasUserCode } from '../../platform/db/locks.js';
 import type { Scope, UserScope } from '../../platform/db/scope.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
@@ -39,7 +40,7 @@ const announcedNumber = (
 export type Submission = NewPrealert & { requestId: string };
 
 /** What became of a submission of a known customer. `isCreated` is false if the courier has announced the number already. */
-export type SubmissionOutcome = { position: number; isCreated: boolean };
+export type SubmissionOutcome = { position: number; isCreated: boolean; isBlocked: boolean };
 
 /** The customer of the key's courier, which the admission has set as the transaction's courier. */
 const customerOfKey = (key: Scope<KeyCaller>, userCode: Sql): Sql =>
@@ -71,7 +72,7 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
         ${submission.reference}::text as reference,
         ${initialStatus(key.caller, announced)} as status
       from customers cu ${joinParcel(announced)}
-      where ${customerOfKey(key, sql`${submission.userCode}`)}
+      where ${customerOfKey(key, sql`${submission.userCode}`)} and ${hasUserCode(sql`${submission.userCode}::text`)}
     ), created as (
       insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
         reference, status)
@@ -82,7 +83,8 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
         to_jsonb(fresh) - '{tenant_id,tracking_key}'::text[], ${submission.requestId}
       from fresh
     )
-    select 0 as position, true as "isCreated" from fresh`;
+    select 0 as position, true as "isCreated", false as "isBlocked" from fresh
+    union all select 0, false, true where not ${hasUserCode(sql`${submission.userCode}::text`)}`;
 }
 
 /**
@@ -99,15 +101,16 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
     key: sql`known.own_key`,
     isOfParcel: (alias: string) => keyInColumn(alias, sql`known.keys`),
   };
-  return once`with known as materialized (
-      select cu.tenant_id, cu.courier_id, sent.*, array(select jsonb_array_elements_text(key_list::jsonb)) as keys
-      from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
+  return once`with sent as materialized (
+      select * from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
         ${column('trackingKey')}::text[], ${column('vendor')}::text[], ${column('description')}::text[],
         ${column('reference')}::text[], ${column('requestId')}::text[], ${newIds(submissions.length)}::uuid[],
         ${submissions.map(({ keys }) => JSON.stringify(keys))}::text[])
         with ordinality as sent (id, user_code, tracking_number, own_key, vendor, description, reference,
           request_id, audit_id, key_list, ordinal)
-      join customers cu on ${customerOfKey(key, sql`sent.user_code`)}
+    ), known as materialized (
+      select cu.tenant_id, cu.courier_id, sent.*, array(select jsonb_array_elements_text(key_list::jsonb)) as keys
+      from sent join customers cu on ${customerOfKey(key, sql`sent.user_code`)} and ${hasUserCode(sql`sent.user_code`)}
     ), fresh as materialized (
       select distinct on (tracking_number) known.*, ${initialKey(announced)} as tracking_key,
         ${initialStatus(key.caller, announced)} as status
@@ -125,8 +128,9 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
         to_jsonb(fresh) - '{tenant_id,tracking_key,own_key,key_list,keys,request_id,audit_id,ordinal}'::text[], request_id
       from fresh where id in (select id from created)
     )
-    select known.ordinal::integer - 1 as position, created.id is not null as "isCreated"
-    from known left join created using (id)`;
+    select known.ordinal::integer - 1 as position, created.id is not null as "isCreated", false as "isBlocked"
+    from known left join created using (id)
+    union all select sent.ordinal::integer - 1, false, true from sent where not ${hasUserCode(sql`sent.user_code`)}`;
 }
 
 /**
@@ -203,22 +207,4 @@ export function updatePrealert(
 
 export function removePrealert(ctx: UserScope, id: string): Sql {
   return once`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
-}
-
-/** A change of a customer's user code. */
-export type UserCodeChange = { courierId: string; from: string; to: string };
-
-/** Locks in order of id, like every writer of several rows, to avoid deadlocks. */
-export function changeUserCode(
-  ctx: UserScope,
-  { courierId, from, to }: UserCodeChange,
-): Sql<Pick<Prealert, 'id'>> {
-  return sql`with found as (
-      select p.tenant_id, p.id from prealerts p
-      where ${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}
-      order by p.id for update
-    )
-    update prealerts p set user_code = ${to}, updated_at = now()
-    from found where p.tenant_id = found.tenant_id and p.id = found.id
-    returning p.id`;
 }
