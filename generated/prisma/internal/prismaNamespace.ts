@@ -4583,6 +4583,7 @@ export const PrealertScalarFieldEnum = {
   userCode: 'userCode',
   trackingNumber: 'trackingNumber',
   trackingKey: 'trackingKey',
+  announcedKey: 'announcedKey',
   vendor: 'vendor',
   description: 'description',
   reference: 'reference',
