@@ -104,7 +104,8 @@ export function lockTogether(tenantId: string, announced: readonly Announced[], 
       select step, lock, case when step = 1 and not ${waits}::boolean then pg_try_advisory_xact_lock_shared(kind, lock)
         else pg_advisory_xact_lock_shared(kind, lock)::text is not null end as got
       from locks)
-    select set_config(${GOT}, coalesce(string_agg(lock::text, ',') filter (where step = 1 and got), ''), true) from taken`;
+    select set_config(${GOT}, codes, true) from (
+      select coalesce(string_agg(lock::text, ',') filter (where step = 1 and got), '') as codes from taken) as all_taken`;
   return taking(statement, shared('user codes', userCodes), shared('parcels', trackingKeys));
 }
 

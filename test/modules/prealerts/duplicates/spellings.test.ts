@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { DEMO } from '../../../src/development/demo/seed.js';
-import { runBackgroundMigrations } from '../../../src/jobs/background-migrations/run.js';
-import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
-import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { DEMO } from '../../../../src/development/demo/seed.js';
+import { runBackgroundMigrations } from '../../../../src/jobs/background-migrations/run.js';
+import { MIGRATIONS } from '../../../../src/platform/db/migrations/migration-files.js';
+import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
+import { startService, type Reply, type Service } from '../../../support/service/service.js';
 
 // A courier has one pre-alert per parcel, in whatever spelling it announces the number (decision 0104).
 
