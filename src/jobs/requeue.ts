@@ -1,3 +1,4 @@
+import { finishRenames } from '../modules/prealerts/public.js';
 import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
 import { systemCallers } from '../platform/db/database.js';
@@ -10,8 +11,8 @@ import type { TaskDeps } from '../platform/queue/task-context.js';
 import type { SystemScope } from '../platform/db/scope.js';
 
 /**
- * Queues a job for every delivery queue with due deliveries, and ends abandoned synchronisations and idle sessions. It runs
- * every minute and repairs lost jobs.
+ * Queues a job for every delivery queue with due deliveries, ends abandoned synchronisations and idle sessions, and finishes renames. It
+ * runs every minute and repairs lost jobs.
  */
 export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
   await db.pool.query(DROP_SUPERSEDED);
@@ -20,6 +21,7 @@ export async function requeue({ db }: Pick<TaskDeps, 'db'>): Promise<void> {
     await ctx.write([wakeDeliveryQueues({ tenantId: caller.tenantId }, dueQueues(ctx))]);
     await failAbandonedRuns(makeContext(db, caller, BACKGROUND));
     await endIdleSessions(makeContext(db, caller, BACKGROUND));
+    await finishRenames(db, caller);
   }
 }
 

@@ -170,6 +170,7 @@ describe('each concern has one location', () => {
     expect(scopes.sort()).toEqual([
       'src/development/demo/values/tenant-scope.ts',
       'src/modules/tenants/tenant.ts',
+      'src/platform/db/locks.ts',
       'src/platform/db/transactions/admission.ts',
       'src/platform/db/transactions/plans.ts',
     ]);
@@ -201,13 +202,16 @@ const isModule = ({ path }: { path: string }) => moduleOf(path) !== undefined;
  * only the locked rows again (decision 0086).
  */
 const REVIEWED_LOCKS: Record<string, string> = {
+  'src/jobs/background-migrations/announced-keys-queries.ts':
+    'joins the sent rows, and a unique index decides',
   'src/jobs/background-migrations/renamed-prealerts-queries.ts':
-    'joins the sent rows, and the customer keeps the code',
+    'joins the sent rows, and keeps the user codes',
   'src/modules/customers/sync/queries.ts': 'joins the sent rows',
   'src/modules/customers/upload/queries.ts': 'joins the sent rows',
   'src/modules/packages/dispatch/queue-syncs.ts': 'joins ids, and checks the locked row',
   'src/modules/packages/intake/prealert-queries.ts': 'joins a package whose parcel is locked',
   'src/modules/password-reset/queries.ts': 'locks both tables',
+  'src/modules/prealerts/rename/queries.ts': 'joins a rename that is locked',
   'src/modules/sessions/queries.ts': 'joins the sent rows',
   'src/modules/webhooks/delivery/claim-queries.ts':
     'skips locked rows, and joins by columns that never change',

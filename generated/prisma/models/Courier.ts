@@ -405,6 +405,7 @@ export type CourierWhereInput = {
   customers?: Prisma.CustomerListRelationFilter
   prealerts?: Prisma.PrealertListRelationFilter
   flags?: Prisma.PrealertFlagListRelationFilter
+  renames?: Prisma.PrealertRenameListRelationFilter
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
@@ -448,6 +449,7 @@ export type CourierOrderByWithRelationInput = {
   customers?: Prisma.CustomerOrderByRelationAggregateInput
   prealerts?: Prisma.PrealertOrderByRelationAggregateInput
   flags?: Prisma.PrealertFlagOrderByRelationAggregateInput
+  renames?: Prisma.PrealertRenameOrderByRelationAggregateInput
   packages?: Prisma.PackageOrderByRelationAggregateInput
   rateTiers?: Prisma.RateTierOrderByRelationAggregateInput
   bills?: Prisma.BillOrderByRelationAggregateInput
@@ -497,6 +499,7 @@ export type CourierWhereUniqueInput = Prisma.AtLeast<{
   customers?: Prisma.CustomerListRelationFilter
   prealerts?: Prisma.PrealertListRelationFilter
   flags?: Prisma.PrealertFlagListRelationFilter
+  renames?: Prisma.PrealertRenameListRelationFilter
   packages?: Prisma.PackageListRelationFilter
   rateTiers?: Prisma.RateTierListRelationFilter
   bills?: Prisma.BillListRelationFilter
@@ -609,6 +612,7 @@ export type CourierCreateInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -651,6 +655,7 @@ export type CourierUncheckedCreateInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -693,6 +698,7 @@ export type CourierUpdateInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -735,6 +741,7 @@ export type CourierUncheckedUpdateInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1108,6 +1115,20 @@ export type CourierUpdateOneRequiredWithoutFlagsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutFlagsInput, Prisma.CourierUpdateWithoutFlagsInput>, Prisma.CourierUncheckedUpdateWithoutFlagsInput>
 }
 
+export type CourierCreateNestedOneWithoutRenamesInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutRenamesInput, Prisma.CourierUncheckedCreateWithoutRenamesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutRenamesInput
+  connect?: Prisma.CourierWhereUniqueInput
+}
+
+export type CourierUpdateOneRequiredWithoutRenamesNestedInput = {
+  create?: Prisma.XOR<Prisma.CourierCreateWithoutRenamesInput, Prisma.CourierUncheckedCreateWithoutRenamesInput>
+  connectOrCreate?: Prisma.CourierCreateOrConnectWithoutRenamesInput
+  upsert?: Prisma.CourierUpsertWithoutRenamesInput
+  connect?: Prisma.CourierWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.CourierUpdateToOneWithWhereWithoutRenamesInput, Prisma.CourierUpdateWithoutRenamesInput>, Prisma.CourierUncheckedUpdateWithoutRenamesInput>
+}
+
 export type CourierCreateNestedOneWithoutPackagesInput = {
   create?: Prisma.XOR<Prisma.CourierCreateWithoutPackagesInput, Prisma.CourierUncheckedCreateWithoutPackagesInput>
   connectOrCreate?: Prisma.CourierCreateOrConnectWithoutPackagesInput
@@ -1214,6 +1235,7 @@ export type CourierCreateWithoutTenantInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1255,6 +1277,7 @@ export type CourierUncheckedCreateWithoutTenantInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1356,6 +1379,7 @@ export type CourierCreateWithoutUsersInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1397,6 +1421,7 @@ export type CourierUncheckedCreateWithoutUsersInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1454,6 +1479,7 @@ export type CourierUpdateWithoutUsersInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1495,6 +1521,7 @@ export type CourierUncheckedUpdateWithoutUsersInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1537,6 +1564,7 @@ export type CourierCreateWithoutLogoInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1578,6 +1606,7 @@ export type CourierUncheckedCreateWithoutLogoInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1635,6 +1664,7 @@ export type CourierUpdateWithoutLogoInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1676,6 +1706,7 @@ export type CourierUncheckedUpdateWithoutLogoInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1716,6 +1747,7 @@ export type CourierCreateWithoutCustomersInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1757,6 +1789,7 @@ export type CourierUncheckedCreateWithoutCustomersInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1814,6 +1847,7 @@ export type CourierUpdateWithoutCustomersInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -1855,6 +1889,7 @@ export type CourierUncheckedUpdateWithoutCustomersInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -1897,6 +1932,7 @@ export type CourierCreateWithoutQuotasInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -1938,6 +1974,7 @@ export type CourierUncheckedCreateWithoutQuotasInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -1995,6 +2032,7 @@ export type CourierUpdateWithoutQuotasInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2036,6 +2074,7 @@ export type CourierUncheckedUpdateWithoutQuotasInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2076,6 +2115,7 @@ export type CourierCreateWithoutPrealertsInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -2117,6 +2157,7 @@ export type CourierUncheckedCreateWithoutPrealertsInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2174,6 +2215,7 @@ export type CourierUpdateWithoutPrealertsInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2215,6 +2257,7 @@ export type CourierUncheckedUpdateWithoutPrealertsInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2256,6 +2299,7 @@ export type CourierCreateWithoutFlagsInput = {
   users?: Prisma.UserCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -2297,6 +2341,7 @@ export type CourierUncheckedCreateWithoutFlagsInput = {
   users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -2354,6 +2399,7 @@ export type CourierUpdateWithoutFlagsInput = {
   users?: Prisma.UserUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -2395,6 +2441,191 @@ export type CourierUncheckedUpdateWithoutFlagsInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUncheckedUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierCreateWithoutRenamesInput = {
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  tenant: Prisma.TenantCreateNestedOneWithoutCouriersInput
+  users?: Prisma.UserCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaCreateNestedManyWithoutCourierInput
+}
+
+export type CourierUncheckedCreateWithoutRenamesInput = {
+  tenantId: string
+  id: string
+  code: string
+  name: string
+  companyName?: string | null
+  email?: string | null
+  phoneNumber1?: string | null
+  phoneNumber2?: string | null
+  address1?: string | null
+  address2?: string | null
+  cityTown?: string | null
+  parishProvince?: string | null
+  houseColor?: string | null
+  isActive?: boolean
+  apiKeyHash?: string | null
+  apiKeyCipher?: string | null
+  apiUrlGetCustomers?: string | null
+  apiUrlAddPackage?: string | null
+  apiUrlUpdatePackage?: string | null
+  addPackageFormat?: string
+  updatePackageFormat?: string
+  apiTokenCipher?: string | null
+  webhookSecretCipher?: string | null
+  webhookPreviousSecretCipher?: string | null
+  webhookSecretRotatedAt?: Date | string | null
+  airFreightRate?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Date | string
+  updatedAt?: Date | string
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutCourierInput
+  customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
+  prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
+  flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
+  rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
+  bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
+  logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
+  endpoints?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutCourierInput
+  syncRuns?: Prisma.CustomerSyncRunUncheckedCreateNestedManyWithoutCourierInput
+  quotas?: Prisma.CourierQuotaUncheckedCreateNestedManyWithoutCourierInput
+}
+
+export type CourierCreateOrConnectWithoutRenamesInput = {
+  where: Prisma.CourierWhereUniqueInput
+  create: Prisma.XOR<Prisma.CourierCreateWithoutRenamesInput, Prisma.CourierUncheckedCreateWithoutRenamesInput>
+}
+
+export type CourierUpsertWithoutRenamesInput = {
+  update: Prisma.XOR<Prisma.CourierUpdateWithoutRenamesInput, Prisma.CourierUncheckedUpdateWithoutRenamesInput>
+  create: Prisma.XOR<Prisma.CourierCreateWithoutRenamesInput, Prisma.CourierUncheckedCreateWithoutRenamesInput>
+  where?: Prisma.CourierWhereInput
+}
+
+export type CourierUpdateToOneWithWhereWithoutRenamesInput = {
+  where?: Prisma.CourierWhereInput
+  data: Prisma.XOR<Prisma.CourierUpdateWithoutRenamesInput, Prisma.CourierUncheckedUpdateWithoutRenamesInput>
+}
+
+export type CourierUpdateWithoutRenamesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutCouriersNestedInput
+  users?: Prisma.UserUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
+  rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
+  bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
+  logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
+  endpoints?: Prisma.WebhookEndpointUpdateManyWithoutCourierNestedInput
+  syncRuns?: Prisma.CustomerSyncRunUpdateManyWithoutCourierNestedInput
+  quotas?: Prisma.CourierQuotaUpdateManyWithoutCourierNestedInput
+}
+
+export type CourierUncheckedUpdateWithoutRenamesInput = {
+  tenantId?: Prisma.StringFieldUpdateOperationsInput | string
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  code?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  companyName?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  phoneNumber2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address1?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address2?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  cityTown?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  parishProvince?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  houseColor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  isActive?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  apiKeyHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlGetCustomers?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlAddPackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiUrlUpdatePackage?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  addPackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  updatePackageFormat?: Prisma.StringFieldUpdateOperationsInput | string
+  apiTokenCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookPreviousSecretCipher?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  webhookSecretRotatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  airFreightRate?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  users?: Prisma.UserUncheckedUpdateManyWithoutCourierNestedInput
+  customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
+  prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
+  flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -2437,6 +2668,7 @@ export type CourierCreateWithoutPackagesInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -2478,6 +2710,7 @@ export type CourierUncheckedCreateWithoutPackagesInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2535,6 +2768,7 @@ export type CourierUpdateWithoutPackagesInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2576,6 +2810,7 @@ export type CourierUncheckedUpdateWithoutPackagesInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -2617,6 +2852,7 @@ export type CourierCreateWithoutRateTiersInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -2658,6 +2894,7 @@ export type CourierUncheckedCreateWithoutRateTiersInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2715,6 +2952,7 @@ export type CourierUpdateWithoutRateTiersInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2756,6 +2994,7 @@ export type CourierUncheckedUpdateWithoutRateTiersInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -2797,6 +3036,7 @@ export type CourierCreateWithoutBillsInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoCreateNestedOneWithoutCourierInput
@@ -2838,6 +3078,7 @@ export type CourierUncheckedCreateWithoutBillsInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   logo?: Prisma.CourierLogoUncheckedCreateNestedOneWithoutCourierInput
@@ -2895,6 +3136,7 @@ export type CourierUpdateWithoutBillsInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUpdateOneWithoutCourierNestedInput
@@ -2936,6 +3178,7 @@ export type CourierUncheckedUpdateWithoutBillsInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   logo?: Prisma.CourierLogoUncheckedUpdateOneWithoutCourierNestedInput
@@ -2977,6 +3220,7 @@ export type CourierCreateWithoutEndpointsInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -3018,6 +3262,7 @@ export type CourierUncheckedCreateWithoutEndpointsInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -3075,6 +3320,7 @@ export type CourierUpdateWithoutEndpointsInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -3116,6 +3362,7 @@ export type CourierUncheckedUpdateWithoutEndpointsInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -3157,6 +3404,7 @@ export type CourierCreateWithoutSyncRunsInput = {
   customers?: Prisma.CustomerCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillCreateNestedManyWithoutCourierInput
@@ -3198,6 +3446,7 @@ export type CourierUncheckedCreateWithoutSyncRunsInput = {
   customers?: Prisma.CustomerUncheckedCreateNestedManyWithoutCourierInput
   prealerts?: Prisma.PrealertUncheckedCreateNestedManyWithoutCourierInput
   flags?: Prisma.PrealertFlagUncheckedCreateNestedManyWithoutCourierInput
+  renames?: Prisma.PrealertRenameUncheckedCreateNestedManyWithoutCourierInput
   packages?: Prisma.PackageUncheckedCreateNestedManyWithoutCourierInput
   rateTiers?: Prisma.RateTierUncheckedCreateNestedManyWithoutCourierInput
   bills?: Prisma.BillUncheckedCreateNestedManyWithoutCourierInput
@@ -3255,6 +3504,7 @@ export type CourierUpdateWithoutSyncRunsInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -3296,6 +3546,7 @@ export type CourierUncheckedUpdateWithoutSyncRunsInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -3366,6 +3617,7 @@ export type CourierUpdateWithoutTenantInput = {
   customers?: Prisma.CustomerUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUpdateManyWithoutCourierNestedInput
@@ -3407,6 +3659,7 @@ export type CourierUncheckedUpdateWithoutTenantInput = {
   customers?: Prisma.CustomerUncheckedUpdateManyWithoutCourierNestedInput
   prealerts?: Prisma.PrealertUncheckedUpdateManyWithoutCourierNestedInput
   flags?: Prisma.PrealertFlagUncheckedUpdateManyWithoutCourierNestedInput
+  renames?: Prisma.PrealertRenameUncheckedUpdateManyWithoutCourierNestedInput
   packages?: Prisma.PackageUncheckedUpdateManyWithoutCourierNestedInput
   rateTiers?: Prisma.RateTierUncheckedUpdateManyWithoutCourierNestedInput
   bills?: Prisma.BillUncheckedUpdateManyWithoutCourierNestedInput
@@ -3456,6 +3709,7 @@ export type CourierCountOutputType = {
   customers: number
   prealerts: number
   flags: number
+  renames: number
   packages: number
   rateTiers: number
   bills: number
@@ -3469,6 +3723,7 @@ export type CourierCountOutputTypeSelect<ExtArgs extends runtime.Types.Extension
   customers?: boolean | CourierCountOutputTypeCountCustomersArgs
   prealerts?: boolean | CourierCountOutputTypeCountPrealertsArgs
   flags?: boolean | CourierCountOutputTypeCountFlagsArgs
+  renames?: boolean | CourierCountOutputTypeCountRenamesArgs
   packages?: boolean | CourierCountOutputTypeCountPackagesArgs
   rateTiers?: boolean | CourierCountOutputTypeCountRateTiersArgs
   bills?: boolean | CourierCountOutputTypeCountBillsArgs
@@ -3513,6 +3768,13 @@ export type CourierCountOutputTypeCountPrealertsArgs<ExtArgs extends runtime.Typ
  */
 export type CourierCountOutputTypeCountFlagsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PrealertFlagWhereInput
+}
+
+/**
+ * CourierCountOutputType without action
+ */
+export type CourierCountOutputTypeCountRenamesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PrealertRenameWhereInput
 }
 
 /**
@@ -3592,6 +3854,7 @@ export type CourierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   customers?: boolean | Prisma.Courier$customersArgs<ExtArgs>
   prealerts?: boolean | Prisma.Courier$prealertsArgs<ExtArgs>
   flags?: boolean | Prisma.Courier$flagsArgs<ExtArgs>
+  renames?: boolean | Prisma.Courier$renamesArgs<ExtArgs>
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
@@ -3704,6 +3967,7 @@ export type CourierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs
   customers?: boolean | Prisma.Courier$customersArgs<ExtArgs>
   prealerts?: boolean | Prisma.Courier$prealertsArgs<ExtArgs>
   flags?: boolean | Prisma.Courier$flagsArgs<ExtArgs>
+  renames?: boolean | Prisma.Courier$renamesArgs<ExtArgs>
   packages?: boolean | Prisma.Courier$packagesArgs<ExtArgs>
   rateTiers?: boolean | Prisma.Courier$rateTiersArgs<ExtArgs>
   bills?: boolean | Prisma.Courier$billsArgs<ExtArgs>
@@ -3728,6 +3992,7 @@ export type $CourierPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     customers: Prisma.$CustomerPayload<ExtArgs>[]
     prealerts: Prisma.$PrealertPayload<ExtArgs>[]
     flags: Prisma.$PrealertFlagPayload<ExtArgs>[]
+    renames: Prisma.$PrealertRenamePayload<ExtArgs>[]
     packages: Prisma.$PackagePayload<ExtArgs>[]
     rateTiers: Prisma.$RateTierPayload<ExtArgs>[]
     bills: Prisma.$BillPayload<ExtArgs>[]
@@ -4176,6 +4441,7 @@ export interface Prisma__CourierClient<T, Null = never, ExtArgs extends runtime.
   customers<T extends Prisma.Courier$customersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$customersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomerPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   prealerts<T extends Prisma.Courier$prealertsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$prealertsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   flags<T extends Prisma.Courier$flagsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$flagsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertFlagPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  renames<T extends Prisma.Courier$renamesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$renamesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PrealertRenamePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   packages<T extends Prisma.Courier$packagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$packagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PackagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   rateTiers<T extends Prisma.Courier$rateTiersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$rateTiersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RateTierPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   bills<T extends Prisma.Courier$billsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Courier$billsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BillPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4734,6 +5000,30 @@ export type Courier$flagsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number
   skip?: number
   distinct?: Prisma.PrealertFlagScalarFieldEnum | Prisma.PrealertFlagScalarFieldEnum[]
+}
+
+/**
+ * Courier.renames
+ */
+export type Courier$renamesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PrealertRename
+   */
+  select?: Prisma.PrealertRenameSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PrealertRename
+   */
+  omit?: Prisma.PrealertRenameOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PrealertRenameInclude<ExtArgs> | null
+  where?: Prisma.PrealertRenameWhereInput
+  orderBy?: Prisma.PrealertRenameOrderByWithRelationInput | Prisma.PrealertRenameOrderByWithRelationInput[]
+  cursor?: Prisma.PrealertRenameWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PrealertRenameScalarFieldEnum | Prisma.PrealertRenameScalarFieldEnum[]
 }
 
 /**

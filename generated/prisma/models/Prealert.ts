@@ -31,6 +31,7 @@ export type PrealertMinAggregateOutputType = {
   userCode: string | null
   trackingNumber: string | null
   trackingKey: string | null
+  announcedKey: string | null
   vendor: string | null
   description: string | null
   reference: string | null
@@ -46,6 +47,7 @@ export type PrealertMaxAggregateOutputType = {
   userCode: string | null
   trackingNumber: string | null
   trackingKey: string | null
+  announcedKey: string | null
   vendor: string | null
   description: string | null
   reference: string | null
@@ -61,6 +63,7 @@ export type PrealertCountAggregateOutputType = {
   userCode: number
   trackingNumber: number
   trackingKey: number
+  announcedKey: number
   vendor: number
   description: number
   reference: number
@@ -78,6 +81,7 @@ export type PrealertMinAggregateInputType = {
   userCode?: true
   trackingNumber?: true
   trackingKey?: true
+  announcedKey?: true
   vendor?: true
   description?: true
   reference?: true
@@ -93,6 +97,7 @@ export type PrealertMaxAggregateInputType = {
   userCode?: true
   trackingNumber?: true
   trackingKey?: true
+  announcedKey?: true
   vendor?: true
   description?: true
   reference?: true
@@ -108,6 +113,7 @@ export type PrealertCountAggregateInputType = {
   userCode?: true
   trackingNumber?: true
   trackingKey?: true
+  announcedKey?: true
   vendor?: true
   description?: true
   reference?: true
@@ -196,6 +202,7 @@ export type PrealertGroupByOutputType = {
   userCode: string
   trackingNumber: string
   trackingKey: string
+  announcedKey: string | null
   vendor: string | null
   description: string | null
   reference: string | null
@@ -232,6 +239,7 @@ export type PrealertWhereInput = {
   userCode?: Prisma.StringFilter<"Prealert"> | string
   trackingNumber?: Prisma.StringFilter<"Prealert"> | string
   trackingKey?: Prisma.StringFilter<"Prealert"> | string
+  announcedKey?: Prisma.StringNullableFilter<"Prealert"> | string | null
   vendor?: Prisma.StringNullableFilter<"Prealert"> | string | null
   description?: Prisma.StringNullableFilter<"Prealert"> | string | null
   reference?: Prisma.StringNullableFilter<"Prealert"> | string | null
@@ -248,6 +256,7 @@ export type PrealertOrderByWithRelationInput = {
   userCode?: Prisma.SortOrder
   trackingNumber?: Prisma.SortOrder
   trackingKey?: Prisma.SortOrder
+  announcedKey?: Prisma.SortOrderInput | Prisma.SortOrder
   vendor?: Prisma.SortOrderInput | Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
   reference?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -259,6 +268,7 @@ export type PrealertOrderByWithRelationInput = {
 
 export type PrealertWhereUniqueInput = Prisma.AtLeast<{
   tenantId_courierId_trackingNumber?: Prisma.PrealertTenantIdCourierIdTrackingNumberCompoundUniqueInput
+  tenantId_courierId_announcedKey?: Prisma.PrealertTenantIdCourierIdAnnouncedKeyCompoundUniqueInput
   tenantId_id?: Prisma.PrealertTenantIdIdCompoundUniqueInput
   AND?: Prisma.PrealertWhereInput | Prisma.PrealertWhereInput[]
   OR?: Prisma.PrealertWhereInput[]
@@ -269,6 +279,7 @@ export type PrealertWhereUniqueInput = Prisma.AtLeast<{
   userCode?: Prisma.StringFilter<"Prealert"> | string
   trackingNumber?: Prisma.StringFilter<"Prealert"> | string
   trackingKey?: Prisma.StringFilter<"Prealert"> | string
+  announcedKey?: Prisma.StringNullableFilter<"Prealert"> | string | null
   vendor?: Prisma.StringNullableFilter<"Prealert"> | string | null
   description?: Prisma.StringNullableFilter<"Prealert"> | string | null
   reference?: Prisma.StringNullableFilter<"Prealert"> | string | null
@@ -276,7 +287,7 @@ export type PrealertWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Prealert"> | Date | string
   courier?: Prisma.XOR<Prisma.CourierScalarRelationFilter, Prisma.CourierWhereInput>
-}, "tenantId_id" | "tenantId_courierId_trackingNumber">
+}, "tenantId_id" | "tenantId_courierId_trackingNumber" | "tenantId_courierId_announcedKey">
 
 export type PrealertOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder
@@ -285,6 +296,7 @@ export type PrealertOrderByWithAggregationInput = {
   userCode?: Prisma.SortOrder
   trackingNumber?: Prisma.SortOrder
   trackingKey?: Prisma.SortOrder
+  announcedKey?: Prisma.SortOrderInput | Prisma.SortOrder
   vendor?: Prisma.SortOrderInput | Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
   reference?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -306,6 +318,7 @@ export type PrealertScalarWhereWithAggregatesInput = {
   userCode?: Prisma.StringWithAggregatesFilter<"Prealert"> | string
   trackingNumber?: Prisma.StringWithAggregatesFilter<"Prealert"> | string
   trackingKey?: Prisma.StringWithAggregatesFilter<"Prealert"> | string
+  announcedKey?: Prisma.StringNullableWithAggregatesFilter<"Prealert"> | string | null
   vendor?: Prisma.StringNullableWithAggregatesFilter<"Prealert"> | string | null
   description?: Prisma.StringNullableWithAggregatesFilter<"Prealert"> | string | null
   reference?: Prisma.StringNullableWithAggregatesFilter<"Prealert"> | string | null
@@ -319,6 +332,7 @@ export type PrealertCreateInput = {
   userCode: string
   trackingNumber: string
   trackingKey: string
+  announcedKey?: string | null
   vendor?: string | null
   description?: string | null
   reference?: string | null
@@ -335,6 +349,7 @@ export type PrealertUncheckedCreateInput = {
   userCode: string
   trackingNumber: string
   trackingKey: string
+  announcedKey?: string | null
   vendor?: string | null
   description?: string | null
   reference?: string | null
@@ -348,6 +363,7 @@ export type PrealertUpdateInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  announcedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   vendor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -364,6 +380,7 @@ export type PrealertUncheckedUpdateInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  announcedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   vendor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -379,6 +396,7 @@ export type PrealertCreateManyInput = {
   userCode: string
   trackingNumber: string
   trackingKey: string
+  announcedKey?: string | null
   vendor?: string | null
   description?: string | null
   reference?: string | null
@@ -392,6 +410,7 @@ export type PrealertUpdateManyMutationInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  announcedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   vendor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -407,6 +426,7 @@ export type PrealertUncheckedUpdateManyInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  announcedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   vendor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -431,6 +451,12 @@ export type PrealertTenantIdCourierIdTrackingNumberCompoundUniqueInput = {
   trackingNumber: string
 }
 
+export type PrealertTenantIdCourierIdAnnouncedKeyCompoundUniqueInput = {
+  tenantId: string
+  courierId: string
+  announcedKey: string
+}
+
 export type PrealertTenantIdIdCompoundUniqueInput = {
   tenantId: string
   id: string
@@ -443,6 +469,7 @@ export type PrealertCountOrderByAggregateInput = {
   userCode?: Prisma.SortOrder
   trackingNumber?: Prisma.SortOrder
   trackingKey?: Prisma.SortOrder
+  announcedKey?: Prisma.SortOrder
   vendor?: Prisma.SortOrder
   description?: Prisma.SortOrder
   reference?: Prisma.SortOrder
@@ -458,6 +485,7 @@ export type PrealertMaxOrderByAggregateInput = {
   userCode?: Prisma.SortOrder
   trackingNumber?: Prisma.SortOrder
   trackingKey?: Prisma.SortOrder
+  announcedKey?: Prisma.SortOrder
   vendor?: Prisma.SortOrder
   description?: Prisma.SortOrder
   reference?: Prisma.SortOrder
@@ -473,6 +501,7 @@ export type PrealertMinOrderByAggregateInput = {
   userCode?: Prisma.SortOrder
   trackingNumber?: Prisma.SortOrder
   trackingKey?: Prisma.SortOrder
+  announcedKey?: Prisma.SortOrder
   vendor?: Prisma.SortOrder
   description?: Prisma.SortOrder
   reference?: Prisma.SortOrder
@@ -528,6 +557,7 @@ export type PrealertCreateWithoutCourierInput = {
   userCode: string
   trackingNumber: string
   trackingKey: string
+  announcedKey?: string | null
   vendor?: string | null
   description?: string | null
   reference?: string | null
@@ -541,6 +571,7 @@ export type PrealertUncheckedCreateWithoutCourierInput = {
   userCode: string
   trackingNumber: string
   trackingKey: string
+  announcedKey?: string | null
   vendor?: string | null
   description?: string | null
   reference?: string | null
@@ -585,6 +616,7 @@ export type PrealertScalarWhereInput = {
   userCode?: Prisma.StringFilter<"Prealert"> | string
   trackingNumber?: Prisma.StringFilter<"Prealert"> | string
   trackingKey?: Prisma.StringFilter<"Prealert"> | string
+  announcedKey?: Prisma.StringNullableFilter<"Prealert"> | string | null
   vendor?: Prisma.StringNullableFilter<"Prealert"> | string | null
   description?: Prisma.StringNullableFilter<"Prealert"> | string | null
   reference?: Prisma.StringNullableFilter<"Prealert"> | string | null
@@ -598,6 +630,7 @@ export type PrealertCreateManyCourierInput = {
   userCode: string
   trackingNumber: string
   trackingKey: string
+  announcedKey?: string | null
   vendor?: string | null
   description?: string | null
   reference?: string | null
@@ -611,6 +644,7 @@ export type PrealertUpdateWithoutCourierInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  announcedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   vendor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -624,6 +658,7 @@ export type PrealertUncheckedUpdateWithoutCourierInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  announcedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   vendor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -637,6 +672,7 @@ export type PrealertUncheckedUpdateManyWithoutCourierInput = {
   userCode?: Prisma.StringFieldUpdateOperationsInput | string
   trackingNumber?: Prisma.StringFieldUpdateOperationsInput | string
   trackingKey?: Prisma.StringFieldUpdateOperationsInput | string
+  announcedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   vendor?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -654,6 +690,7 @@ export type PrealertSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   userCode?: boolean
   trackingNumber?: boolean
   trackingKey?: boolean
+  announcedKey?: boolean
   vendor?: boolean
   description?: boolean
   reference?: boolean
@@ -670,6 +707,7 @@ export type PrealertSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   userCode?: boolean
   trackingNumber?: boolean
   trackingKey?: boolean
+  announcedKey?: boolean
   vendor?: boolean
   description?: boolean
   reference?: boolean
@@ -686,6 +724,7 @@ export type PrealertSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   userCode?: boolean
   trackingNumber?: boolean
   trackingKey?: boolean
+  announcedKey?: boolean
   vendor?: boolean
   description?: boolean
   reference?: boolean
@@ -702,6 +741,7 @@ export type PrealertSelectScalar = {
   userCode?: boolean
   trackingNumber?: boolean
   trackingKey?: boolean
+  announcedKey?: boolean
   vendor?: boolean
   description?: boolean
   reference?: boolean
@@ -710,7 +750,7 @@ export type PrealertSelectScalar = {
   updatedAt?: boolean
 }
 
-export type PrealertOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "trackingNumber" | "trackingKey" | "vendor" | "description" | "reference" | "status" | "createdAt" | "updatedAt", ExtArgs["result"]["prealert"]>
+export type PrealertOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "userCode" | "trackingNumber" | "trackingKey" | "announcedKey" | "vendor" | "description" | "reference" | "status" | "createdAt" | "updatedAt", ExtArgs["result"]["prealert"]>
 export type PrealertInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.CourierDefaultArgs<ExtArgs>
 }
@@ -736,6 +776,10 @@ export type $PrealertPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * The normalized tracking number, without the carrier's routing prefix. Equal for all spellings of one parcel's number.
      */
     trackingKey: string
+    /**
+     * The key of the announced number itself: `tracking_key` becomes that of the package. Null for a further one of earlier releases.
+     */
+    announcedKey: string | null
     vendor: string | null
     description: string | null
     reference: string | null
@@ -1172,6 +1216,7 @@ export interface PrealertFieldRefs {
   readonly userCode: Prisma.FieldRef<"Prealert", 'String'>
   readonly trackingNumber: Prisma.FieldRef<"Prealert", 'String'>
   readonly trackingKey: Prisma.FieldRef<"Prealert", 'String'>
+  readonly announcedKey: Prisma.FieldRef<"Prealert", 'String'>
   readonly vendor: Prisma.FieldRef<"Prealert", 'String'>
   readonly description: Prisma.FieldRef<"Prealert", 'String'>
   readonly reference: Prisma.FieldRef<"Prealert", 'String'>

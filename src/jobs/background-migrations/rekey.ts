@@ -3,6 +3,7 @@ import { lockParcels } from '../../platform/db/locks.js';
 import type { SystemTx } from '../../platform/db/scope.js';
 import type { Logger } from 'pino';
 import { readScan } from '../../modules/tracking-numbers/public.js';
+import { addAnnouncedKeys } from './announced-keys.js';
 import { receiveAnnouncedLabels } from './announced-labels.js';
 import { repairRenamedPrealerts } from './renamed-prealerts.js';
 import * as queries from './rekey-queries.js';
@@ -32,6 +33,7 @@ export const STEPS: Record<string, Step> = {
   }),
   'announced labels': receiveAnnouncedLabels,
   'renamed pre-alerts': repairRenamedPrealerts,
+  'announced keys': addAnnouncedKeys,
 };
 
 function rekeyPackages(...[tx, items, log]: Parameters<Step>): Promise<number> {

@@ -2,7 +2,7 @@ import { audit } from '../../platform/audit/audit.js';
 import { sharedWrite } from '../../platform/context/shared-write.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
-import { lockAnnouncement, lockAnnouncements } from '../../platform/db/locks.js';
+import { lockAnnouncement, lockTogether } from '../../platform/db/locks.js';
 import type { Scope, UserTx } from '../../platform/db/scope.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
@@ -18,8 +18,8 @@ import { deleteFlags, insertFlag } from './status/stored-flag-queries.js';
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
 /** Requests of one API key that wait at the same time write their pre-alerts together. */
-const submissions = sharedWrite((key: Scope<KeyCaller>, items: readonly queries.Submission[]) => [
-  lockAnnouncements(key.tenantId, items),
+const submissions = sharedWrite((key: Scope<KeyCaller>, items: readonly queries.Submission[], waits) => [
+  lockTogether(key.tenantId, items, waits),
   queries.insertPrealertsWithKey(key, items),
 ]);
 

@@ -1,2 +1,3 @@
 // The public interface of this module. test/contract/architecture.test.ts rejects any other import.
-export { renameOnPrealerts } from './rename-customer.js';
+export { renameOnPrealerts } from './rename/rename-customer.js';
+export { finishRenames } from './rename/finish-renames.js';

@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/contract.js';
 import { ownRows, tenantRows } from '../../platform/db/filters.js';
+import { hasUserCode } from '../../platform/db/locks.js';
 import type { Scope, UserScope } from '../../platform/db/scope.js';
 import type { ColumnsOf, Prealert } from '../../platform/db/models/types.js';
 import { once, raw, sql, type Sql } from '../../platform/db/statements.js';
@@ -42,7 +43,7 @@ const announcedNumber = (
 export type Submission = NewPrealert & { requestId: string };
 
 /** What became of a submission of a known customer. `isCreated` is false if the courier has announced the number already. */
-export type SubmissionOutcome = { position: number; isCreated: boolean };
+export type SubmissionOutcome = { position: number; isCreated: boolean; isBlocked: boolean };
 
 /** The customer of the key's courier, which the admission has set as the transaction's courier. */
 const customerOfKey = (key: Scope<KeyCaller>, userCode: Sql): Sql =>
@@ -70,28 +71,29 @@ function insertOne(key: Scope<KeyCaller>, submission: Submission): Sql<Submissio
   return once`with fresh as materialized (
       select cu.tenant_id, ${submission.id}::uuid as id, cu.courier_id, ${submission.userCode}::text as user_code,
         ${submission.trackingNumber}::text as tracking_number, ${initialKey(announced)} as tracking_key,
-        ${submission.vendor}::text as vendor, ${submission.description}::text as description,
+        ${submission.trackingKey}::text as announced_key, ${submission.vendor}::text as vendor, ${submission.description}::text as description,
         ${submission.reference}::text as reference,
         ${initialStatus(key.caller, announced)} as status
       from customers cu ${joinParcel(announced)}
-      where ${customerOfKey(key, sql`${submission.userCode}`)}
+      where ${customerOfKey(key, sql`${submission.userCode}`)} and ${hasUserCode(sql`${submission.userCode}::text`)}
     ), created as (
-      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
-        reference, status)
+      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, vendor,
+        description, reference, status)
       select * from fresh
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
       select tenant_id, ${newId()}::uuid, 'api_key', courier_id, 'prealert.created', 'prealert', id,
-        to_jsonb(fresh) - '{tenant_id,tracking_key}'::text[], ${submission.requestId}
+        to_jsonb(fresh) - '{tenant_id,tracking_key,announced_key}'::text[], ${submission.requestId}
       from fresh
     )
-    select 0 as position, true as "isCreated" from fresh`;
+    select 0 as position, true as "isCreated", false as "isBlocked" from fresh
+    union all select 0, false, true where not ${hasUserCode(sql`${submission.userCode}::text`)}`;
 }
 
 /**
- * Of pre-alerts with the same number, the first is inserted. The parameters are one array per column, so that the text does not
- * depend on the number of pre-alerts. Inserts in order of tracking number, because two transactions that wait for each
- * other's numbers in opposite order deadlock.
+ * Of pre-alerts of the same parcel, the first is inserted. The parameters are one array per column, so that the text does not
+ * depend on the number of pre-alerts. Inserts in order of the key, because two transactions that wait for each
+ * other's parcels in opposite order deadlock.
  */
 function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]): Sql<SubmissionOutcome> {
   const column = (name: Exclude<keyof Submission, 'keys'>) =>
@@ -102,25 +104,26 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
     key: sql`known.own_key`,
     isOfParcel: (alias: string) => keyInColumn(alias, sql`known.keys`),
   };
-  return once`with known as materialized (
-      select cu.tenant_id, cu.courier_id, sent.*, array(select jsonb_array_elements_text(key_list::jsonb)) as keys
-      from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
+  return once`with sent as materialized (
+      select * from unnest(${column('id')}::uuid[], ${column('userCode')}::text[], ${column('trackingNumber')}::text[],
         ${column('trackingKey')}::text[], ${column('vendor')}::text[], ${column('description')}::text[],
         ${column('reference')}::text[], ${column('requestId')}::text[], ${newIds(submissions.length)}::uuid[],
         ${submissions.map(({ keys }) => JSON.stringify(keys))}::text[])
         with ordinality as sent (id, user_code, tracking_number, own_key, vendor, description, reference,
           request_id, audit_id, key_list, ordinal)
-      join customers cu on ${customerOfKey(key, sql`sent.user_code`)}
+    ), known as materialized (
+      select cu.tenant_id, cu.courier_id, sent.*, array(select jsonb_array_elements_text(key_list::jsonb)) as keys
+      from sent join customers cu on ${customerOfKey(key, sql`sent.user_code`)} and ${hasUserCode(sql`sent.user_code`)}
     ), fresh as materialized (
-      select distinct on (tracking_number) known.*, ${initialKey(announced)} as tracking_key,
+      select distinct on (own_key) known.*, ${initialKey(announced)} as tracking_key,
         ${initialStatus(key.caller, announced)} as status
-      from known ${joinParcel(announced)} order by tracking_number, ordinal
+      from known ${joinParcel(announced)} order by own_key, ordinal
     ), created as (
-      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
-        reference, status)
-      select tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description, reference, status
-      from fresh order by tracking_number
-      on conflict (tenant_id, courier_id, tracking_number) do nothing
+      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, vendor,
+        description, reference, status)
+      select tenant_id, id, courier_id, user_code, tracking_number, tracking_key, own_key, vendor, description, reference, status
+      from fresh order by own_key
+      on conflict do nothing
       returning id
     ), audited as (
       insert into audit_entries (tenant_id, id, actor_kind, actor_id, action, entity, entity_id, after, request_id)
@@ -128,8 +131,9 @@ function insertSeveral(key: Scope<KeyCaller>, submissions: readonly Submission[]
         to_jsonb(fresh) - '{tenant_id,tracking_key,own_key,key_list,keys,request_id,audit_id,ordinal}'::text[], request_id
       from fresh where id in (select id from created)
     )
-    select known.ordinal::integer - 1 as position, created.id is not null as "isCreated"
-    from known left join created using (id)`;
+    select known.ordinal::integer - 1 as position, created.id is not null as "isCreated", false as "isBlocked"
+    from known left join created using (id)
+    union all select sent.ordinal::integer - 1, false, true from sent where not ${hasUserCode(sql`sent.user_code`)}`;
 }
 
 /**
@@ -156,10 +160,10 @@ export function insertPrealert(
     tenantId: sql`owner.tenant_id`,
     courierId: sql`owner.courier_id`,
   });
-  return once`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor,
+  return once`insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, vendor,
       description, reference, status)
     select owner.tenant_id, ${prealert.id}::uuid, owner.courier_id, ${prealert.userCode}, ${prealert.trackingNumber},
-      ${initialKey(announced)}, ${prealert.vendor}, ${prealert.description}, ${prealert.reference},
+      ${initialKey(announced)}, ${prealert.trackingKey}, ${prealert.vendor}, ${prealert.description}, ${prealert.reference},
       ${initialStatus(caller, announced)}
     from (select ${tenantId}::uuid as tenant_id, ${courierId}::uuid as courier_id) as owner ${joinParcel(announced)}
     returning ${COLUMNS}`;
@@ -192,7 +196,7 @@ export function updatePrealert(
 ): Sql<PrealertColumns> {
   const announced = announcedNumber(fields, { tenantId: sql`old.tenant_id`, courierId: sql`old.courier_id` });
   return once`update prealerts p set user_code = ${fields.userCode}, tracking_number = ${fields.trackingNumber},
-      tracking_key = initial.new_key, vendor = ${fields.vendor}, description = ${fields.description},
+      tracking_key = initial.new_key, announced_key = ${fields.trackingKey}, vendor = ${fields.vendor}, description = ${fields.description},
       status = case when p.status = 'pending' or (p.status = 'received' and ${isMoved}::boolean) then initial.new_status else p.status end,
       updated_at = now()
     from (
@@ -206,22 +210,4 @@ export function updatePrealert(
 
 export function removePrealert(ctx: UserScope, id: string): Sql {
   return once`delete from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
-}
-
-/** A change of a customer's user code. */
-export type UserCodeChange = { courierId: string; from: string; to: string };
-
-/** Locks in order of id, like every writer of several rows, to avoid deadlocks. */
-export function changeUserCode(
-  ctx: UserScope,
-  { courierId, from, to }: UserCodeChange,
-): Sql<Pick<Prealert, 'id'>> {
-  return sql`with found as (
-      select p.tenant_id, p.id from prealerts p
-      where ${ownRows(ctx, 'p')} and p.courier_id = ${courierId}::uuid and p.user_code = ${from}
-      order by p.id for update
-    )
-    update prealerts p set user_code = ${to}, updated_at = now()
-    from found where p.tenant_id = found.tenant_id and p.id = found.id
-    returning p.id`;
 }

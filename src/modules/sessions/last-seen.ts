@@ -47,8 +47,12 @@ export function openLastSeen(onError: (error: unknown) => void): LastSeen {
     for (const [id, entry] of entries) {
       const { tenantId, db, seenAtMs, dueAtMs, isPending } = entry;
       if (nowMs - seenAtMs > GIVE_UP_MS || (!isPending && nowMs >= dueAtMs)) entries.delete(id);
-      else if (isPending && (isLast || nowMs >= dueAtMs))
-        due.set(tenantId, { db, ids: [...(due.get(tenantId)?.ids ?? []), id] });
+      else if (isPending && (isLast || nowMs >= dueAtMs)) {
+        const ofTenant = due.get(tenantId) ?? { db, ids: [] };
+        ofTenant.db = db;
+        ofTenant.ids.push(id);
+        due.set(tenantId, ofTenant);
+      }
     }
     for (const [tenantId, { db, ids }] of due)
       for (let start = 0; start < ids.length; start += BATCH)

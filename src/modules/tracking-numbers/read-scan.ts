@@ -37,8 +37,8 @@ export function readScan(scan: string): ScanReading {
   const elements = reads.flat();
   if (elements.length === 0) return noNumber('', 'blank');
   if (elements.some(hasControlCharacter)) return noNumber(plainText(scan), 'control_characters');
-  // Rows of earlier versions can have these keys.
-  const sent = [plainText(scan), trimmed];
+  // Rows of earlier versions can have these keys. PostgreSQL stores no text with U+0000, and refuses a parameter with it.
+  const sent = [plainText(scan), trimmed].filter((text) => !text.includes('\u0000'));
   const numbers = numbersOf(reads, sent);
   return toReading(numbers, numbers.length > 1 ? plainText(scan) : undefined);
 }

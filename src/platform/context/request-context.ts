@@ -163,18 +163,21 @@ type Writer = { db: Db; state: RequestState; session: Session; write: Write<Call
  */
 async function writeTogether<Item, Outcome extends Placed>(
   { db, state, session, write }: Writer,
-  { toStatements, combinerOf }: SharedWrite<Item, Outcome>,
+  { toStatements, combinerOf, waitingOf }: SharedWrite<Item, Outcome>,
   item: Item,
 ): Promise<Outcome | undefined> {
   const { scope } = session;
   if (!isOfKey(scope)) throw new Error('Only requests with an API key write together.');
-  if (state.hold || db.span) return outcomesOf<Outcome>(await write(toStatements(scope, [item])), 1)[0];
-  const outcome = await whileOpen(state, () =>
-    combinerOf(db).run(`${scope.tenantId} ${scope.caller.keyHash}`, item, async (items) => {
-      const results = await retryDeadlocks(() => flushWrites(session, toStatements(scope, items)));
-      return outcomesOf<Outcome>(results, items.length);
-    }),
-  );
+  if (state.hold || db.span) return outcomesOf<Outcome>(await write(toStatements(scope, [item], true)), 1)[0];
+  const writeItems = (waits: boolean) => async (items: readonly Item[]) => {
+    const results = await retryDeadlocks(() => flushWrites(session, toStatements(scope, items, waits)));
+    return outcomesOf<Outcome>(results, items.length);
+  };
+  const key = `${scope.tenantId} ${scope.caller.keyHash}`;
+  const outcome = await whileOpen(state, async () => {
+    const first = await combinerOf(db).run(key, item, writeItems(false));
+    return first?.isBlocked ? waitingOf(db).run(key, item, writeItems(true)) : first;
+  });
   // The transaction may have run in the session of another request of the key, which noted it for that request alone.
   session.noteAdmitted();
   // Otherwise the transaction wrote only for the other requests.

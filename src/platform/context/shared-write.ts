@@ -5,13 +5,18 @@ import { isRefusedRow } from '../db/violations.js';
 import { ApiError } from '../errors/errors.js';
 import type { KeyCaller } from '../identity/callers.js';
 
-/** `position` of an outcome is the index of its item. */
-export type Placed = { position: number; isCreated: boolean };
+/** `position` of an outcome is the index of its item. A blocked item was not written, because another transaction has its lock. */
+export type Placed = { position: number; isCreated: boolean; isBlocked: boolean };
 
-/** Returns the statements for several items. The last one returns the outcomes, in any order. */
+/**
+ * Returns the statements for several items. The last one returns the outcomes, in any order.
+ *
+ * @param waits whether they wait for locks instead of leaving out the items that are blocked
+ */
 type ToStatements<Item, Outcome> = (
   scope: Scope<KeyCaller>,
   items: readonly Item[],
+  waits: boolean,
 ) => [...Sql[], Sql<Outcome>];
 
 /** A write that requests with the same API key share when they wait at the same time (decision 0066). */
@@ -19,20 +24,27 @@ export type SharedWrite<Item, Outcome extends Placed> = {
   toStatements: ToStatements<Item, Outcome>;
   /** Returns the combiner of a database: a tenant's requests are combined in the database that has its rows. */
   combinerOf(db: Db): Combiner<Item, Outcome | undefined>;
+  /** The combiner of blocked items, which wait beside the others. */
+  waitingOf(db: Db): Combiner<Item, Outcome | undefined>;
 };
 
 /** Makes a shared write for `ctx.writeTogether`. Make it once, because requests share only the same one. */
 export function sharedWrite<Item, Outcome extends Placed>(
   toStatements: ToStatements<Item, Outcome>,
 ): SharedWrite<Item, Outcome> {
-  const combiners = new WeakMap<Db['pool'], Combiner<Item, Outcome | undefined>>();
   return {
     toStatements,
-    combinerOf({ pool }) {
-      const combiner = combiners.get(pool) ?? makeCombiner();
-      combiners.set(pool, combiner);
-      return combiner;
-    },
+    combinerOf: perPool(() => makeCombiner<Item, Outcome | undefined>()),
+    waitingOf: perPool(() => makeCombiner<Item, Outcome | undefined>(MAX_WAITING)),
+  };
+}
+
+function perPool<Value>(make: () => Value): (db: Db) => Value {
+  const values = new WeakMap<Db['pool'], Value>();
+  return ({ pool }) => {
+    const value = values.get(pool) ?? make();
+    values.set(pool, value);
+    return value;
   };
 }
 
@@ -68,6 +80,8 @@ const MAX_ITEMS = 50;
 const SLOW_MS = 20;
 /** The number of transactions per key at the same time: a courier's share of ten connections. */
 const MAX_RUNNING = 4;
+/** The number of transactions per key that wait for a lock of blocked items, so that the others have connections. */
+const MAX_WAITING = 1;
 /** The same as for a connection of a caller whose transactions do not end. */
 const MAX_WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = 2;
@@ -92,7 +106,7 @@ type Queue<Item, Outcome> = {
  * No library: data loaders collect for a fixed time, which delays a request that is alone. Here a request waits only while
  * another transaction of its key is running.
  */
-export function makeCombiner<Item, Outcome>(): Combiner<Item, Outcome> {
+export function makeCombiner<Item, Outcome>(maxRunning = MAX_RUNNING): Combiner<Item, Outcome> {
   const queues = new Map<string, Queue<Item, Outcome>>();
 
   async function start(key: string, queue: Queue<Item, Outcome>): Promise<void> {
@@ -107,7 +121,7 @@ export function makeCombiner<Item, Outcome>(): Combiner<Item, Outcome> {
   }
 
   function relieve(key: string, queue: Queue<Item, Outcome>): void {
-    if (queue.running === MAX_RUNNING) rejectLate(queue);
+    if (queue.running === maxRunning) rejectLate(queue);
     else if (performance.now() - queue.startedAtMs >= SLOW_MS) void start(key, queue);
   }
 

@@ -6,6 +6,7 @@ const CODE_BY_CONSTRAINT: Record<string, PlainCode> = {
   users_tenant_id_username_key: 'duplicate_username',
   users_tenant_id_courier_id_fkey: 'courier_not_found',
   prealerts_tenant_id_courier_id_tracking_number_key: 'duplicate_tracking_number',
+  prealerts_tenant_id_courier_id_announced_key_key: 'duplicate_tracking_number',
   prealerts_tenant_id_courier_id_fkey: 'courier_not_found',
   customers_tenant_id_courier_id_user_code_key: 'duplicate_user_code',
   customers_tenant_id_courier_id_fkey: 'courier_not_found',

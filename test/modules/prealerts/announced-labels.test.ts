@@ -104,7 +104,7 @@ const forget = () =>
   service.owner.query(
     `with gone as (update packages set tracking_number = id::text, tracking_key = id::text),
        flags as (delete from prealert_flags), held as (delete from scans), places as (delete from parcel_positions)
-     update prealerts set tracking_number = id::text, tracking_key = id::text`,
+     update prealerts set tracking_number = id::text, tracking_key = id::text, announced_key = null`,
   );
 
 const receive = (tracking_number: string, fields: object = {}) =>

@@ -161,12 +161,13 @@ describe('POST /api/Prealert', () => {
     expect(new Set(replies.map((reply) => JSON.stringify(distinguishable(reply)))).size).toBe(1);
   });
 
-  test('a number is unique per courier, byte for byte, and free for sibling couriers', async () => {
+  test('a number is unique per courier, in any spelling, and free for sibling couriers', async () => {
     const number = newNumber();
     expect((await submit({ UserCode: 'IEX-1001', TrackingNumber: number })).status).toBe(201);
     const again = await submit({ UserCode: 'IEX-1002', TrackingNumber: ` ${number}` });
     expect(again).toMatchObject({ status: 409, body: { status: 'fail', code: 'duplicate_tracking_number' } });
-    expect((await submit({ UserCode: 'IEX-1001', TrackingNumber: number.toLowerCase() })).status).toBe(201);
+    const lower = await submit({ UserCode: 'IEX-1001', TrackingNumber: number.toLowerCase() });
+    expect(lower).toMatchObject({ status: 409, body: { code: 'duplicate_tracking_number' } });
     expect((await submit({ UserCode: 'HRB-2001', TrackingNumber: number }, DEMO.apiKeys.HRB)).status).toBe(
       201,
     );

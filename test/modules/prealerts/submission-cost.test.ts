@@ -4,6 +4,7 @@ import { insertPrealertsWithKey } from '../../../src/modules/prealerts/queries.j
 import { openSecrets } from '../../../src/platform/access/secrets.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { sql } from '../../../src/platform/db/statements.js';
+import { lockTogether } from '../../../src/platform/db/locks.js';
 import { newId } from '../../../src/platform/values/ids.js';
 import { developmentConfig } from '../../support/staging/development.js';
 import { dropSearchIndexes } from '../../support/builders/many-rows.js';
@@ -72,7 +73,8 @@ test.each([1, 2])(
       reference: null,
       requestId: 'a-request',
     }));
-    const [[row]] = await ctx.write([
+    const [, [row]] = await ctx.write([
+      lockTogether(ctx.tenantId, submissions, true),
       sql<Explained>`explain (analyze, format json) ${insertPrealertsWithKey(ctx, submissions)}`,
     ]);
     const reads = (row ? nodesOf(row['QUERY PLAN'][0].Plan) : []).filter(

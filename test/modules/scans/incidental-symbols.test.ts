@@ -37,7 +37,7 @@ const locate = async (scan: string) =>
 const forget = () =>
   service.owner.query(
     `with gone as (update packages set tracking_number = id::text, tracking_key = id::text)
-     update prealerts set tracking_number = id::text, tracking_key = id::text`,
+     update prealerts set tracking_number = id::text, tracking_key = id::text, announced_key = null`,
   );
 
 describe.each(['420331221234', '42033122', 'UPSN', '[)>', '[)>01', '(420)33122'])('%s', (symbol) => {

@@ -19,7 +19,7 @@ afterEach(() =>
   service.owner.query(
     `with gone as (update packages set tracking_number = id::text, tracking_key = id::text),
        held as (delete from scans)
-     update prealerts set tracking_number = id::text, tracking_key = id::text`,
+     update prealerts set tracking_number = id::text, tracking_key = id::text, announced_key = null`,
   ),
 );
 

@@ -60,7 +60,7 @@ export async function createCustomer(
  * Changes the given fields. A new user code is also written to the customer's pre-alerts, which refer to it;
  * packages keep the code they were received with. Values equal to the stored ones are not written.
  *
- * @throws ApiError customer_not_found, duplicate_user_code, quota_exceeded
+ * @throws ApiError customer_not_found, duplicate_user_code, quota_exceeded, too_many_open_prealerts, rename_unfinished
  */
 export async function updateCustomer(
   ctx: UserContext,
@@ -70,25 +70,23 @@ export async function updateCustomer(
   const id = body.courier_customer_id;
   return ctx.write(async (tx) => {
     const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
-    const isChanged = await writeChanges(tx, stored, mergeFields(stored, body));
-    if (isChanged) await takeOne(tx, quota, stored.courierId);
+    const changes = await writeChanges(tx, stored, mergeFields(stored, body));
+    await takeQuota(tx, quota, stored.courierId, changes);
     const [row] = await tx.query(oneCustomer(ctx, id));
     if (!row) throw new Error('The customer was not found in the transaction that wrote it.');
-    return { row, isChanged };
+    return { row, isChanged: changes > 0 };
   });
 }
 
-/** Writes the fields if they differ from the stored ones. Returns whether they do. */
-async function writeChanges(tx: UserTx, stored: StoredCustomer, fields: CustomerFields): Promise<boolean> {
+/** Writes the fields if they differ from the stored ones. Returns the number of changed customers and pre-alerts. */
+async function writeChanges(tx: UserTx, stored: StoredCustomer, fields: CustomerFields): Promise<number> {
   const difference = differenceOf<CustomerFields>(stored, fields, CUSTOMER_FIELDS);
-  if (!difference) return false;
+  if (!difference) return 0;
   await tx.count(updateFields(tx, stored.id, fields));
   tx.later(audit(tx, { action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference }));
-  if (fields.userCode !== stored.userCode) {
-    const codes = { from: stored.userCode, to: fields.userCode };
-    await renameOnPrealerts(tx, { courierId: stored.courierId, ...codes });
-  }
-  return true;
+  if (fields.userCode === stored.userCode) return 1;
+  const { id: customerId, courierId, userCode: from } = stored;
+  return 1 + (await renameOnPrealerts(tx, { customerId, courierId, from, to: fields.userCode }));
 }
 
 /**

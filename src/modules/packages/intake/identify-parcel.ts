@@ -113,11 +113,14 @@ function knownParcel(number: ScannedNumber, known: KnownRow[]): ScannedParcel | 
  * the number decides before, and for a code also a pre-alert.
  *
  * @param known the stored records of the scan, not those that the same batch receives
+ * @param owner the user code that staff send with the scan. A customer can have a code like a parcel's number, so staff who name
+ * another owner tell that the scan is a parcel.
  */
 export function whyNoParcel(
   reading: ScanReading,
   known: KnownRow[],
   namesakes: Namesake[],
+  owner?: string,
 ): FieldProblem | undefined {
   const [number] = reading.numbers;
   const texts = namesakeTexts(reading);
@@ -129,13 +132,18 @@ export function whyNoParcel(
   );
   if (records.some(({ packageId }) => packageId !== null)) return undefined;
   if (found.some(({ kind }) => kind === 'manifest')) return ['number_of_manifest', { text }];
-  return records.length === 0 ? ['code_of_customer', { text }] : undefined;
+  const isParcelOfOther = owner !== undefined && !texts.includes(owner);
+  return records.length > 0 || isParcelOfOther ? undefined : ['code_of_customer', { text }];
 }
 
 /** Identifies the parcel of one scan. @throws ApiError validation_failed */
-export async function identifyParcel(tx: UserTx, reading: ScanReading): Promise<ScannedParcel> {
+export async function identifyParcel(
+  tx: UserTx,
+  reading: ScanReading,
+  owner?: string,
+): Promise<ScannedParcel> {
   const [known, namesakes] = await tx.query(recordsOf(tx, reading));
-  assertParcel(reading, known, namesakes);
+  assertParcel(reading, known, namesakes, owner);
   return decideParcel(reading, known, 'tracking_number');
 }
 
@@ -144,7 +152,12 @@ export const recordsOf = (ctx: UserScope, reading: ScanReading) =>
   [selectKnown(ctx, [reading]), selectNamesakes(ctx, [reading])] as const;
 
 /** @throws ApiError validation_failed for the number of a manifest or the code of a customer */
-export function assertParcel(reading: ScanReading, known: KnownRow[], namesakes: Namesake[]): void {
-  const problem = whyNoParcel(reading, known, namesakes);
+export function assertParcel(
+  reading: ScanReading,
+  known: KnownRow[],
+  namesakes: Namesake[],
+  owner?: string,
+): void {
+  const problem = whyNoParcel(reading, known, namesakes, owner);
   if (problem) throw invalidFieldError('tracking_number', ...problem);
 }

@@ -110,13 +110,13 @@ async function lockUnlessRepeated(
 ): Promise<{ parcel: ScannedParcel } | { repeated: NewReceipt }> {
   const reading = readScan(intake.tracking_number);
   const { parcel, early } = isDecidedByRecords(reading)
-    ? await findIdentified(tx, reading)
-    : await findSingle(tx, reading);
+    ? await findIdentified(tx, reading, intake.user_code)
+    : await findSingle(tx, reading, intake.user_code);
   const { keys } = parcel;
   if (early && !early.isDisputed && !early.isAwaited) return { repeated: repeatedReceipt(keys, early) };
   if (intake.user_code !== undefined) tx.later(keepUserCode(tx.tenantId, intake.user_code));
   if (isDecidedByRecords(reading))
-    return { parcel: await lockIdentified(tx, () => identifyParcel(tx, reading)) };
+    return { parcel: await lockIdentified(tx, () => identifyParcel(tx, reading, intake.user_code)) };
   tx.later(lockParcels(tx.tenantId, keys));
   return { parcel };
 }
@@ -124,8 +124,8 @@ async function lockUnlessRepeated(
 type Found = { parcel: ScannedParcel; early: queries.EarlierRow | undefined };
 
 /** Finds the parcel of a scan that records decide, and its receipt. */
-async function findIdentified(tx: UserTx, reading: ScanReading): Promise<Found> {
-  const parcel = await identifyParcel(tx, reading);
+async function findIdentified(tx: UserTx, reading: ScanReading, owner?: string): Promise<Found> {
+  const parcel = await identifyParcel(tx, reading, owner);
   const { keys, labelled } = parcel;
   const [early] = await tx.query(
     labelled === null ? queries.findReceipt(tx, keys) : queries.findReceiptOfPackage(tx, labelled, keys),
@@ -134,12 +134,12 @@ async function findIdentified(tx: UserTx, reading: ScanReading): Promise<Found> 
 }
 
 /** Finds the receipt of a scan with one tracking number. One round trip, because most scans are of this kind. */
-async function findSingle(tx: UserTx, reading: ScanReading): Promise<Found> {
+async function findSingle(tx: UserTx, reading: ScanReading, owner?: string): Promise<Found> {
   const parcel = decideParcel(reading, [], 'tracking_number');
   const receipt = queries.findReceipt(tx, parcel.keys);
   if (!needsRecords(reading)) return { parcel, early: (await tx.query(receipt))[0] };
   const [[early], known, namesakes] = await tx.query([receipt, ...recordsOf(tx, reading)]);
-  assertParcel(reading, known, namesakes);
+  assertParcel(reading, known, namesakes, owner);
   return { parcel, early };
 }
 

@@ -1,6 +1,6 @@
 import type { components } from '../../../../generated/contract.js';
 import type { RequestContext } from '../../../platform/context/request-context.js';
-import { onceIf, type Sql } from '../../../platform/db/statements.js';
+import { onceIf, sql, type Sql } from '../../../platform/db/statements.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
@@ -8,21 +8,39 @@ import type { OwnerSelection } from './owners.js';
 
 export type ExistingPrealert = components['schemas']['ExistingPrealert'];
 
-export type ExistingRow = Pick<Prealert, 'id' | 'userCode' | 'trackingNumber'> & {
+export type ExistingRow = Pick<Prealert, 'id' | 'userCode' | 'trackingNumber' | 'announcedKey'> & {
   status: components['schemas']['PrealertStatus'];
 };
 
 /** A pre-alert that was not stored because its courier has announced the number. */
-type Refused = Pick<Prealert, 'trackingNumber' | 'userCode'>;
+type Refused = Announced & Pick<Prealert, 'userCode'>;
 
-const TRACKING_NUMBERS = 'prealerts_tenant_id_courier_id_tracking_number_key';
+/** A number that was announced, and its key. */
+type Announced = Pick<Prealert, 'trackingNumber' | 'trackingKey'>;
 
-/** Selects the pre-alerts that the owner has of these numbers. Other couriers' are never selected. */
-export const findExisting = (owner: OwnerSelection, trackingNumbers: readonly string[]): Sql<ExistingRow> =>
-  onceIf(trackingNumbers.length === 1)`with owner as materialized (${owner})
-    select p.id, p.user_code as "userCode", p.tracking_number as "trackingNumber", p.status
+const CONSTRAINTS = [
+  'prealerts_tenant_id_courier_id_tracking_number_key',
+  'prealerts_tenant_id_courier_id_announced_key_key',
+];
+
+/** Selects the pre-alerts that the owner has of these numbers, in any spelling. Other couriers' are never selected. */
+export function findExisting(owner: OwnerSelection, announced: readonly Announced[]): Sql<ExistingRow> {
+  const selected = (column: Sql, values: string[]) => sql`
+    select p.id, p.user_code as "userCode", p.tracking_number as "trackingNumber", p.announced_key as "announcedKey", p.status
     from owner join prealerts p on p.tenant_id = owner.tenant_id and p.courier_id = owner.courier_id
-      and p.tracking_number = any(${trackingNumbers}::text[])`;
+      and ${column} = any(${values}::text[])`;
+  const keys = announced.map(({ trackingKey }) => trackingKey);
+  const numbers = announced.map(({ trackingNumber }) => trackingNumber);
+  return onceIf(announced.length === 1)`with owner as materialized (${owner})
+    ${selected(sql`p.announced_key`, keys)} union ${selected(sql`p.tracking_number`, numbers)}`;
+}
+
+/** Returns the function that finds the pre-alert of a number among these. The one of the parcel counts before the one of the spelling. */
+export function finderOf(rows: readonly ExistingRow[]): (announced: Announced) => ExistingRow | undefined {
+  const byKey = new Map(rows.map((row) => [row.announcedKey, row]));
+  const byNumber = new Map(rows.map((row) => [row.trackingNumber, row]));
+  return ({ trackingKey, trackingNumber }) => byKey.get(trackingKey) ?? byNumber.get(trackingNumber);
+}
 
 /** `differs` tells a repeated submission from one for another customer. */
 export const viewExisting = (
@@ -41,12 +59,13 @@ export async function duplicateError(
   owner: OwnerSelection,
   refused: Refused,
 ): Promise<ApiError> {
-  const [[row]] = await ctx.read([findExisting(owner, [refused.trackingNumber])]);
+  const [rows] = await ctx.read([findExisting(owner, [refused])]);
+  const row = finderOf(rows)(refused);
   return new ApiError('duplicate_tracking_number', row ? { existing: viewExisting(row, refused) } : {});
 }
 
 /**
- * Runs a write that the unique constraint may refuse. The existing pre-alert is read only then, so that a new one costs no
+ * Runs a write that a unique constraint may refuse. The existing pre-alert is read only then, so that a new one costs no
  * further round trip.
  *
  * @throws ApiError duplicate_tracking_number with the existing pre-alert
@@ -60,7 +79,7 @@ export async function namingExisting<Result>(
   try {
     return await write();
   } catch (error) {
-    if (!violates(error, TRACKING_NUMBERS)) throw error;
+    if (!CONSTRAINTS.some((constraint) => violates(error, constraint))) throw error;
     throw await duplicateError(ctx, owner, refused);
   }
 }

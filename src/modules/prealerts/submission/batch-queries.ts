@@ -53,8 +53,8 @@ export const comparePrealerts = (owner: OwnerSelection, packed: Packed): Sql<Com
   sql`with ${announced(owner, packed)}
     select known.number,
       exists (select from prealerts p where p.tenant_id = known.tenant_id and p.courier_id = known.courier_id
-        and p.tracking_number = known.tracking_number) as "isDuplicate",
-      row_number() over (partition by known.tracking_number order by known.number) > 1 as "isRepeated"
+        and (p.announced_key = known.tracking_key or p.tracking_number = known.tracking_number)) as "isDuplicate",
+      row_number() over (partition by known.tracking_key order by known.number) > 1 as "isRepeated"
     from known order by known.number`;
 
 /** A pre-alert of a known customer: its new id, or null for a duplicate. */
@@ -62,8 +62,8 @@ export type Stored = { number: number; id: Prealert['id'] | null };
 
 /**
  * Inserts the pre-alerts of known customers, with their audit entries, in one statement, so that the table's triggers run
- * once. The first pre-alert of a repeated number is inserted. Duplicates are skipped. Inserts in order of tracking number,
- * because two batches that wait for each other's numbers in opposite order deadlock.
+ * once. The first pre-alert of a repeated parcel is inserted. Duplicates are skipped. Inserts in order of the key,
+ * because two batches that wait for each other's parcels in opposite order deadlock.
  */
 export function insertPrealerts(
   ctx: Scope,
@@ -81,14 +81,14 @@ export function insertPrealerts(
       null::jsonb as before, to_jsonb(created) - 'tenant_id' as after, ${remarks}::text as remarks
     from created`;
   return sql`with ${announced(owner, packed)}, fresh as (
-      select distinct on (tracking_number) known.*, array_prepend(tracking_key, other_keys) as keys from known order by tracking_number, number
+      select distinct on (tracking_key) known.*, array_prepend(tracking_key, other_keys) as keys from known order by tracking_key, number
     ), created as (
-      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, vendor, description,
-        reference, status)
-      select fresh.tenant_id, id, fresh.courier_id, fresh.user_code, tracking_number, ${initialKey(number)}, vendor,
-        description, reference, ${initialStatus(ctx.caller, number)}
-      from fresh ${joinParcel(number)} order by tracking_number
-      on conflict (tenant_id, courier_id, tracking_number) do nothing
+      insert into prealerts (tenant_id, id, courier_id, user_code, tracking_number, tracking_key, announced_key, vendor,
+        description, reference, status)
+      select fresh.tenant_id, id, fresh.courier_id, fresh.user_code, tracking_number, ${initialKey(number)}, fresh.tracking_key,
+        vendor, description, reference, ${initialStatus(ctx.caller, number)}
+      from fresh ${joinParcel(number)} order by fresh.tracking_key
+      on conflict do nothing
       returning tenant_id, ${COLUMNS}
     ), audited as (${auditRows(ctx, facts)})
     select known.number, created.id from known left join created on created.id = known.id order by known.number`;

@@ -9,7 +9,7 @@ import {
   type Packed,
   type Stored,
 } from './batch-queries.js';
-import { findExisting, viewExisting, type ExistingPrealert } from '../duplicates/existing.js';
+import { finderOf, findExisting, viewExisting, type ExistingPrealert } from '../duplicates/existing.js';
 import type { OwnerSelection } from '../duplicates/owners.js';
 
 /** Pre-alerts to store, prepared before the transaction, because the transaction holds locks. */
@@ -48,12 +48,10 @@ export async function readExisting(
   if (numbers.length === 0) return new Map();
   const wanted = new Set(numbers);
   const refused = prealerts.filter(({ number }) => wanted.has(number));
-  const sent = [...new Set(refused.map(({ trackingNumber }) => trackingNumber))];
-  const rows = await tx.query(findExisting(owner, sent));
-  const byTracking = new Map(rows.map((row) => [row.trackingNumber, row]));
+  const find = finderOf(await tx.query(findExisting(owner, refused)));
   return new Map(
     refused.flatMap((prealert): [number, ExistingPrealert][] => {
-      const row = byTracking.get(prealert.trackingNumber);
+      const row = find(prealert);
       return row ? [[prealert.number, viewExisting(row, prealert)]] : [];
     }),
   );

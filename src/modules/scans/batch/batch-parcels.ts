@@ -1,4 +1,5 @@
 import type { UserTx } from '../../../platform/db/scope.js';
+import { compareScans } from '../fold/fold.js';
 import type { AdmittedScan } from './admit-scans.js';
 import { countScans } from './queries.js';
 import type { ReadScan, Refusal } from './read-scans.js';
@@ -6,8 +7,36 @@ import type { ReadScan, Refusal } from './read-scans.js';
 /** A parcel of a batch: its keys, the one that its rows have first, and its new scans. */
 export type BatchParcel<Scan> = { keys: string[]; scans: Scan[] };
 
-/** Groups scans into parcels: two scans with a common key are of one parcel. */
-export function groupByParcel<Scan extends Pick<ReadScan, 'keys'>>(scans: Scan[]): BatchParcel<Scan>[] {
+type Ordered = Pick<ReadScan, 'keys' | 'scannedAt' | 'id'>;
+
+/**
+ * Divides the scans of a batch into rounds that are executed one after the other. Scans with a common key may be of one parcel, but
+ * need not be: two numbers of FedEx with 14 digits can end in the same 12. So scans of one group that have different first keys are
+ * executed in different rounds, in the order of their times, as if they were sent one by one.
+ */
+export function roundsOf<Scan extends Ordered>(scans: Scan[]): BatchParcel<Scan>[][] {
+  const rounds: BatchParcel<Scan>[][] = [];
+  for (const group of groupByParcel(scans))
+    for (const [index, run] of runsOf(group).entries()) (rounds[index] ??= []).push(run);
+  return rounds;
+}
+
+/** Divides the scans of a group, in the order of their times, where the first key changes. */
+function runsOf<Scan extends Ordered>(group: BatchParcel<Scan>): BatchParcel<Scan>[] {
+  if (new Set(group.scans.map(({ keys }) => keys[0])).size === 1) return [group];
+  const runs: BatchParcel<Scan>[] = [];
+  for (const scan of [...group.scans].sort(compareScans)) {
+    const last = runs.at(-1);
+    if (last && last.keys[0] === scan.keys[0]) {
+      last.keys = [...new Set([...last.keys, ...scan.keys])];
+      last.scans.push(scan);
+    } else runs.push({ keys: [...scan.keys], scans: [scan] });
+  }
+  return runs;
+}
+
+/** Groups scans: two scans with a common key are of one group. */
+function groupByParcel<Scan extends Pick<ReadScan, 'keys'>>(scans: Scan[]): BatchParcel<Scan>[] {
   const parcels = new Map<string, BatchParcel<Scan>>();
   for (const scan of scans) {
     const parcel: BatchParcel<Scan> = { keys: [], scans: [] };

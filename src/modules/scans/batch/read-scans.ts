@@ -95,7 +95,7 @@ export function identifyScan(
 ): ReadScan | RefusedScan {
   if (storedKey !== undefined)
     return { ...item, number: item.reading.text, keys: [storedKey], isLabel: false };
-  const problem = whyNoParcel(item.reading, known, namesakes);
+  const problem = whyNoParcel(item.reading, known, namesakes, item.details.user_code);
   if (problem) return { scanId: item.id, refusal: notAParcel(fieldError('scan', ...problem)) };
   try {
     const { trackingNumber, keys, labelled } = decideParcel(item.reading, [...known, ...expected], 'scan');

@@ -80,7 +80,9 @@ export function foldParcel(history: ParcelHistory): FoldedParcel {
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-export const compareScans = (a: ParcelScan, b: ParcelScan): number =>
+type Timed = Pick<ParcelScan, 'scannedAt' | 'id'>;
+
+export const compareScans = (a: Timed, b: Timed): number =>
   compareText(a.scannedAt, b.scannedAt) || compareText(a.id, b.id);
 
 /**

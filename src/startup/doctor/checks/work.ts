@@ -132,13 +132,23 @@ const ORPHANS = {
     'Managers find them in the audit log, action prealert.customer_unknown. See "Pre-alerts without a customer" in docs/operations.md.',
 };
 
+const ANNOUNCED_TWICE = {
+  what: 'pre-alerts of a parcel that its courier has announced in another spelling too',
+  remedy:
+    'Managers find both in the audit log, action prealert.double_found. Delete the one that is not needed, or leave both: neither is lost.',
+};
+const REPORTS = [
+  { name: '_renamed_prealerts', report: ORPHANS },
+  { name: '_announced_keys', report: ANNOUNCED_TWICE },
+];
+
 /** Examines background migrations, which the next release may need. */
 export async function checkBackground({ client }: Pick<Connected, 'client'>): Promise<Finding[]> {
   const migrations = await readBackgroundMigrations(client);
   const unfinished = migrations.filter(({ status }) => status !== 'finished');
   const reported = migrations.filter(({ findings }) => findings > 0);
   const findings = reported.map(({ name, findings: count }) => {
-    const { what, remedy } = name.endsWith('_renamed_prealerts') ? ORPHANS : DOUBLES;
+    const { what, remedy } = REPORTS.find((each) => name.endsWith(each.name))?.report ?? DOUBLES;
     return warning(`The background migration ${name} found ${count} ${what}.`, remedy);
   });
   return orOk(

@@ -22,7 +22,7 @@ beforeEach(async () => {
   await service.owner.query(
     `with gone as (update packages set tracking_number = id::text, tracking_key = id::text), held as (delete from scans),
        places as (delete from parcel_positions), flags as (delete from prealert_flags)
-     update prealerts set tracking_number = id::text, tracking_key = id::text`,
+     update prealerts set tracking_number = id::text, tracking_key = id::text, announced_key = null`,
   );
 });
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DEMO } from '../../../src/development/demo/seed.js';
-import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
+import { DEMO } from '../../../../src/development/demo/seed.js';
+import { CUSTOMERS, makeParcels, newNumber } from '../../../support/builders/parcels.js';
 import {
   startService,
   untilAdmitted,
   type Call,
   type Reply,
   type Service,
-} from '../../support/service/service.js';
+} from '../../../support/service/service.js';
 
 let service: Service;
 let parcels: ReturnType<typeof makeParcels>;

@@ -1,0 +1,2 @@
+-- upgrade: background
+-- Pre-alerts get the key of their own number (docs/decisions/0104). Of several of a courier and parcel, the first gets it, and the others are reported.

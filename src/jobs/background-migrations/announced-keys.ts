@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import { audit } from '../../platform/audit/audit.js';
+import type { SystemTx } from '../../platform/db/scope.js';
+import { readScan } from '../../modules/tracking-numbers/public.js';
+import { storeAnnouncedKeys } from './announced-keys-queries.js';
+
+/**
+ * Gives pre-alerts the key of their own number. A further pre-alert of a courier and parcel keeps none and is reported: it may be for
+ * another customer, so it is not merged.
+ */
+export async function addAnnouncedKeys(
+  tx: SystemTx,
+  items: { id: string; number: string }[],
+  log: Pick<Logger, 'warn'>,
+): Promise<number> {
+  const keys = items.flatMap(({ id, number }) => {
+    const [found, another] = readScan(number).numbers;
+    return found && !another ? [{ id, number, key: found.key }] : [];
+  });
+  if (keys.length === 0) return 0;
+  const rows = await tx.query(storeAnnouncedKeys(tx, keys));
+  const doubles = rows.filter(({ otherId }) => otherId !== null);
+  for (const { id, otherId } of doubles)
+    log.warn(
+      { tenantId: tx.tenantId, prealertId: id, otherId },
+      'A courier has two pre-alerts of one parcel.',
+    );
+  const facts = doubles.map(({ id, otherId }) => ({
+    action: 'prealert.double_found',
+    entity: 'prealert' as const,
+    entityId: id,
+    after: { other_prealert_id: otherId },
+  }));
+  if (facts.length > 0) tx.later(audit(tx, ...facts));
+  return doubles.length;
+}

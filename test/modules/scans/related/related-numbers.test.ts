@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { rounds } from '../../../support/harness/effort.js';
+import { deviceScan, sendScans } from '../../../support/scans/device-scans.js';
+import { startService, type Service } from '../../../support/service/service.js';
+
+// FedEx numbers of 14 digits can end in the same valid 12. A batch keeps such parcels apart, as single scans do (decision 0105).
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(() => service.stop());
+
+const hasCheckDigit = (digits: string): boolean => {
+  const [check, ...others] = Array.from(digits, Number).reverse();
+  return (others.reduce((sum, digit, n) => sum + digit * ([1, 3, 7][n % 3] ?? 0), 0) % 11) % 10 === check;
+};
+
+const random = (most: number) => Math.floor(Math.random() * most);
+const digits = (count: number) => Array.from({ length: count }, () => random(10)).join('');
+
+/** The numbers of a family, by their role: 12 digits, two of 14 that end in them, a label of the first, and an unrelated one. */
+type Family = Record<'short' | 'one' | 'two' | 'label' | 'other' | 'lower', string>;
+
+function makeFamily(): Family {
+  for (;;) {
+    const short = `7${digits(11)}`;
+    const prefixes = Array.from({ length: 99 }, (_, n) => String(n + 1).padStart(2, '0'));
+    const [one, two] = hasCheckDigit(short)
+      ? prefixes.map((prefix) => prefix + short).filter(hasCheckDigit)
+      : [];
+    if (!one || !two) continue;
+    const other = `OTHER-${digits(9)}X`;
+    return { short, one, two, label: `96220019${digits(12)}${one}`, other, lower: other.toLowerCase() };
+  }
+}
+
+async function stateOf(family: Family) {
+  const role = (number: string) => Object.entries(family).find(([, own]) => own === number)?.[0] ?? number;
+  const numbers = Object.values(family);
+  const packages = await service.owner.query<{ tracking_number: string; status: string }>(
+    'select tracking_number, status from packages where tracking_number = any($1)',
+    [numbers],
+  );
+  const places = await service.owner.query<{ parcel_key: string; location: string }>(
+    'select parcel_key, location from parcel_positions where parcel_key = any($1)',
+    [numbers],
+  );
+  return [
+    packages.rows.map((row) => `${role(row.tracking_number)} ${row.status}`).sort(),
+    places.rows.map((row) => `${role(row.parcel_key)} ${row.location}`).sort(),
+  ];
+}
+
+test('one batch receives two parcels whose numbers end in the same 12 digits', async () => {
+  const { one, two } = makeFamily();
+  const { results } = await sendScans(service, [
+    deviceScan('receive', one, 20, { weight: 1 }),
+    deviceScan('receive', two, 10, { weight: 2 }),
+  ]);
+  const seen = results.map((each: { result: string; parcel: { tracking_number: string } }) => [
+    each.result,
+    each.parcel.tracking_number,
+  ]);
+  expect(seen).toEqual([
+    ['done', one],
+    ['done', two],
+  ]);
+});
+
+const ROUNDS = rounds(25, 300);
+const ROLES = ['short', 'one', 'two', 'label', 'other', 'lower'] as const;
+
+test(`a batch ends as its scans sent one by one in the order of their times, in ${ROUNDS} rounds`, async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const plan = Array.from({ length: 2 + random(6) }, (_, n) => ({
+      role: ROLES[random(ROLES.length)] ?? 'short',
+      kind: ['receive', 'receive', 'locate', 'hold'][random(4)] ?? 'receive',
+      secondsAgo: 600 - n * 10,
+      location: `A${n}`,
+    }));
+    const scansOf = (family: Family) =>
+      plan.map(({ role, kind, secondsAgo, location }) =>
+        deviceScan(kind, family[role], secondsAgo, {
+          ...(kind === 'receive' ? { weight: 1 } : {}),
+          ...(kind === 'locate' ? { location } : {}),
+          ...(kind === 'hold' ? { remarks: 'Wet.' } : {}),
+        }),
+      );
+    const [together, single] = [makeFamily(), makeFamily()];
+    await sendScans(
+      service,
+      scansOf(together).sort(() => Math.random() - 0.5),
+    );
+    for (const scan of scansOf(single)) await sendScans(service, [scan]);
+    expect({ plan, state: await stateOf(together) }).toEqual({ plan, state: await stateOf(single) });
+  }
+}, 120_000);
