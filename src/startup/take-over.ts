@@ -19,13 +19,13 @@ type Named = Pick<RecordedDeployment, 'name' | 'appEnv'>;
 /**
  * Gives the database of another deployment to this one. It inherits the fingerprints, so its keys must be those that were used.
  *
- * @param client connected as the owner
+ * @param client connected as the owner, with the URL
  * @throws Error when the deployment or the database is another one, or the database is in use
  */
 export async function takeOver(
   client: pg.Client,
   { appEnv, name, keys }: Identity,
-  { from, database }: TakeOver,
+  { from, database, url }: TakeOver & { url: string },
 ): Promise<void> {
   if (name === undefined)
     throw new Error('Set DEPLOYMENT to the name of the deployment that takes the database over.');
@@ -34,7 +34,7 @@ export async function takeOver(
   const same = rows.find((row) => row.name === from && row.name === name && row.appEnv === appEnv);
   if (same && keys.encryptionKeys) {
     await assertDatabase(client, database);
-    return recordPresentKeys(client, same, keys.encryptionKeys);
+    return recordPresentKeys({ client, url }, same, keys.encryptionKeys);
   }
   const given = findGiven(rows, own, from);
   await assertDatabase(client, database);
@@ -73,7 +73,7 @@ async function assertUnpublished(
  * @throws Error when something is encrypted, or the database is in use
  */
 async function recordPresentKeys(
-  client: pg.Client,
+  { client, url }: { client: pg.Client; url: string },
   { name, appEnv, fingerprints }: RecordedDeployment,
   encryptionKeys: NonNullable<Identity['keys']['encryptionKeys']>,
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function recordPresentKeys(
   if (fingerprints['ENCRYPTION_KEYS']?.some((print) => prints.includes(print)))
     throw new Error(`The deployment ${name} uses this database with these keys: there is nothing to take over.`);
   await assertUnused(client);
-  const encrypted = await findEncrypted(client);
+  const encrypted = await findEncrypted(url);
   if (encrypted.length > 0)
     throw new Error(
       `The database contains encrypted fields (${encrypted.join(', ')}), which only the keys that were used can decrypt. Nothing was changed. ` +
@@ -95,9 +95,9 @@ async function recordPresentKeys(
 }
 
 /** Returns the columns that contain something encrypted. Reads each tenant with the rights of the service. */
-async function findEncrypted(client: pg.Client): Promise<string[]> {
+async function findEncrypted(url: string): Promise<string[]> {
   const db = openDb({
-    url: String(client.options.connectionString),
+    url,
     size: 1,
     assumeRole: APP_ROLE,
     onError: () => {},
