@@ -32,7 +32,7 @@ export async function takeOver(
   const own = { name, appEnv };
   const rows = await readDeployments(client);
   const same = rows.find((row) => row.name === from && row.name === name && row.appEnv === appEnv);
-  if (same && keys.encryptionKeys) {
+  if (same && keys.encryptionKeys && !hasKeyOf(same, keys.encryptionKeys)) {
     await assertDatabase(client, database);
     return recordPresentKeys({ client, url }, same, keys.encryptionKeys);
   }
@@ -74,12 +74,10 @@ async function assertUnpublished(
  */
 async function recordPresentKeys(
   { client, url }: { client: pg.Client; url: string },
-  { name, appEnv, fingerprints }: RecordedDeployment,
+  { name, appEnv }: RecordedDeployment,
   encryptionKeys: NonNullable<Identity['keys']['encryptionKeys']>,
 ): Promise<void> {
   const prints = encryptionKeys.map(({ key }) => fingerprint(key));
-  if (fingerprints['ENCRYPTION_KEYS']?.some((print) => prints.includes(print)))
-    throw new Error(`The deployment ${name} uses this database with these keys: there is nothing to take over.`);
   await assertUnused(client);
   const encrypted = await findEncrypted(url);
   if (encrypted.length > 0)
@@ -93,6 +91,11 @@ async function recordPresentKeys(
     [name, appEnv, JSON.stringify(prints)],
   );
 }
+
+const hasKeyOf = (
+  { fingerprints }: RecordedDeployment,
+  keys: NonNullable<Identity['keys']['encryptionKeys']>,
+): boolean => keys.some(({ key }) => fingerprints['ENCRYPTION_KEYS']?.includes(fingerprint(key)));
 
 /** Returns the columns that contain something encrypted. Reads each tenant with the rights of the service. */
 async function findEncrypted(url: string): Promise<string[]> {

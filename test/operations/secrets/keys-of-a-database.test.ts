@@ -228,7 +228,10 @@ test(
     const before = await readState(production.owner);
     const args = ['--from', DEPLOYMENT, '--database', databaseName()];
     const refused = await command('take-over', args, { DEPLOYMENT });
-    expect(refused).toEqual({ code: 1, output: expect.stringMatching(/public development values.*Use a new database/) });
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(/public development values.*Use a new database/),
+    });
     expect(await readState(production.owner)).toBe(before);
   },
   LIMIT_MS,

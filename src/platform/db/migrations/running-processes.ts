@@ -49,9 +49,7 @@ export async function assertStopped(client: pg.ClientBase, pending: Migration[])
 export async function assertNothingRuns(client: pg.ClientBase, command: string, why: string): Promise<void> {
   const running = await findRunning(client);
   if (running === undefined) return;
-  throw new Error(
-    `Processes use the database: ${running}. ${why} Nothing was changed. ${remedyOf(command)}`,
-  );
+  throw new Error(`Processes use the database: ${running}. ${why} Nothing was changed. ${remedyOf(command)}`);
 }
 
 const remedyOf = (command: string): string =>
