@@ -141,7 +141,7 @@ export function describePublicKeys({
       message:
         `The deployment ${name} (APP_ENV=${appEnv}) has used this database with the public development values of ` +
         `${used.join(' and ')}, so what it stored is protected by no secret.`,
-      remedy: 'Use a new database: no command replaces what was stored with them.',
+      remedy: 'Use a new database. No command replaces what was stored with them.',
     },
   ];
 }
