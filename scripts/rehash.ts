@@ -5,12 +5,13 @@ import { parseArgs } from 'node:util';
 import { readKeyedSettings } from '../src/config/command-settings.js';
 import { commandLine } from '../src/config/commands.js';
 import { readOwner } from '../src/config/config.js';
-import { closeChain, findFlaw } from '../src/modules/audit-log/close-chain.js';
+import { closeChain, findFlaw, type ChainFlaw } from '../src/modules/audit-log/close-chain.js';
 import { countUnopened, dropBackupCodes, rehashLookups } from '../src/modules/tenants/rehash.js';
 import { openChainKeys } from '../src/platform/access/chain-keys.js';
 import { openSecrets, type Secrets } from '../src/platform/access/secrets.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE, withClient } from '../src/platform/db/connections/roles.js';
+import { assertNothingRuns, IGNORE_RUNNING } from '../src/platform/db/migrations/running-processes.js';
 import { makeContext } from '../src/platform/context/request-context.js';
 import type { Db } from '../src/platform/db/database.js';
 import { openDb } from '../src/platform/db/open-database.js';
@@ -23,9 +24,12 @@ import { runScript } from './script.js';
 // npm run rehash: makes the hashes of all API keys again after LOOKUP_KEY was replaced. With --drop-backup-codes it also deletes
 // the backup codes of all users, which no longer match. With --replaced-key FILE it closes the audit chains that the old LOOKUP_KEY in that
 // file, or of the standard input with -, has chained, unless they were altered; --accept-altered closes those too. It checks everything
-// before it changes anything. docs/leaked-secrets.md has the steps.
+// before it changes anything, and replaces no key while servers or workers run, unless --despite-running-processes is given. docs/leaked-secrets.md has the steps.
 const USAGE = `${commandLine('rehash [--drop-backup-codes] [--replaced-key FILE [--accept-altered] | --replaced-key-lost]')}
-  [--skip-undecryptable]`;
+  [--skip-undecryptable] [--${IGNORE_RUNNING}]`;
+
+const OLD_KEY =
+  'They have the old LOOKUP_KEY, and would chain audit entries and store API keys with it, which nothing accepts afterwards.';
 
 type Options = ReturnType<typeof readOptions>;
 type Print = (line: string) => void;
@@ -44,6 +48,7 @@ await runScript(async (print) => {
   });
   // Only the owner can list all tenants. The rest runs with the service's role.
   const tenantIds = await withOwner(async (client) => {
+    if (replaced && !options[IGNORE_RUNNING]) await assertNothingRuns(client, 'rehash', OLD_KEY);
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
   }, owner);
@@ -67,6 +72,7 @@ function readOptions() {
       'replaced-key-lost': { type: 'boolean', default: false },
       'accept-altered': { type: 'boolean', default: false },
       'skip-undecryptable': { type: 'boolean', default: false },
+      [IGNORE_RUNNING]: { type: 'boolean', default: false },
     },
   });
   if (values['replaced-key-lost'] && values['replaced-key'] !== undefined)
@@ -95,11 +101,7 @@ async function findFaults(opened: Opened, options: Options, print: Print): Promi
   if (replaced && !acceptsAltered(options))
     for (const tenantId of tenantIds) {
       const flaw = await findFlaw(contextOf(db, tenantId), secrets.auditChain, openChainKeys(replaced));
-      if (flaw)
-        faults.push(
-          `The audit chain of tenant ${tenantId} verifies with neither key at link ${flaw.sequence}: ${flaw.problem}. It is not closed. ` +
-            'Check that the file has the key that chained it. If it has, follow "The audit chain" in docs/operations.md; then close it with --accept-altered.',
-        );
+      if (flaw) faults.push(describeFlaw(tenantId, flaw));
     }
   const unopened = await countUnopened(db, secrets, tenantIds, print);
   if (unopened > 0 && !options['skip-undecryptable'])
@@ -108,6 +110,19 @@ async function findFaults(opened: Opened, options: Options, print: Print): Promi
         'invalid with --skip-undecryptable.',
     );
   return faults;
+}
+
+function describeFlaw(tenantId: string, { sequence, problem, isContinued }: ChainFlaw): string {
+  if (isContinued)
+    return (
+      `The audit chain of tenant ${tenantId} was closed, and link ${sequence} after that does not have the present key. It is not closed again. ` +
+      'If servers or workers ran while rehash replaced the key, they have continued it with the old one: stop them, and repeat with --accept-altered. ' +
+      'Otherwise somebody who has the old key wrote it: follow "The audit chain" in docs/operations.md first.'
+    );
+  return (
+    `The audit chain of tenant ${tenantId} verifies with neither key at link ${sequence}: ${problem}. It is not closed. ` +
+    'Check that the file has the key that chained it. If it has, follow "The audit chain" in docs/operations.md; then close it with --accept-altered.'
+  );
 }
 
 /** What cannot be taken back comes last. An interrupted run is repeated from the beginning. */

@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
+import type pg from 'pg';
 import { openSecrets } from '../src/platform/access/secrets.js';
-import { readKeyedSettings } from '../src/config/command-settings.js';
+import { readKeyedSettings, type KeyedSettings } from '../src/config/command-settings.js';
 import { readOwner } from '../src/config/config.js';
 import { openDb } from '../src/platform/db/open-database.js';
 import { assertDirect } from '../src/platform/db/connections/pooler.js';
 import { APP_ROLE } from '../src/platform/db/connections/roles.js';
 import { countUndecryptable, rewrapSecrets } from '../src/modules/tenants/rewrap.js';
 import { assertOwnDatabase } from '../src/startup/database-owner.js';
+import { fingerprint, readDeployments } from '../src/startup/deployment.js';
 import { commandLine } from '../src/config/commands.js';
 import { withOwner } from './owner.js';
 import { runScript } from './script.js';
@@ -22,6 +24,7 @@ await runScript(async (print) => {
   await assertOwnDatabase(url, config.identity);
   // Only the owner can list all tenants. The rest runs with the service's role.
   const tenantIds = await withOwner(async (client) => {
+    await assertNewestKeyUsed(client, config);
     const { rows } = await client.query<{ id: string }>('select id from tenants order by id');
     return rows.map(({ id }) => id);
   }, owner);
@@ -40,6 +43,19 @@ await runScript(async (print) => {
     await db.close();
   }
 }, commandLine('rewrap [--skip-undecryptable]'));
+
+/** A server without the newest key cannot decrypt what this command encrypts. */
+async function assertNewestKeyUsed(client: pg.Client, { identity, secrets }: KeyedSettings): Promise<void> {
+  const [newest] = secrets.encryptionKeys;
+  if (identity.appEnv === 'development' || !newest) return;
+  const print = fingerprint(newest.key);
+  const deployments = await readDeployments(client);
+  if (deployments.some(({ fingerprints }) => fingerprints['ENCRYPTION_KEYS']?.includes(print))) return;
+  throw new Error(
+    `No server and no worker has started with version ${newest.version} of ENCRYPTION_KEYS, so those that run could not decrypt anything afterwards. ` +
+      'Nothing was changed. Restart every server and every worker with the new setting, and repeat.',
+  );
+}
 
 async function assertDecryptable(...[db, secrets, tenantIds, print]: Parameters<typeof countUndecryptable>) {
   const unopened = await countUndecryptable(db, secrets, tenantIds, print);

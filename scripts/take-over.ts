@@ -16,9 +16,10 @@ await runScript(async (print) => {
   } = parseArgs({ options: { from: { type: 'string' }, database: { type: 'string' } } });
   if (!from || !database) throw new Error(`State --from and --database.\nUsage: ${USAGE}`);
   const identity = readIdentity();
-  await withClient(readOwnerUrl(), (client) => takeOver(client, identity, { from, database }));
+  const url = readOwnerUrl();
+  await withClient(url, (client) => takeOver(client, identity, { from, database, url }));
   print(
     `The deployment ${identity.name} (APP_ENV=${identity.appEnv}) uses this database now. ` +
-      'Its LOOKUP_KEY and ENCRYPTION_KEYS must be those that were used before.',
+      'Its LOOKUP_KEY and ENCRYPTION_KEYS must be those that were used before, unless only new ENCRYPTION_KEYS were recorded.',
   );
 }, USAGE);

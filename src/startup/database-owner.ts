@@ -65,7 +65,7 @@ export async function findRefusal(
   const own = rows.filter(({ appEnv }) => appEnv === identity.appEnv);
   return (
     describeOtherName(own, identity, await nameOf(client)) ??
-    describeOtherEncryptionKeys(own, identity) ??
+    describeOtherEncryptionKeys(own, identity, await nameOf(client)) ??
     describeOtherLookupKey(own, identity, options)
   );
 }
@@ -85,18 +85,26 @@ export async function claimDatabase(client: pg.ClientBase, { appEnv, name }: Ide
 
 const isReal = ({ appEnv }: RecordedDeployment): boolean => appEnv !== 'development';
 
-async function nameOf(client: pg.ClientBase): Promise<string> {
+/** Returns the name of the database. */
+export async function nameOf(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ name: string }>('select current_database() as name');
   return rows[0]?.name ?? '';
 }
 
-const takeOver = ({ name }: RecordedDeployment, database: string): string =>
+/** Returns the command that gives the database of a deployment to this one, after its checks. */
+export const takeOverLine = (name: string, database: string): string =>
   commandLine(`take-over --from ${name} --database ${database}`);
 
 const describeOtherEnvironment = (owner: RecordedDeployment, { appEnv }: Identity, database: string) =>
   `The deployment ${owner.name} (APP_ENV=${owner.appEnv}) has used this database, so APP_ENV=${appEnv} is refused, and nothing was changed. ` +
-  `Correct the database's URL, or set APP_ENV=${owner.appEnv}. If it is a copy, run ${commandLine('anonymise')} as docs/staging.md describes, ` +
-  `or, to use its data as they are, ${takeOver(owner, database)}.`;
+  `Correct the database's URL, or set APP_ENV=${owner.appEnv}. ` +
+  (owner.appEnv === 'development'
+    ? `Development has public keys and published passwords, so ${appEnv} needs a new database.`
+    : describeCopy(owner, database));
+
+const describeCopy = (owner: RecordedDeployment, database: string): string =>
+  `If it is a copy, run ${commandLine('anonymise')} as docs/staging.md describes, ` +
+  `or, to use its data as they are, ${takeOverLine(owner.name, database)}.`;
 
 /** The name decides only where no LOOKUP_KEY proves that the deployment is the same. */
 function describeOtherName(
@@ -111,12 +119,16 @@ function describeOtherName(
   if (keys.lookupKey && newestWith(own, 'LOOKUP_KEY')) return undefined;
   return (
     `The deployment ${first.name} (APP_ENV=${first.appEnv}) has used this database, so DEPLOYMENT=${name} is refused, and nothing was changed. ` +
-    `Correct the database's URL or DEPLOYMENT. If the deployment has a new name, run ${takeOver(first, database)}.`
+    `Correct the database's URL or DEPLOYMENT. If the deployment has a new name, run ${takeOverLine(first.name, database)}.`
   );
 }
 
 /** Two deployments with no key in common read nothing of each other. A rotation always has the old key beside the new one. */
-function describeOtherEncryptionKeys(own: RecordedDeployment[], { keys }: Identity): string | undefined {
+function describeOtherEncryptionKeys(
+  own: RecordedDeployment[],
+  { keys }: Identity,
+  database: string,
+): string | undefined {
   if (!keys.encryptionKeys) return undefined;
   const prints = keys.encryptionKeys.map(({ key }) => fingerprint(key));
   const last = newestWith(own, 'ENCRYPTION_KEYS');
@@ -124,10 +136,17 @@ function describeOtherEncryptionKeys(own: RecordedDeployment[], { keys }: Identi
     fingerprints['ENCRYPTION_KEYS']?.some((print) => prints.includes(print)),
   );
   if (!last || isShared) return undefined;
+  const used = newestWith(own, 'LOOKUP_KEY')?.fingerprints['LOOKUP_KEY'];
+  const isOtherLookupKey = keys.lookupKey && used && !used.includes(fingerprint(keys.lookupKey));
+  if (isOtherLookupKey)
+    return (
+      `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with other ENCRYPTION_KEYS and another LOOKUP_KEY, and nothing was changed. ` +
+      "These are the settings of another deployment: correct SECRETS_DIR or the database's URL."
+    );
   return (
     `The deployment ${last.name} (APP_ENV=${last.appEnv}) has used this database with other ENCRYPTION_KEYS, and none of them is in the setting. ` +
-    `Correct the database's URL, or add the key that it used. If nothing in the database is encrypted, run as the owner ` +
-    `delete from installation.deployments where name = '${last.name}' and app_env = '${last.appEnv}'.`
+    "Correct the database's URL, or add the key that it used after the newest. After a replacement it is in the file replaced-encryption-keys of SECRETS_DIR. " +
+    `If all its keys are lost and nothing is encrypted, ${takeOverLine(last.name, database)} checks that and records the present keys.`
   );
 }
 

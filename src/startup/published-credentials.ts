@@ -3,7 +3,7 @@ import { commandLine } from '../config/commands.js';
 import { DEVELOPMENT_KEYS, type Config } from '../config/config.js';
 import { PUBLISHED } from '../config/published.js';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
-import { fingerprint } from './deployment.js';
+import { fingerprint, type RecordedDeployment } from './deployment.js';
 
 /** A credential in the database that everybody can read. */
 export type PublishedCredential = {
@@ -43,7 +43,9 @@ export async function findPublished(
     ...keys.map(({ tenant, code }) =>
       remove(`The courier ${code} of the tenant ${tenant} has a published API key of the demo data.`),
     ),
-    ...deployments.flatMap(describeDeployment),
+    ...deployments.flatMap(({ name, app_env: appEnv, fingerprints }) =>
+      describePublicKeys({ name, appEnv, fingerprints }),
+    ),
   ];
 }
 
@@ -120,11 +122,12 @@ function isPublishedTotp(
 /** The settings whose values protect rows. */
 const STORING = ['ENCRYPTION_KEYS', 'LOOKUP_KEY'] as const;
 
-function describeDeployment({
+/** Describes a deployment that has stored something with the public keys of development. */
+export function describePublicKeys({
   name,
-  app_env: appEnv,
+  appEnv,
   fingerprints,
-}: Suspects['deployments'][number]): PublishedCredential[] {
+}: Pick<RecordedDeployment, 'name' | 'appEnv' | 'fingerprints'>): PublishedCredential[] {
   const published = {
     ENCRYPTION_KEYS: DEVELOPMENT_KEYS.encryptionKeys.map(({ key }) => fingerprint(key)),
     LOOKUP_KEY: [fingerprint(DEVELOPMENT_KEYS.lookupKey)],
@@ -138,9 +141,7 @@ function describeDeployment({
       message:
         `The deployment ${name} (APP_ENV=${appEnv}) has used this database with the public development values of ` +
         `${used.join(' and ')}, so what it stored is protected by no secret.`,
-      remedy:
-        'Use a new database. If that deployment stored nothing, run as the owner ' +
-        `delete from installation.deployments where name = '${name}' and app_env = '${appEnv}'.`,
+      remedy: 'Use a new database. No command replaces what was stored with them.',
     },
   ];
 }

@@ -6,9 +6,15 @@ import {
   type SecretColumn,
   type StoredSecret,
 } from '../modules/tenants/secret-columns.js';
+import { selectApiKeys, type StoredApiKey } from '../modules/tenants/lookup-hashes.js';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
 import { commandLine } from '../config/commands.js';
 import { forEachTenant } from './doctor/scope/tenants.js';
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** API keys per tenant whose hash is compared. */
+const SAMPLED_KEYS = 5;
 
 type Sample = { tenantId: string; column: SecretColumn; stored: StoredSecret };
 
@@ -25,26 +31,47 @@ const LEAST_FAILURES = 2;
  * of each version in each column of every tenant, except the demo tenants: nobody uses them here, and they have the keys of development.
  */
 export async function findUnreadable(config: Config, url: string): Promise<string[]> {
+  const secrets = openSecrets(config.secrets);
+  const isMatching: boolean[] = [];
   const samples = await forEachTenant({ config, url }, async (ctx): Promise<Sample[]> => {
     if (DEMO_TENANTS.includes(ctx.tenantId)) return [];
     const rows = await ctx.read(SECRET_COLUMNS.map((column) => sampleSecrets(ctx, column)));
+    const [keys] = await ctx.read([selectApiKeys(ctx, { after: FIRST_ID, limit: SAMPLED_KEYS })]);
+    isMatching.push(...keys.flatMap((key) => hasLookupHash(secrets, ctx.tenantId, key)));
     return SECRET_COLUMNS.flatMap((column, index) =>
       (rows[index] ?? []).map((stored) => ({ tenantId: ctx.tenantId, column, stored })),
     );
   });
+  const isOtherLookupKey = isMatching.length > 0 && !isMatching.includes(true);
   const known = config.secrets.encryptionKeys.map(({ version }) => version);
-  const counts = countByVersion(openSecrets(config.secrets), samples.flat());
-  return [...counts].flatMap(([version, { opened, failed }]) => {
+  const counts = countByVersion(secrets, samples.flat());
+  const unreadable = [...counts].flatMap(([version, { opened, failed }]) => {
     if (!known.includes(version)) return [describe(version, 'has no key of this version')];
     if (opened === 0 && failed >= LEAST_FAILURES)
       return [describe(version, 'has another key of this version')];
     return [];
   });
+  return isOtherLookupKey ? [...unreadable, OTHER_LOOKUP_KEY] : unreadable;
 }
+
+/** Returns whether the stored hash is that of the key under this LOOKUP_KEY; nothing if the key cannot be decrypted. */
+function hasLookupHash(secrets: Secrets, tenantId: string, { id, cipher, hash }: StoredApiKey): boolean[] {
+  if (cipher === null) return [];
+  try {
+    const key = secrets.decrypt(cipher, { tenantId, rowId: id, field: 'api_key' });
+    return [secrets.lookupHash(key, 'api_key') === hash];
+  } catch {
+    return [];
+  }
+}
+
+const OTHER_LOOKUP_KEY =
+  'The API keys of couriers were stored with another LOOKUP_KEY, so none of them would be found. Correct LOOKUP_KEY. ' +
+  `If it was replaced, run ${commandLine('rehash --replaced-key FILE')} with the old key, as docs/leaked-secrets.md describes.`;
 
 const describe = (version: string, fault: string): string =>
   `Stored secrets are encrypted with version ${version} of ENCRYPTION_KEYS, and the setting ${fault}. ` +
-  `Add the key of version ${version} after the newest: the copy that you stored apart from the backups has it. ` +
+  `Add the key of version ${version} after the newest: the file replaced-encryption-keys of SECRETS_DIR, or the copy that you stored apart from the backups, has it. ` +
   `Then ${commandLine('rewrap')} makes it unnecessary, and ${commandLine('doctor --thorough')} shows which fields need it.`;
 
 function countByVersion(secrets: Secrets, samples: Sample[]): Counts {

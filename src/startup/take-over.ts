@@ -2,7 +2,14 @@ import type pg from 'pg';
 import type { Identity } from '../config/command-settings.js';
 import { commandLine } from '../config/commands.js';
 import { assertUnused } from '../platform/db/connections/unused.js';
-import { readDeployments, type RecordedDeployment } from './deployment.js';
+import { DEVELOPMENT_KEYS } from '../config/config.js';
+import { SECRET_COLUMNS, sampleSecrets } from '../modules/tenants/secret-columns.js';
+import { makeContext } from '../platform/context/request-context.js';
+import { APP_ROLE } from '../platform/db/connections/roles.js';
+import { openDb } from '../platform/db/open-database.js';
+import { systemCallers } from '../platform/db/tenants.js';
+import { fingerprint, readDeployments, type RecordedDeployment } from './deployment.js';
+import { describePublicKeys, findPublished } from './published-credentials.js';
 
 /** The operator names the deployment and the database, because the URL of production and of its copy look alike. */
 export type TakeOver = { from: string; database: string };
@@ -12,20 +19,26 @@ type Named = Pick<RecordedDeployment, 'name' | 'appEnv'>;
 /**
  * Gives the database of another deployment to this one. It inherits the fingerprints, so its keys must be those that were used.
  *
- * @param client connected as the owner
+ * @param client connected as the owner, with the URL
  * @throws Error when the deployment or the database is another one, or the database is in use
  */
 export async function takeOver(
   client: pg.Client,
-  { appEnv, name }: Identity,
-  { from, database }: TakeOver,
+  { appEnv, name, keys }: Identity,
+  { from, database, url }: TakeOver & { url: string },
 ): Promise<void> {
   if (name === undefined)
     throw new Error('Set DEPLOYMENT to the name of the deployment that takes the database over.');
   const own = { name, appEnv };
   const rows = await readDeployments(client);
+  const same = rows.find((row) => row.name === from && row.name === name && row.appEnv === appEnv);
+  if (same && keys.encryptionKeys && !hasKeyOf(same, keys.encryptionKeys)) {
+    await assertDatabase(client, database);
+    return recordPresentKeys({ client, url }, same, keys.encryptionKeys);
+  }
   const given = findGiven(rows, own, from);
   await assertDatabase(client, database);
+  if (appEnv !== 'development') await assertUnpublished(client, keys, given);
   if (appEnv === 'development' && given.appEnv !== 'development')
     throw new Error(
       `APP_ENV=development would serve the data of ${from} with public keys. First run ${commandLine('anonymise')} as docs/staging.md describes.`,
@@ -35,6 +48,76 @@ export async function takeOver(
   if (!isOwner) return remove(client, given);
   if (given.appEnv !== appEnv) await assertUnused(client);
   await replace(client, given, own);
+}
+
+/**
+ * The record of public keys is what later stops a start, so it must not be taken over or removed.
+ *
+ * @throws Error when the deployment used public keys, or the database has a published credential
+ */
+async function assertUnpublished(
+  client: pg.Client,
+  keys: Identity['keys'],
+  given: RecordedDeployment,
+): Promise<void> {
+  const [publicKeys] = describePublicKeys(given);
+  if (publicKeys) throw new Error(`${publicKeys.message} ${publicKeys.remedy}`);
+  const secrets = { ...DEVELOPMENT_KEYS, ...keys };
+  const [published] = await findPublished(client, { secrets });
+  if (published) throw new Error(`${published.message} ${published.remedy}`);
+}
+
+/**
+ * Records other ENCRYPTION_KEYS for the same deployment, which has lost those that it used.
+ *
+ * @throws Error when something is encrypted, or the database is in use
+ */
+async function recordPresentKeys(
+  { client, url }: { client: pg.Client; url: string },
+  { name, appEnv }: RecordedDeployment,
+  encryptionKeys: NonNullable<Identity['keys']['encryptionKeys']>,
+): Promise<void> {
+  const prints = encryptionKeys.map(({ key }) => fingerprint(key));
+  await assertUnused(client);
+  const encrypted = await findEncrypted(url);
+  if (encrypted.length > 0)
+    throw new Error(
+      `The database contains encrypted fields (${encrypted.join(', ')}), which only the keys that were used can decrypt. Nothing was changed. ` +
+        'Add one of them to ENCRYPTION_KEYS: the copy that you stored apart from the backups, or the file replaced-encryption-keys, has it.',
+    );
+  await client.query(
+    `update installation.deployments set fingerprints = fingerprints || jsonb_build_object('ENCRYPTION_KEYS', $3::jsonb)
+     where (name, app_env) = ($1, $2)`,
+    [name, appEnv, JSON.stringify(prints)],
+  );
+}
+
+const hasKeyOf = (
+  { fingerprints }: RecordedDeployment,
+  keys: NonNullable<Identity['keys']['encryptionKeys']>,
+): boolean => keys.some(({ key }) => fingerprints['ENCRYPTION_KEYS']?.includes(fingerprint(key)));
+
+/** Returns the columns that contain something encrypted. Reads each tenant with the rights of the service. */
+async function findEncrypted(url: string): Promise<string[]> {
+  const db = openDb({
+    url,
+    size: 1,
+    assumeRole: APP_ROLE,
+    onError: () => {},
+  });
+  try {
+    const found = new Set<string>();
+    for (const caller of await systemCallers(db)) {
+      const ctx = makeContext(db, caller, 'take-over');
+      const samples = await ctx.read(SECRET_COLUMNS.map((column) => sampleSecrets(ctx, column)));
+      SECRET_COLUMNS.forEach(({ table, column }, index) => {
+        if ((samples[index] ?? []).length > 0) found.add(`${table}.${column}`);
+      });
+    }
+    return [...found];
+  } finally {
+    await db.close();
+  }
 }
 
 /** Of two with one name, the one of another environment is meant only if there is no other. */

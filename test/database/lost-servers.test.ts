@@ -1,3 +1,5 @@
+import { DEVELOPMENT_KEYS } from '../../src/config/config.js';
+import { MissingKeyError, openSecrets } from '../../src/platform/access/secrets.js';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -60,9 +62,26 @@ test('errors of pgbouncer without a server become 503, and its code alone does n
     'query_wait_timeout',
     'server login has been failing, try again later (server_login_retry)',
     'pgbouncer cannot connect to server',
+    'SASL authentication failed',
+    'password authentication failed',
+    'server login failed: FATAL: password authentication failed for user "crossdock_login"',
+    'no such user: crossdock_login',
+    'no such database: crossdock',
+    'no more connections allowed (max_client_conn)',
+    'database "crossdock" is disabled',
+    'pgbouncer is shutting down',
   ])
     expect(of(message)).toMatchObject({ httpStatus: 503 });
   expect(of('bind message supplies 1 parameters, but prepared statement "" requires 2')).toBeUndefined();
+});
+
+test('a version of ENCRYPTION_KEYS that the process does not have becomes 503, and its message says what to do', () => {
+  const secrets = openSecrets(DEVELOPMENT_KEYS);
+  const context = { tenantId: 'a', rowId: 'b', field: 'api_key' } as const;
+  const decrypt = () => secrets.decrypt('v9.AAAA', context);
+  expect(decrypt).toThrow(/version 9 is configured\. If ENCRYPTION_KEYS was changed, restart/);
+  expect(apiErrorOfViolation(new MissingKeyError('9'))).toMatchObject({ httpStatus: 503 });
+  expect(apiErrorOfViolation(new MissingKeyError(''))).toBeUndefined();
 });
 
 /** Starts a relay in front of the database that can hold back everything that follows a login. */

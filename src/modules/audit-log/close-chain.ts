@@ -7,19 +7,23 @@ import {
   deleteUnchained,
   headOfChain,
   insertLinks,
+  linkAt,
   newestClosings,
   unchainedEntry,
   type HeadRow,
 } from './chain-queries.js';
 import { EMPTY_CHAIN_HASH } from './append-to-chain.js';
-import { findClosing, hashAfterOf, type Segment } from './closing.js';
+import { findClosing, hashAfterOf, type Closing, type Segment } from './closing.js';
 import { verifyRange } from './verify-chain.js';
 import type { Flaw } from './verify-links.js';
+
+/** A flaw, and whether it follows a closing by the present key. */
+export type ChainFlaw = Flaw & { isContinued?: boolean };
 
 /** `current`: every link since the last closing has the present key, so there is nothing to close. */
 export type CloseResult =
   | { state: 'current' }
-  | { state: 'altered'; flaw: Flaw }
+  | { state: 'altered'; flaw: ChainFlaw }
   | { state: 'closed'; links: number; hash: string };
 
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -29,7 +33,7 @@ export async function findFlaw(
   ctx: SystemContext,
   present: ChainKeys,
   replaced: ChainKeys,
-): Promise<Flaw | undefined> {
+): Promise<ChainFlaw | undefined> {
   return (await examine(ctx, present, replaced))?.flaw;
 }
 
@@ -51,7 +55,9 @@ export async function closeChain(
   const { head, older, segments, flaw } = examined;
   if (flaw && !acceptsAltered) return { state: 'altered', flaw };
   const last = Number(head.sequence);
-  const known = flaw ? [...older, { to: last, key: replaced.key }] : segments;
+  // After a closing, links with the replaced key prove nothing: somebody who has it may have written them.
+  const { key } = flaw?.isContinued ? present : replaced;
+  const known = flaw ? [...older, { to: last, key }] : segments;
   await appendClosing(ctx, present, { head, segments: known, isIntact: !flaw });
   return { state: 'closed', links: last, hash: head.hash };
 }
@@ -65,7 +71,9 @@ async function examine(
   replaced: ChainKeys,
 ): Promise<Examined | undefined> {
   const [[head], closings] = await ctx.read([headOfChain(ctx), newestClosings(ctx)]);
-  if (!head || findClosing(closings, present, ctx.tenantId)) return undefined;
+  if (!head) return undefined;
+  const closing = findClosing(closings, present, ctx.tenantId);
+  if (closing) return examineContinued(ctx, present, closing, head);
   const older = findClosing(closings, replaced, ctx.tenantId)?.segments ?? [];
   const { segments, flaw } = await verifyAll(ctx, older, [replaced, present], Number(head.sequence));
   const [first] = segments;
@@ -73,7 +81,20 @@ async function examine(
   return { head, older, segments, flaw };
 }
 
-type Verified = { segments: Segment[]; flaw: Flaw | undefined };
+/** Returns undefined if the links since the closing have the present key. */
+async function examineContinued(
+  ctx: SystemContext,
+  present: ChainKeys,
+  { sequence, segments }: Closing,
+  head: HeadRow,
+): Promise<Examined | undefined> {
+  const [[start]] = await ctx.read([linkAt(ctx, sequence - 1)]);
+  const range = { after: sequence - 1, last: Number(head.sequence), hash: start?.hash ?? EMPTY_CHAIN_HASH };
+  const { flaw } = await verifyRange(ctx, hashAfterOf([], present.hash), range);
+  return flaw && { head, older: segments, segments: [], flaw: { ...flaw, isContinued: true } };
+}
+
+type Verified = { segments: Segment[]; flaw: ChainFlaw | undefined };
 
 /** Each key continues where the one before it no longer fits. */
 async function verifyAll(

@@ -1,3 +1,4 @@
+import { MISSING_KEY } from '../errors/outside-errors.js';
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { SecretConfig } from '../../config/config.js';
 import { openChainKeys, type ChainKeys } from './chain-keys.js';
@@ -56,6 +57,24 @@ const TAG_BYTES = 16;
 /** Thrown for a ciphertext that was altered, or that belongs to another context. */
 export class DecryptionError extends Error {}
 
+/**
+ * Thrown for a ciphertext of a version that this process does not have: the setting was changed after its start. Its code makes a request
+ * 503, and its message is in the log.
+ */
+export class MissingKeyError extends Error {
+  readonly code: string | undefined;
+
+  constructor(version: string) {
+    super(
+      `No encryption key of version ${version || '(none)'} is configured.` +
+        (version === ''
+          ? ''
+          : ' If ENCRYPTION_KEYS was changed, restart every server and worker. If the key was removed too early, add it again: it is in the file replaced-encryption-keys.'),
+    );
+    this.code = version === '' ? undefined : MISSING_KEY;
+  }
+}
+
 /** @param onDecryptionFailure called for each secret that cannot be decrypted, for the log */
 export function openSecrets(
   config: SecretConfig,
@@ -69,7 +88,7 @@ export function openSecrets(
   function tryDecrypt(text: string, context: EncryptionContext): string | undefined {
     const [, version = '', encrypted = ''] = /^v(\d+)\.([\w-]+)$/.exec(text) ?? [];
     const key = keys.get(version);
-    if (!key) throw new Error(`No encryption key of version ${version || '(none)'} is configured.`);
+    if (!key) throw new MissingKeyError(version);
     const bytes = Buffer.from(encrypted, 'base64url');
     try {
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))

@@ -40,7 +40,7 @@ const DISK_MESSAGES =
   /could not [^:]*: (Read-only file system|File too large|Disk quota exceeded|Stale file handle)/;
 // pgbouncer without a server. Its code, 08P01, is also that of statements with a wrong number of parameters.
 const POOLER_MESSAGES =
-  /server conn crashed|query_wait_timeout|cannot connect to server|server login has been failing|server_login_retry/;
+  /server conn crashed|query_wait_timeout|cannot connect to server|server_login_retry|server login (has been failing|failed)|(SASL|password) authentication failed|no such (user|database)|no more connections allowed|client_login_timeout|bouncer config error|auth failed|login rejected|database (\S+ )?is (disabled|paused)|pgbouncer is shutting down|database removed|query_timeout|idle transaction timeout/i;
 
 /**
  * Converts an error of the database, the network or a file to the ApiError for the caller. Returns undefined for a bug.

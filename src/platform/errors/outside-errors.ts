@@ -153,10 +153,13 @@ export const NODE_ERRORS = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ];
 
+/** Our own: a process has met a version of ENCRYPTION_KEYS that was added after its start. */
+export const MISSING_KEY = 'ERR_MISSING_ENCRYPTION_KEY';
+
 /** Families of codes. libuv has no name for some errors, for example for a full quota on a disk. */
 const PREFIXES = ['EAI_', 'ERR_SSL_', 'Unknown system error'];
 
-const UNAVAILABLE = new Set([...SYSTEM_ERRORS, ...NODE_ERRORS]);
+const UNAVAILABLE = new Set([...SYSTEM_ERRORS, ...NODE_ERRORS, MISSING_KEY]);
 
 /** Returns what a code means: a SQLSTATE, or the code of a system error or of Node. */
 export function meaningOf(code: string): Meaning {

@@ -95,12 +95,15 @@ describe('a block of docs/leaked-secrets.md of which a command fails', () => {
     const before = readAll(secrets);
     const uses =
       spawnSync('sh', ['-c', `printf %s "$0" | grep -qw "$1"`, textOf(name), failing]).status === 0;
-    paste(name, bin, secrets);
+    const { stdout, stderr } = paste(name, bin, secrets);
+    // Somebody who looks only at the last line must see it.
+    expect(`${stdout}${stderr}`).toMatch(/^(OK: |FAILED: |k1 is the only key)/m);
     const after = readAll(secrets);
     const empty = Object.entries(after).filter(([file, text]) => file in FILES && text.trim() === '');
     expect(empty).toEqual([]);
     // A block that does not need the command may replace what it says.
     const usesIndirectly = failing === 'curl' && /\b(log_in|post|status)\b/.test(textOf(name));
+    if ((uses && name !== 'compare') || usesIndirectly) expect(stdout).not.toMatch(/^OK: /m);
     if (uses || usesIndirectly)
       expect(secretsIn(before).filter((secret) => !secretsIn(after).includes(secret))).toEqual([]);
   });

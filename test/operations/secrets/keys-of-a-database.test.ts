@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { readConfig } from '../../../src/config/config.js';
-import { describeDeployment, recordDeployment } from '../../../src/startup/deployment.js';
+import { DEVELOPMENT_KEYS, readConfig } from '../../../src/config/config.js';
+import { describeDeployment, fingerprint, recordDeployment } from '../../../src/startup/deployment.js';
 import { freshDatabase } from '../../support/service/database.js';
 import { endProcesses, makeFolder, removeFolders, run, until } from '../../support/service/processes.js';
 import {
@@ -154,6 +154,88 @@ describe('a version of ENCRYPTION_KEYS that rows still use', () => {
     LIMIT_MS,
   );
 });
+
+test(
+  'rewrap changes nothing before a process has started with the newest key',
+  async () => {
+    const before = await readState(production.owner);
+    const refused = await command('rewrap', [], {
+      ENCRYPTION_KEYS: `2:${hex()},${production.keys.ENCRYPTION_KEYS}`,
+    });
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(
+        /^No server and no worker has started with version 2 [^\n]+Nothing was changed\. Restart [^\n]+\n$/,
+      ),
+    });
+    expect(await readState(production.owner)).toBe(before);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a wrong LOOKUP_KEY starts nothing although the database does not remember the deployment',
+  async () => {
+    await production.owner.query('delete from installation.deployments');
+    expect(await refusalOfWorker({ LOOKUP_KEY: hex() })).toMatch(
+      /^The API keys of couriers were stored with another LOOKUP_KEY, [^\n]+\n$/,
+    );
+    expect(await refusalOfWorker()).toBeUndefined();
+  },
+  LIMIT_MS,
+);
+
+test(
+  'keys of another deployment are all named, and take-over does not record them while something is encrypted',
+  async () => {
+    const other = newKeys();
+    expect(await refusalOfWorker(other)).toMatch(/with other ENCRYPTION_KEYS and another LOOKUP_KEY/);
+    await production.owner.end();
+    const args = ['--from', DEPLOYMENT, '--database', databaseName()];
+    const given = { DEPLOYMENT, ENCRYPTION_KEYS: other.ENCRYPTION_KEYS };
+    const refused = await command('take-over', args, given);
+    production.owner = new pg.Client({ connectionString: production.database.ownerUrl });
+    await production.owner.connect();
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(
+        /^The database contains encrypted fields \(couriers\.api_key_cipher\), .*Nothing was changed\./,
+      ),
+    });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'doctor offers take-over for the database of another deployment, and no command prints a delete',
+  async () => {
+    const staging = { APP_ENV: 'staging', DEPLOYMENT: 'crossdock-staging' };
+    const { output } = await command('doctor', [], { ...staging, TRUST_PROXY: '127.0.0.1' });
+    expect(output).toMatch(/take-over (-- )?--from crossdock-production --database \S+/);
+    expect(output).not.toContain('delete from installation');
+  },
+  LIMIT_MS,
+);
+
+test(
+  'take-over keeps the record of public keys',
+  async () => {
+    await production.owner.query(
+      "update installation.deployments set app_env = 'development', fingerprints = jsonb_build_object('LOOKUP_KEY', jsonb_build_array($1::text))",
+      [fingerprint(DEVELOPMENT_KEYS.lookupKey)],
+    );
+    expect(await refusalOfWorker()).toMatch(/so production needs a new database\./);
+    const before = await readState(production.owner);
+    const args = ['--from', DEPLOYMENT, '--database', databaseName()];
+    const refused = await command('take-over', args, { DEPLOYMENT });
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(/public development values.*Use a new database/),
+    });
+    expect(await readState(production.owner)).toBe(before);
+  },
+  LIMIT_MS,
+);
 
 describe('crossdock take-over', () => {
   test(

@@ -64,7 +64,11 @@ function crossdock(args: string[], key = NEW, input = '') {
   return { status, stdout, stderr };
 }
 
-const close = (...more: string[]) => crossdock(['rehash', '--replaced-key', '-', ...more], NEW, `${OLD}\n`);
+/** The pool of this file has the name of a server's. */
+const RUNNING = '--despite-running-processes';
+
+const close = (...more: string[]) =>
+  crossdock(['rehash', '--replaced-key', '-', RUNNING, ...more], NEW, `${OLD}\n`);
 
 /** Returns the lines of doctor about audit chains. */
 const doctor = (key = NEW) =>
@@ -218,7 +222,7 @@ describe('after the chain was closed', () => {
     'after the key is replaced again, everything verifies with the newest key alone',
     async () => {
       const newest = 'f3'.repeat(32);
-      expect(crossdock(['rehash', '--replaced-key', '-'], newest, NEW).status).toBe(0);
+      expect(crossdock(['rehash', '--replaced-key', '-', RUNNING], newest, NEW).status).toBe(0);
       await append(newest, 2);
       expect(await verify(newest)).toMatchObject({ flaw: undefined });
       expect(doctor(newest)).toMatch(/^ok +audit /);
@@ -229,6 +233,48 @@ describe('after the chain was closed', () => {
     LIMIT_MS,
   );
 });
+
+test(
+  'a process that runs stops the closing before anything is changed, and the line says what to stop',
+  async () => {
+    await append(OLD, 1);
+    const before = await readLinks();
+    const { status, stderr } = crossdock(['rehash', '--replaced-key', '-'], NEW, `${OLD}\n`);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^Processes use the database: \d+ connections? of the role \S+\. .* Nothing was changed\. Stop every server and worker, .*rehash (-- )?--despite-running-processes\.\n$/,
+      ),
+    ]);
+    expect(await readLinks()).toEqual(before);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a chain that a process continued with the old key after the closing is closed again only if the operator accepts it',
+  async () => {
+    const closed = (await readLinks()).length;
+    expect(close().status).toBe(0);
+    await append(OLD, 2);
+    await append(NEW, 1);
+    expect(doctor()).toMatch(/^problem +audit .*--replaced-key FILE --accept-altered/m);
+    expect(close()).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/link \d+ after that does not have the present key.*--accept-altered/),
+    });
+    expect(close('--accept-altered').status).toBe(0);
+    await append(NEW, 1);
+    expect(doctor()).toMatch(/^ok +audit /);
+    // Only the entries that the old process has chained are reported.
+    expect(await verify()).toMatchObject({ flaw: { sequence: closed + 2, problem: 'altered' } });
+    expect(close('--accept-altered')).toMatchObject({
+      status: 0,
+      stdout: expect.not.stringContaining('Closed'),
+    });
+  },
+  LIMIT_MS,
+);
 
 test(
   'a chain that a process continued with the new key before the closing is closed as a whole',

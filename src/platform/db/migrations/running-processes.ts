@@ -33,19 +33,38 @@ const COUNT_WORKERS = `
 export async function assertStopped(client: pg.ClientBase, pending: Migration[]): Promise<void> {
   const stops = pending.filter(needsStop).map(({ name }) => name);
   if (stops.length === 0) return;
+  const running = await findRunning(client);
+  if (running === undefined) return;
+  throw new Error(
+    `The running version does not survive ${stops.join(', ')}, and processes use the database: ${running}. Nothing is applied. ${remedyOf('migrate')}`,
+  );
+}
+
+/**
+ * Refuses a command that changes what running processes keep in memory.
+ *
+ * @param why a sentence that says what the processes would do
+ * @throws Error that says what runs, if it still runs after five seconds
+ */
+export async function assertNothingRuns(client: pg.ClientBase, command: string, why: string): Promise<void> {
+  const running = await findRunning(client);
+  if (running === undefined) return;
+  throw new Error(`Processes use the database: ${running}. ${why} Nothing was changed. ${remedyOf(command)}`);
+}
+
+const remedyOf = (command: string): string =>
+  'Stop every server and worker, restart a connection pooler, because it keeps connections, and repeat. ' +
+  `If they are no processes of the service: ${commandLine(`${command} --${IGNORE_RUNNING}`)}.`;
+
+/** Returns what runs, if it still runs after five seconds. */
+async function findRunning(client: pg.ClientBase): Promise<string | undefined> {
   const deadlineMs = performance.now() + END_MS;
   for (;;) {
     const running = await describeRunning(client);
-    if (running === undefined) return;
-    if (performance.now() >= deadlineMs) throw new Error(describeRefusal(stops, running));
+    if (running === undefined || performance.now() >= deadlineMs) return running;
     await sleep(POLL_MS);
   }
 }
-
-const describeRefusal = (stops: string[], running: string): string =>
-  `The running version does not survive ${stops.join(', ')}, and processes use the database: ${running}. Nothing is applied. ` +
-  'Stop every server and worker, restart a connection pooler, because it keeps connections, and repeat. ' +
-  `If they are no processes of the service: ${commandLine(`migrate --${IGNORE_RUNNING}`)}.`;
 
 /** Returns undefined if nothing runs. */
 async function describeRunning(client: pg.ClientBase): Promise<string | undefined> {

@@ -1,3 +1,4 @@
+import { commandLine } from '../../../config/commands.js';
 import { verifyEndOfChain, type ChainEnd } from '../../../modules/audit-log/verify-end.js';
 import { openSecrets } from '../../../platform/access/secrets.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
@@ -37,7 +38,7 @@ function findingsOf(tenantId: string, { head, flaw, oldestUnchainedSeconds: age 
       problem(
         `The audit chain of tenant ${tenantId} does not verify at link ${flaw.sequence ?? head} of ${head}: ${flaw.problem}.`,
         'Use the LOOKUP_KEY that chained it. If you have just replaced it, close the chain as "Lookup key" in docs/leaked-secrets.md ' +
-          'describes. If neither applies, follow "The audit chain" in docs/operations.md.',
+          `describes; if processes ran meanwhile, stop them and run ${commandLine('rehash --replaced-key FILE --accept-altered')} with the old key. If neither applies, follow "The audit chain" in docs/operations.md.`,
       ),
     );
   if (age > LATE_SECONDS)

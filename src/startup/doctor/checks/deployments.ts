@@ -1,7 +1,7 @@
 import { identityOfProcess } from '../../../config/command-settings.js';
 import { PUBLISHED } from '../../../config/published.js';
 import { findPublished } from '../../published-credentials.js';
-import { findRefusal } from '../../database-owner.js';
+import { findRefusal, nameOf, takeOverLine } from '../../database-owner.js';
 import { describeDeployment, type Deployment, type RecordedDeployment } from '../../deployment.js';
 import { orOk, problem, warning, type Finding } from './finding.js';
 import type { Connected, Subject } from './subject.js';
@@ -15,22 +15,22 @@ export async function checkDeployments({ client, config }: Connected): Promise<F
      where (name, app_env) <> ($1, $2) order by seen_at`,
     [own.name, own.appEnv],
   );
+  const database = await nameOf(client);
   const refusal = rows.length === 0 ? await findRefusal(client, identityOfProcess(config)) : undefined;
   return orOk(
     [
-      ...rows.flatMap((other) => [describeOther(other), ...compareSecrets(own, other)]),
+      ...rows.flatMap((other) => [describeOther(other, database), ...compareSecrets(own, other)]),
       ...(refusal ? [problem(refusal, 'Until then no server and no worker starts.')] : []),
     ],
     `Only the deployment ${own.name} has used this database.`,
   );
 }
 
-const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment): Finding =>
+const describeOther = ({ name, appEnv, seenAt }: RecordedDeployment, database: string): Finding =>
   problem(
     `This database was used by the deployment ${name} (APP_ENV=${appEnv}), last on ${seenAt.toISOString()}.`,
     `If it belongs to that deployment, correct DATABASE_URL. If it is a copy: replace every secret, and run ${commandLine('anonymise')} ` +
-      'as docs/staging.md describes. To keep the data as they are, run as the owner ' +
-      `delete from installation.deployments where name = '${name}' and app_env = '${appEnv}'.`,
+      `as docs/staging.md describes. To keep the data as they are, stop what uses the database, and run ${takeOverLine(name, database)}.`,
   );
 
 /** Compares the secrets with those of another deployment, whose report the operator provides. */
