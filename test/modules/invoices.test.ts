@@ -49,8 +49,11 @@ const addTiers = (courierId: string, tiers: Tier[]) =>
   insert(
     'rate_tiers',
     tiers.map(({ start, end, fee }) => ({
-      ...{ tenant_id: DEMO_TENANT, courier_id: courierId },
-      ...{ start_weight_lb: start, end_weight_lb: end, fee_usd: fee },
+      tenant_id: DEMO_TENANT,
+      courier_id: courierId,
+      start_weight_lb: start,
+      end_weight_lb: end,
+      fee_usd: fee,
     })),
   );
 
@@ -73,20 +76,17 @@ async function addPackages(courierId: string, parcels: Parcel[]): Promise<string
       userCode = 'X',
       number = randomUUID(),
     }) => ({
-      ...{
-        tenant_id: DEMO_TENANT,
-        id: randomUUID(),
-        courier_id: courierId,
-        user_code: userCode,
-        manifest_id: manifest,
-      },
-      ...{
-        tracking_number: number,
-        tracking_key: number,
-        house_number: `H${(houseNumbers += 1)}`,
-        weight_lb: weight,
-      },
-      ...{ warehouse_id: DEMO.warehouses.primary, received_at: receivedAt },
+      tenant_id: DEMO_TENANT,
+      id: randomUUID(),
+      courier_id: courierId,
+      user_code: userCode,
+      manifest_id: manifest,
+      tracking_number: number,
+      tracking_key: number,
+      house_number: `H${(houseNumbers += 1)}`,
+      weight_lb: weight,
+      warehouse_id: DEMO.warehouses.primary,
+      received_at: receivedAt,
     }),
   );
   await insert('packages', rows);
@@ -130,8 +130,13 @@ describe('amounts', () => {
     const { status, body } = await preview('admin', { courier_id: courierId, ...MONTH });
     expect([status, body.message]).toEqual([200, 'Preview of 3 packages.']);
     expect(body.data.summary).toEqual({
-      ...{ total_packages: 3, total_weight: 117.05, total_fees: 16.5 },
-      ...{ air_freight_rate: 1.75, air_freight_weight: 4.25, total_air_freight: 7.44, grand_total: 23.94 },
+      total_packages: 3,
+      total_weight: 117.05,
+      total_fees: 16.5,
+      air_freight_rate: 1.75,
+      air_freight_weight: 4.25,
+      total_air_freight: 7.44,
+      grand_total: 23.94,
     });
     expect(body.data.breakdown).toEqual([
       { range: '0-1 lb', count: 1, rate: 4.5, subtotal: 4.5 },
@@ -293,8 +298,13 @@ describe('billing period', () => {
     expect([status, body.message]).toEqual([200, 'Preview of 0 packages.']);
     expect(body.data).toMatchObject({ breakdown: [], packages: [], warnings: [] });
     expect(body.data.summary).toEqual({
-      ...{ total_packages: 0, total_weight: 0, total_fees: 0 },
-      ...{ air_freight_rate: 1.75, air_freight_weight: 0, total_air_freight: 0, grand_total: 0 },
+      total_packages: 0,
+      total_weight: 0,
+      total_fees: 0,
+      air_freight_rate: 1.75,
+      air_freight_weight: 0,
+      total_air_freight: 0,
+      grand_total: 0,
     });
   });
 
@@ -332,8 +342,12 @@ describe('parties of a bill', () => {
     const { warehouse, courier } = (await preview('admin', { courier_id: IEX.toUpperCase(), ...ALL_DEMO }))
       .body.data;
     expect(warehouse).toEqual({
-      ...{ name: 'Miami Gateway', address: '8200 NW 41st Street', city: 'Miami', country: 'United States' },
-      ...{ phone: '+1 305 555 0180', email: 'dock@miami-gateway.example' },
+      name: 'Miami Gateway',
+      address: '8200 NW 41st Street',
+      city: 'Miami',
+      country: 'United States',
+      phone: '+1 305 555 0180',
+      email: 'dock@miami-gateway.example',
     });
     expect(courier).toMatchObject({
       courier_id: IEX,

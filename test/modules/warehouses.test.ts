@@ -59,8 +59,13 @@ describe('list of warehouses', () => {
     const all = reply.body['data'] as Row[];
     expect(all.map(({ name }) => name)).toEqual(['Miami Gateway', 'Annex', 'Medley Overflow', 'Zone']);
     expect(all[0]).toEqual({
-      ...{ warehouse_id: MIAMI, name: 'Miami Gateway', address: '8200 NW 41st Street', city: 'Miami' },
-      ...{ country: 'United States', phone: '+1 305 555 0180', email: 'dock@miami-gateway.example' },
+      warehouse_id: MIAMI,
+      name: 'Miami Gateway',
+      address: '8200 NW 41st Street',
+      city: 'Miami',
+      country: 'United States',
+      phone: '+1 305 555 0180',
+      email: 'dock@miami-gateway.example',
       is_primary: true,
       loading_gate: false,
       weight_question_lb: 150,
@@ -84,8 +89,12 @@ describe('warehouses', () => {
   const WHOLE = {
     loading_gate: false,
     weight_question_lb: 200,
-    ...{ name: 'Kingston Annex', address: '14 Port Royal Street', city: 'Kingston', country: 'Jamaica' },
-    ...{ phone: '+1 876 555 0170', email: 'annex@miami-gateway.example' },
+    name: 'Kingston Annex',
+    address: '14 Port Royal Street',
+    city: 'Kingston',
+    country: 'Jamaica',
+    phone: '+1 876 555 0170',
+    email: 'annex@miami-gateway.example',
   };
 
   test('are created, updated and deleted with an audit entry each', async () => {
@@ -102,16 +111,23 @@ describe('warehouses', () => {
     const by = { entity: 'warehouse', actor_id: DEMO.users.admin, before: null, after: null };
     expect(await auditOf(id)).toEqual([
       {
-        ...{ ...by, action: 'warehouse.created', actor_id: DEMO.users.manager },
-        ...{ after: { ...WHOLE, is_primary: false }, request_id: created.headers.get('x-request-id') },
+        ...by,
+        action: 'warehouse.created',
+        actor_id: DEMO.users.manager,
+        after: { ...WHOLE, is_primary: false },
+        request_id: created.headers.get('x-request-id'),
       },
       {
-        ...{ ...by, action: 'warehouse.updated', request_id: changed.headers.get('x-request-id') },
+        ...by,
+        action: 'warehouse.updated',
+        request_id: changed.headers.get('x-request-id'),
         before: { city: 'Kingston', phone: '+1 876 555 0170' },
         after: { city: 'Spanish Town', phone: null },
       },
       {
-        ...{ ...by, action: 'warehouse.deleted', request_id: deleted.headers.get('x-request-id') },
+        ...by,
+        action: 'warehouse.deleted',
+        request_id: deleted.headers.get('x-request-id'),
         before: { ...WHOLE, city: 'Spanish Town', phone: null },
       },
     ]);

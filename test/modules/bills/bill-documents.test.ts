@@ -70,19 +70,30 @@ async function insertBill({ status = 'published', lines = [], columns = {} }: Pl
   const subtotal = (cents / 100).toFixed(2);
   await insert('bills', [
     {
-      ...{
-        ...own,
-        id,
-        invoice_number: `DRAFT-${id.slice(-8)}`,
-        service_type: 'Air standard',
-        status: 'draft',
-      },
-      ...{ start_date: '2026-10-01', end_date: '2026-10-31', total_packages: 0, tax_rate: 0, paid_amount: 0 },
-      ...{ subtotal, tax_amount: 0, total_amount: subtotal, created_at: '2026-11-01T00:00:00Z', ...columns },
+      ...own,
+      id,
+      invoice_number: `DRAFT-${id.slice(-8)}`,
+      service_type: 'Air standard',
+      status: 'draft',
+      start_date: '2026-10-01',
+      end_date: '2026-10-31',
+      total_packages: 0,
+      tax_rate: 0,
+      paid_amount: 0,
+      subtotal,
+      tax_amount: 0,
+      total_amount: subtotal,
+      created_at: '2026-11-01T00:00:00Z',
+      ...columns,
     },
   ]);
   const rows = lines.map((line, index) => ({
-    ...{ ...own, id: randomUUID(), bill_id: id, position: index + 1, kind: 'adjustment', amount_usd: 1 },
+    ...own,
+    id: randomUUID(),
+    bill_id: id,
+    position: index + 1,
+    kind: 'adjustment',
+    amount_usd: 1,
     ...(line['kind'] ? {} : { description: 'Credit' }),
     ...line,
   }));
@@ -114,13 +125,14 @@ async function packageLines(count: number): Promise<Line[]> {
   );
   expect(rows).toHaveLength(count);
   return rows.map(({ id }, index) => ({
-    ...{
-      kind: 'package',
-      package_id: id,
-      tracking_number: `TRACK${1000 + index}`,
-      house_number: `H${index}`,
-    },
-    ...{ user_code: 'IEX-1001', received_at: '2026-10-05T23:59:59Z', weight_lb: '2.5', tier: '1-10 lb' },
+    kind: 'package',
+    package_id: id,
+    tracking_number: `TRACK${1000 + index}`,
+    house_number: `H${index}`,
+    user_code: 'IEX-1001',
+    received_at: '2026-10-05T23:59:59Z',
+    weight_lb: '2.5',
+    tier: '1-10 lb',
     amount_usd: '12.00',
   }));
 }
@@ -423,16 +435,18 @@ describe('logo in the PDF', () => {
 
 describe('CSV download', () => {
   const COLUMNS = [
-    ...[
-      'Invoice Number',
-      'Position',
-      'Kind',
-      'Date Received',
-      'House Number',
-      'Tracking Number',
-      'User Code',
-    ],
-    ...['Weight LB', 'Tier', 'Rate USD', 'Amount USD', 'Description'],
+    'Invoice Number',
+    'Position',
+    'Kind',
+    'Date Received',
+    'House Number',
+    'Tracking Number',
+    'User Code',
+    'Weight LB',
+    'Tier',
+    'Rate USD',
+    'Amount USD',
+    'Description',
   ];
 
   test('contains every line and nothing else', async () => {
@@ -446,16 +460,18 @@ describe('CSV download', () => {
     expect(cells).toEqual(
       lines.map((line) =>
         [
-          ...['INV-000002', line['position'], 'package', line['day'], line['house_number']],
-          ...[
-            line['tracking_number'],
-            line['user_code'] ?? '',
-            line['weight'],
-            line['tier'],
-            '',
-            line['amount_usd'],
-            '',
-          ],
+          'INV-000002',
+          line['position'],
+          'package',
+          line['day'],
+          line['house_number'],
+          line['tracking_number'],
+          line['user_code'] ?? '',
+          line['weight'],
+          line['tier'],
+          '',
+          line['amount_usd'],
+          '',
         ].map(String),
       ),
     );
@@ -551,19 +567,28 @@ describe('PDF worker', () => {
   const party = (name: string) => ({ name, address: [], phone: null, email: null });
   const invoiceTo = (name: string): Invoice => ({
     bill: {
-      ...{ id: UNKNOWN_ID, invoiceNumber: 'INV-1', sequenceNumber: 1, courierId: IEX, courierName: name },
-      ...{ courierCode: 'IEX', serviceType: 'Air', startDate: '2026-10-01', endDate: '2026-10-31' },
-      ...{
-        totalPackages: 0,
-        taxRate: '0',
-        subtotal: '0',
-        taxAmount: '0',
-        totalAmount: '0',
-        paidAmount: '0',
-        balance: '0',
-      },
-      ...{ status: 'published' as const, remarks: null, billFrom: party('From'), billTo: party(name) },
-      ...{ createdAt: '2026-11-01T00:00:00.000Z', publishedAt: '2026-11-01T00:00:00.000Z' },
+      id: UNKNOWN_ID,
+      invoiceNumber: 'INV-1',
+      sequenceNumber: 1,
+      courierId: IEX,
+      courierName: name,
+      courierCode: 'IEX',
+      serviceType: 'Air',
+      startDate: '2026-10-01',
+      endDate: '2026-10-31',
+      totalPackages: 0,
+      taxRate: '0',
+      subtotal: '0',
+      taxAmount: '0',
+      totalAmount: '0',
+      paidAmount: '0',
+      balance: '0',
+      status: 'published' as const,
+      remarks: null,
+      billFrom: party('From'),
+      billTo: party(name),
+      createdAt: '2026-11-01T00:00:00.000Z',
+      publishedAt: '2026-11-01T00:00:00.000Z',
     },
     lines: [],
     payments: [],

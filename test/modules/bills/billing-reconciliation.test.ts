@@ -19,8 +19,14 @@ const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 const MAY = { from: '2024-05-01', to: '2024-05-31' };
 const MAY_BILL = { start: '2024-05-01', end: '2024-05-31' };
 const NO_REASONS = {
-  ...{ owner_unknown: 0, not_billed: 0, left_out: 0, no_tier: 0 },
-  ...{ weight_changed: 0, courier_changed: 0, fee_changed: 0, outside_period: 0 },
+  owner_unknown: 0,
+  not_billed: 0,
+  left_out: 0,
+  no_tier: 0,
+  weight_changed: 0,
+  courier_changed: 0,
+  fee_changed: 0,
+  outside_period: 0,
 };
 
 let service: Service;
@@ -40,7 +46,10 @@ async function newCourier(name = 'Courier'): Promise<string> {
   const id = randomUUID();
   const { owner } = service;
   await owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $4)', [
-    ...[DEMO.tenants.demo, id, id.slice(0, 8), `${name} ${id}`],
+    DEMO.tenants.demo,
+    id,
+    id.slice(0, 8),
+    `${name} ${id}`,
   ]);
   await owner.query(
     `insert into rate_tiers (tenant_id, courier_id, start_weight_lb, end_weight_lb, fee_usd)
@@ -53,8 +62,14 @@ async function newCourier(name = 'Courier'): Promise<string> {
 const receive = (courierId: string | null, weight: string, receivedAt = '2024-05-15T12:00:00Z') => {
   const number = freshNumber();
   return clone(service.owner, 'packages', DEMO.packages.available.IEX[0] ?? '', {
-    ...{ courier_id: courierId, weight_lb: weight, received_at: receivedAt, user_code: null },
-    ...{ tracking_number: number, tracking_key: number, house_number: number, prealert_id: null },
+    courier_id: courierId,
+    weight_lb: weight,
+    received_at: receivedAt,
+    user_code: null,
+    tracking_number: number,
+    tracking_key: number,
+    house_number: number,
+    prealert_id: null,
   });
 };
 
@@ -89,7 +104,10 @@ describe('billing reconciliation per package', () => {
     const { summary, couriers, exceptions } = await reconcileMay();
     expect(exceptions).toEqual([]);
     expect(summary).toEqual({
-      ...{ packages_received: 2, weight: 13.001, exceptions: 0, reasons: NO_REASONS },
+      packages_received: 2,
+      weight: 13.001,
+      exceptions: 0,
+      reasons: NO_REASONS,
       published: { packages: 1, weight: 3, fees: 5 },
       drafts: { packages: 1, weight: 10.001, fees: 12.5 },
       unbilled: { packages: 0, weight: 0, fees: 0 },
@@ -102,11 +120,21 @@ describe('billing reconciliation per package', () => {
     const { summary, exceptions } = await reconcileMay();
     expect(exceptions).toEqual([
       {
-        ...{ package_id: packageId, reasons: ['not_billed'], weight: 10, fee: 5, courier_id: courierId },
-        ...{ tracking_number: expect.any(String), house_number: expect.any(String) },
-        ...{ courier_name: expect.any(String), received_at: '2024-05-15 12:00:00' },
-        ...{ bill_id: null, invoice_number: null, bill_status: null },
-        ...{ billed_courier_id: null, billed_weight: null, billed_fee: null },
+        package_id: packageId,
+        reasons: ['not_billed'],
+        weight: 10,
+        fee: 5,
+        courier_id: courierId,
+        tracking_number: expect.any(String),
+        house_number: expect.any(String),
+        courier_name: expect.any(String),
+        received_at: '2024-05-15 12:00:00',
+        bill_id: null,
+        invoice_number: null,
+        bill_status: null,
+        billed_courier_id: null,
+        billed_weight: null,
+        billed_fee: null,
       },
     ]);
     expect(summary.unbilled).toEqual({ packages: 1, weight: 10, fees: 5 });
@@ -156,9 +184,13 @@ describe('billing reconciliation per package', () => {
       ).rows;
       expect(exceptions).toMatchObject([
         {
-          ...{ reasons: ['not_billed', 'weight_changed'], weight: 0.001, billed_weight: null },
+          reasons: ['not_billed', 'weight_changed'],
+          weight: 0.001,
+          billed_weight: null,
           weight_change: {
-            ...{ before: 42.27, after: 0.001, changed_by: row.full_name },
+            before: 42.27,
+            after: 0.001,
+            changed_by: row.full_name,
             changed_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
           },
         },
@@ -254,8 +286,10 @@ describe('billing reconciliation per package', () => {
 
   test('selects packages by their UTC day of receipt, both ends inclusive', async () => {
     const moments = [
-      ...['2024-02-28T23:59:59.999Z', '2024-02-29T00:00:00Z'],
-      ...['2024-02-29T23:59:59.999Z', '2024-03-01T00:00:00Z'],
+      '2024-02-28T23:59:59.999Z',
+      '2024-02-29T00:00:00Z',
+      '2024-02-29T23:59:59.999Z',
+      '2024-03-01T00:00:00Z',
     ];
     const ids: string[] = [];
     for (const moment of moments) ids.push(await receive(courierId, '1', moment));
@@ -426,13 +460,13 @@ describe('billing reconciliation exceptions', () => {
 
 describe('billing reconciliation of one courier', () => {
   const admin = {
-    ...{
-      kind: 'user' as const,
-      tenantId: DEMO.tenants.demo,
-      userId: DEMO.users.admin,
-      role: 'admin' as const,
-    },
-    ...{ courierId: null, tokenVersion: 1, expiresAt: Math.floor(Date.now() / 1000) + 3_600 },
+    kind: 'user' as const,
+    tenantId: DEMO.tenants.demo,
+    userId: DEMO.users.admin,
+    role: 'admin' as const,
+    courierId: null,
+    tokenVersion: 1,
+    expiresAt: Math.floor(Date.now() / 1000) + 3_600,
   };
   type Plan = { Plans?: Plan[] } & Record<string, unknown>;
   type Explained = { 'QUERY PLAN': [{ Plan: Plan }] };
@@ -489,7 +523,9 @@ describe('billing reconciliation of one courier', () => {
     const period = { courierId, from: '2023-05-01', to: '2023-05-31' };
     const page = { before: undefined, limit: 100 };
     for (const statement of [
-      ...[figuresOfPackages(ctx, period), countReceived(ctx, period), checkBills(ctx, period)],
+      figuresOfPackages(ctx, period),
+      countReceived(ctx, period),
+      checkBills(ctx, period),
       pageOfExceptions(ctx, period, page),
     ])
       // Each package and its line, several times.
@@ -547,8 +583,12 @@ test('reconciliation and statement agree for a bill that the API drafted, adjust
     return reply.body['data'];
   };
   const { bill_id } = await manage({
-    ...{ action: 'create_draft', courier_id: courierId, start_date: MAY.from, end_date: MAY.to },
-    ...{ service_type: 'Air', tax_rate: 7.125 },
+    action: 'create_draft',
+    courier_id: courierId,
+    start_date: MAY.from,
+    end_date: MAY.to,
+    service_type: 'Air',
+    tax_rate: 7.125,
   });
   await manage({ action: 'add_adjustment', bill_id, description: 'Storage', amount: 1.01 });
   const published = await manage({ action: 'publish', bill_id });
@@ -563,7 +603,10 @@ test('reconciliation and statement agree for a bill that the API drafted, adjust
   const query = { courier_id: courierId, ...lastYear() };
   const { data } = (await service.call('getCourierStatement', { as: 'admin', query })).body;
   expect(data.movements.map(({ kind }: { kind: string }) => kind)).toEqual([
-    ...['bill', 'payment', 'payment_voided', 'payment'],
+    'bill',
+    'payment',
+    'payment_voided',
+    'payment',
   ]);
   // 31.01 plus 7.125 % tax (2.2094625).
   expect([data.billed, data.closing_balance, data.ageing.days_0_30]).toEqual([33.22, 0.01, 0.01]);

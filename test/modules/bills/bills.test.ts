@@ -41,7 +41,13 @@ const PLANTED: (Planted & { id: string })[] = [
   [DEMO.tenants.two, TWO, 'draft', '2025-02-01', '2025-02-28', '2025-03-01 10:00:00Z'],
   [DEMO.tenants.two, TWO, 'published', '2025-02-01', '2025-02-28', '2025-03-02 10:00:00Z'],
 ].map(([tenant = '', courier = '', status = '', start = '', end = '', createdAt = '']) => ({
-  ...{ id: randomUUID(), tenant, courier, status, start, end, createdAt },
+  id: randomUUID(),
+  tenant,
+  courier,
+  status,
+  start,
+  end,
+  createdAt,
 }));
 
 async function insertRows(target: Service): Promise<void> {
@@ -222,7 +228,10 @@ describe('pages of bills', () => {
       for (let page = 1; page <= pages; page += 1) {
         const reply = await load('admin', { limit, page });
         expect(reply.body.meta).toEqual({
-          ...{ current_page: page, per_page: limit, total_records: all.length, total_pages: pages },
+          current_page: page,
+          per_page: limit,
+          total_records: all.length,
+          total_pages: pages,
         });
         expect(reply.body.count).toBe(reply.body.data.length);
         found.push(...idsOf(reply));
@@ -273,15 +282,21 @@ describe('bill fields', () => {
       // The columns are numeric(12, 2), and the total must fit too.
       cents.push([999_999_999_998, 1], [1, 0], [30, 10], [0, 0]);
       const bills = cents.map(([subtotal = 0, tax = 0], n) => ({
-        ...{ tenant_id: DEMO.tenants.demo, id: randomUUID(), invoice_number: `EXACT-${n}`, courier_id: HRB },
-        ...{ service_type: 'S', start_date: '2024-01-01', end_date: '2024-01-31', total_packages: n },
-        ...{ subtotal: usd(subtotal), tax_amount: usd(tax), total_amount: usd(subtotal + tax) },
-        ...{
-          tax_rate: 0,
-          paid_amount: usd(subtotal + tax),
-          status: 'paid',
-          created_at: '2024-02-01T00:00:00Z',
-        },
+        tenant_id: DEMO.tenants.demo,
+        id: randomUUID(),
+        invoice_number: `EXACT-${n}`,
+        courier_id: HRB,
+        service_type: 'S',
+        start_date: '2024-01-01',
+        end_date: '2024-01-31',
+        total_packages: n,
+        subtotal: usd(subtotal),
+        tax_amount: usd(tax),
+        total_amount: usd(subtotal + tax),
+        tax_rate: 0,
+        paid_amount: usd(subtotal + tax),
+        status: 'paid',
+        created_at: '2024-02-01T00:00:00Z',
       }));
       await target.owner.query(
         'insert into bills select * from jsonb_populate_recordset(null::bills, $1::jsonb)',

@@ -107,8 +107,16 @@ describe('draft creation', () => {
     ]);
     expect(body['data'].lines[2].received_at).toBe('2024-05-31 23:59:59');
     expect(body['data']).toMatchObject({
-      ...{ courier_id: courierId, service_type: 'Air', remarks: 'Thanks.', tax_rate: 7.125, ...MAY },
-      ...{ paid_amount: 0, balance: 25.65, status: 'draft', published_at: null, payments: [] },
+      courier_id: courierId,
+      service_type: 'Air',
+      remarks: 'Thanks.',
+      tax_rate: 7.125,
+      ...MAY,
+      paid_amount: 0,
+      balance: 25.65,
+      status: 'draft',
+      published_at: null,
+      payments: [],
     });
     expect(await auditOf(data(reply).bill_id)).toMatchObject([
       {
@@ -295,24 +303,39 @@ describe('adjustments', () => {
     // 12.5 % of 11.96 is 1.495.
     const reply = await billing.adjust(bill_id, -0.04, 'Wet box');
     expect(data(reply)).toEqual({
-      ...{ bill_id, line_id: expect.any(String) },
-      ...{ subtotal: 11.96, tax_amount: 1.5, total_amount: 13.46 },
+      bill_id,
+      line_id: expect.any(String),
+      subtotal: 11.96,
+      tax_amount: 1.5,
+      total_amount: 13.46,
     });
     expect((await linesOf(bill_id)).at(-1)).toMatchObject({
-      ...{ line_id: data(reply).line_id, position: 2, kind: 'adjustment' },
-      ...{ description: 'Wet box', amount: -0.04, weight: null, received_at: null },
+      line_id: data(reply).line_id,
+      position: 2,
+      kind: 'adjustment',
+      description: 'Wet box',
+      amount: -0.04,
+      weight: null,
+      received_at: null,
     });
     const second = await billing.adjust(bill_id, 100.1);
     expect(data(second)).toMatchObject({ subtotal: 112.06, tax_amount: 14.01, total_amount: 126.07 });
     await billing.unadjust(data(second).line_id);
     const removed = await billing.unadjust(data(reply).line_id.toUpperCase());
     expect(data(removed)).toEqual({
-      ...{ bill_id, line_id: data(reply).line_id, subtotal: 12, tax_amount: 1.5, total_amount: 13.5 },
+      bill_id,
+      line_id: data(reply).line_id,
+      subtotal: 12,
+      tax_amount: 1.5,
+      total_amount: 13.5,
     });
     expect(await linesOf(bill_id)).toHaveLength(1);
     expect((await auditOf(bill_id)).map(({ action }) => action)).toEqual([
-      ...['bill.drafted', 'bill.adjustment_added', 'bill.adjustment_added'],
-      ...['bill.adjustment_removed', 'bill.adjustment_removed'],
+      'bill.drafted',
+      'bill.adjustment_added',
+      'bill.adjustment_added',
+      'bill.adjustment_removed',
+      'bill.adjustment_removed',
     ]);
     expect((await auditOf(bill_id))[1]).toMatchObject({
       before: { subtotal: '12.00', total_amount: '13.50' },
@@ -371,7 +394,10 @@ describe('publication', () => {
     const numberOf = (each: Reply) => Number(/^INV-(\d{6})$/.exec(data(each).invoice_number)?.[1]);
     expect(numberOf(next)).toBe(numberOf(reply) + 1);
     expect(data(reply)).toEqual({
-      ...{ bill_id: first, invoice_number: expect.any(String), status: 'published', total_amount: 12 },
+      bill_id: first,
+      invoice_number: expect.any(String),
+      status: 'published',
+      total_amount: 12,
       published_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     });
     await billing.rows("update couriers set name = 'Another', email = 'x@y.example' where id = $1", [
@@ -380,7 +406,9 @@ describe('publication', () => {
     const published = data(await billing.read(first));
     expect(published).toEqual({
       ...before,
-      ...{ invoice_number: data(reply).invoice_number, status: 'published', courier_name: 'Another' },
+      invoice_number: data(reply).invoice_number,
+      status: 'published',
+      courier_name: 'Another',
       published_at: data(reply).published_at,
     });
     expect(published.bill_from).toMatchObject({
@@ -554,8 +582,11 @@ describe('payments', () => {
     const extra = { method: 'bank_transfer', reference: 'TRF-1', received_on: '2026-01-31' };
     const first = await billing.pay(billId, 0.1, extra);
     expect(data(first)).toEqual({
-      ...{ bill_id: billId, payment_id: expect.any(String) },
-      ...{ paid_amount: 0.1, balance: 12.2, status: 'published' },
+      bill_id: billId,
+      payment_id: expect.any(String),
+      paid_amount: 0.1,
+      balance: 12.2,
+      status: 'published',
     });
     const second = await billing.pay(billId, 12.2);
     expect(data(second)).toMatchObject({ paid_amount: 12.3, balance: 0, status: 'paid' });
@@ -583,7 +614,9 @@ describe('payments', () => {
     });
     const today = new Date().toISOString().slice(0, 10);
     expect(data(await billing.read(billId))).toMatchObject({
-      ...{ status: 'published', paid_amount: 12.2, balance: 0.1 },
+      status: 'published',
+      paid_amount: 12.2,
+      balance: 0.1,
       payments: [
         { amount: 0.1, ...extra, is_voided: true, void_reason: 'Returned.', voided_at: expect.any(String) },
         {

@@ -23,7 +23,10 @@ type Movement = { date: string; kind: string; amount: number; balance: number; p
 async function newCourier(): Promise<string> {
   const id = randomUUID();
   await service.owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $4)', [
-    ...[DEMO.tenants.demo, id, id.slice(0, 8), `Courier ${id}`],
+    DEMO.tenants.demo,
+    id,
+    id.slice(0, 8),
+    `Courier ${id}`,
   ]);
   return id;
 }
@@ -41,7 +44,9 @@ describe('courier statement', () => {
   beforeAll(async () => {
     courierId = await newCourier();
     await insertRows(courierId, {
-      ...{ amount: '100.00', taxRate: '7.5', publishedAt: '2024-02-01T09:00:00Z' },
+      amount: '100.00',
+      taxRate: '7.5',
+      publishedAt: '2024-02-01T09:00:00Z',
       payments: [
         { amount: '50.00', receivedOn: '2024-02-10', reference: 'TRF-1' },
         { amount: '7.50', receivedOn: '2024-02-11', voidedAt: '2024-03-05T10:00:00Z' },
@@ -66,7 +71,11 @@ describe('courier statement', () => {
       ],
     );
     expect(data).toMatchObject({
-      ...{ courier_id: courierId, opening_balance: 0, billed: 127.6, paid: 57.5, voided: 7.5 },
+      courier_id: courierId,
+      opening_balance: 0,
+      billed: 127.6,
+      paid: 57.5,
+      voided: 7.5,
       closing_balance: 77.6,
     });
     expect(data.movements[1]).toMatchObject({ method: 'bank_transfer', reference: 'TRF-1' });
@@ -126,8 +135,10 @@ test("payments received before their bill's publication count as credit until th
 test('statement days are whole UTC days, both ends inclusive', async () => {
   const courierId = await newCourier();
   const moments = [
-    ...['2024-02-28T23:59:59.999Z', '2024-02-29T00:00:00Z'],
-    ...['2024-02-29T23:59:59.999Z', '2024-03-01T00:00:00Z'],
+    '2024-02-28T23:59:59.999Z',
+    '2024-02-29T00:00:00Z',
+    '2024-02-29T23:59:59.999Z',
+    '2024-03-01T00:00:00Z',
   ];
   for (const [index, publishedAt] of moments.entries())
     await insertRows(courierId, { amount: `${10 ** index}.00`, publishedAt });
@@ -169,7 +180,9 @@ async function insertHistory(courierId: string): Promise<KnownMovement[]> {
       if (isVoided) known.push({ bill, day: voided, cents });
       else left -= cents;
       return {
-        ...{ amount: usd(cents), receivedOn: dayOf(received), recordedAt: `${dayOf(recorded)}T13:00:00Z` },
+        amount: usd(cents),
+        receivedOn: dayOf(received),
+        recordedAt: `${dayOf(recorded)}T13:00:00Z`,
         ...(isVoided ? { voidedAt: `${dayOf(voided)}T14:00:00Z` } : {}),
       };
     });
@@ -251,7 +264,10 @@ describe('statement of a random history', () => {
     for (let page = 1; page <= pages + 1; page += 1) {
       const { body } = await read('admin', { courier_id: courierId, ...ALWAYS, limit: 7, page });
       expect(body['meta']).toEqual({
-        ...{ current_page: page, per_page: 7, total_records: known.length, total_pages: pages },
+        current_page: page,
+        per_page: 7,
+        total_records: known.length,
+        total_pages: pages,
       });
       paged.push(...body['data'].movements);
       // Every page has the totals of the whole statement.
@@ -271,7 +287,10 @@ describe('statement access', () => {
     );
     expect(body['data'].closing_balance).toBe(Number(rows[0]?.due));
     expect(body['data'].movements.map(({ kind }: Movement) => kind).sort()).toEqual([
-      ...['bill', 'bill', 'payment', 'payment'],
+      'bill',
+      'bill',
+      'payment',
+      'payment',
     ]);
   });
 

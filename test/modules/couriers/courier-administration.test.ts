@@ -71,17 +71,23 @@ describe('list of couriers', () => {
     });
     const [hrb, iex] = reply.body['data'];
     expect(iex).toEqual({
-      ...{ courier_id: IEX, courier_code: 'IEX', courier_name: 'Island Express' },
-      ...{ company_name: 'Island Express Limited', email: 'accounts@island-express.example' },
-      ...{ phone_number1: '+1 876 555 0142', phone_number2: '+1 876 555 0143' },
-      ...{
-        address1: '12 Harbour Street',
-        address2: null,
-        city_town: 'Kingston',
-        parish_province: 'Kingston',
-      },
-      ...{ house_color: '#0A7D5C', is_active: true, has_api_key: true, uses_global_rates: false },
-      ...{ user_count: 1, customer_count: 200 },
+      courier_id: IEX,
+      courier_code: 'IEX',
+      courier_name: 'Island Express',
+      company_name: 'Island Express Limited',
+      email: 'accounts@island-express.example',
+      phone_number1: '+1 876 555 0142',
+      phone_number2: '+1 876 555 0143',
+      address1: '12 Harbour Street',
+      address2: null,
+      city_town: 'Kingston',
+      parish_province: 'Kingston',
+      house_color: '#0A7D5C',
+      is_active: true,
+      has_api_key: true,
+      uses_global_rates: false,
+      user_count: 1,
+      customer_count: 200,
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
     });
     expect(hrb).toMatchObject({ courier_code: 'HRB', uses_global_rates: true, customer_count: 100 });
@@ -97,7 +103,10 @@ describe('list of couriers', () => {
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 10 })));
     expect(pages.flatMap(({ body }) => body['data'])).toEqual(all);
     expect(pages[3]?.body['meta']).toEqual({
-      ...{ current_page: 4, per_page: 10, total_records: 26, total_pages: 3 },
+      current_page: 4,
+      per_page: 10,
+      total_records: 26,
+      total_pages: 3,
     });
     await rows("delete from couriers where code ~ '^P[0-9]+$'");
   });
@@ -147,7 +156,11 @@ describe('courier creation', () => {
     expect(record).toEqual({
       ...WHOLE,
       courier_id: expect.any(String),
-      ...{ is_active: true, has_api_key: true, uses_global_rates: true, user_count: 1, customer_count: 0 },
+      is_active: true,
+      has_api_key: true,
+      uses_global_rates: true,
+      user_count: 1,
+      customer_count: 0,
       created_at: expect.any(String),
     });
     expect(apiKey).toMatch(/^[0-9a-f]{64}$/);
@@ -186,8 +199,14 @@ describe('courier creation', () => {
       [login.user_id],
     );
     expect(user).toMatchObject({
-      ...{ username: 'blue.mountain', full_name: 'Keisha Morgan', role: 'courier', courier_id: courierId },
-      ...{ is_active: true, must_change_password: true, lasts_s: 7 * 24 * 3600, two_factor_enabled: false },
+      username: 'blue.mountain',
+      full_name: 'Keisha Morgan',
+      role: 'courier',
+      courier_id: courierId,
+      is_active: true,
+      must_change_password: true,
+      lasts_s: 7 * 24 * 3600,
+      two_factor_enabled: false,
       expires: login.password_expires_at,
     });
     expect(String(user?.['password_hash'])).toMatch(/^\$2b\$04\$/);
@@ -307,8 +326,13 @@ describe('courier update', () => {
   test('changes only the given fields, clears blank ones and audits the difference', async () => {
     const { data } = (await manage(fresh({ email: 'a@x.example', city_town: 'Kingston' }))).body;
     const reply = await manage({
-      ...{ action: 'update', courier_id: data.courier_id },
-      ...{ courier_name: 'Renamed', house_color: '#ffffff', email: '', api_token: 'tok', is_active: false },
+      action: 'update',
+      courier_id: data.courier_id,
+      courier_name: 'Renamed',
+      house_color: '#ffffff',
+      email: '',
+      api_token: 'tok',
+      is_active: false,
     });
     const { api_key: _key, login: _login, ...before } = data;
     const changed = { courier_name: 'Renamed', house_color: '#ffffff', email: null };

@@ -48,7 +48,11 @@ const fieldsOf = ({ body }: Reply) =>
 /** The state of a webhook URL that is not set. */
 const UNTRIED = {
   state: 'none',
-  ...{ failing_since: null, paused_at: null, last_success_at: null, last_failure_at: null, failures: 0 },
+  failing_since: null,
+  paused_at: null,
+  last_success_at: null,
+  last_failure_at: null,
+  failures: 0,
 };
 
 describe('reading settings', () => {

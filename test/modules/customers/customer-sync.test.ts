@@ -451,25 +451,34 @@ describe('accepted field names', () => {
   });
 
   test.each([
-    ...'first_name firstName firstname FirstName FIRST-NAME given_name givenName'
-      .split(' ')
-      .map((name) => ['first_name', name] as const),
-    ...'last_name lastName lastname LastName surname Surname family_name familyName'
-      .split(' ')
-      .map((name) => ['last_name', name] as const),
+    ...['first_name', 'firstName', 'firstname', 'FirstName', 'FIRST-NAME', 'given_name', 'givenName'].map(
+      (name) => ['first_name', name] as const,
+    ),
+    ...[
+      'last_name',
+      'lastName',
+      'lastname',
+      'LastName',
+      'surname',
+      'Surname',
+      'family_name',
+      'familyName',
+    ].map((name) => ['last_name', name] as const),
   ])('reads %s from %s', async (field, name) => {
     await rig.sync([{ ...without(field), [name]: 'Spelt' }]);
     expect(await customer('SP-1')).toMatchObject({ ...BASE, [field]: 'Spelt' });
   });
 
   test.each(
-    'branch Branch location pickup_location pickupLocation pickup PickUp'.split(' ').map((name) => [name]),
+    ['branch', 'Branch', 'location', 'pickup_location', 'pickupLocation', 'pickup', 'PickUp'].map((name) => [
+      name,
+    ]),
   )('reads the branch from %s', async (name) => {
     await rig.sync([{ ...BASE, [name]: 'Portmore' }]);
     expect(await customer('SP-1')).toMatchObject({ ...BASE, branch: 'Portmore' });
   });
 
-  test.each('email Email e_mail E-Mail emailAddress email_address'.split(' '))(
+  test.each(['email', 'Email', 'e_mail', 'E-Mail', 'emailAddress', 'email_address'])(
     'reads the email address from %s',
     async (name) => {
       await rig.sync([{ ...BASE, [name]: 'ann@example.com' }]);

@@ -354,7 +354,9 @@ describe('POST /api/ManageCustomers.php', () => {
     const { id } = reply.body['data'];
     const trimmed = { user_code: body.user_code.trim(), first_name: 'Ünï ✓' };
     expect(await stored(id)).toMatchObject({
-      ...{ ...body, ...trimmed, is_active: false },
+      ...body,
+      ...trimmed,
+      is_active: false,
       tenant_id: DEMO.tenants.demo,
     });
     const [entry, ...more] = await auditOf(id);

@@ -59,9 +59,14 @@ function statementsIn(batch: pg.Submittable): Statement[] {
   const connection = {
     parse: (message: { text: string }) => void (text = message.text),
     bind: ({ values }: { values?: unknown[] }) => void statements.push({ text, values: values ?? [] }),
-    ...{ query: ignore, describe: ignore, execute: ignore, sync: ignore, flush: ignore },
+    query: ignore,
+    describe: ignore,
+    execute: ignore,
+    sync: ignore,
+    flush: ignore,
     stream: { write: ignore },
-    ...{ parsedStatements: {}, submittedNamedStatements: {} },
+    parsedStatements: {},
+    submittedNamedStatements: {},
   };
   // The methods that a query of node-postgres calls.
   batch.submit(connection as unknown as pg.Connection);

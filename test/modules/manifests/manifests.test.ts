@@ -15,7 +15,14 @@ import { startService, type Reply, type Service } from '../../support/service/se
 const STATUSES = ['draft', 'ready', 'shipped', 'completed'] as const;
 const STAFF = ['admin', 'manager', 'warehouse'];
 const PACKAGE_STATUSES = [
-  ...['received', 'shipped', 'in_transit', 'delivered', 'on_hold', 'customs_hold', 'returned', 'lost'],
+  'received',
+  'shipped',
+  'in_transit',
+  'delivered',
+  'on_hold',
+  'customs_hold',
+  'returned',
+  'lost',
 ];
 const LB_IN_KG = 0.45359237;
 
@@ -359,14 +366,12 @@ describe('manifest status transitions', () => {
         IEX,
         {
           package_id: ours[0],
-          ...{
-            tracking_number,
-            house_number,
-            user_code: null,
-            previous_status,
-            status,
-            manifest_number: number,
-          },
+          tracking_number,
+          house_number,
+          user_code: null,
+          previous_status,
+          status,
+          manifest_number: number,
         },
       ]),
     );
@@ -638,7 +643,11 @@ describe('reading a manifest', () => {
       receivedAt: '2026-11-03',
     });
     [packages.iex] = await makePackages(1, {
-      ...{ ...aboard, courierId: IEX, userCode: 'IEX-1001', weightLb: '10.125', receivedAt: '2026-11-02' },
+      ...aboard,
+      courierId: IEX,
+      userCode: 'IEX-1001',
+      weightLb: '10.125',
+      receivedAt: '2026-11-02',
     });
     [packages.masked] = await makePackages(1, {
       ...aboard,
@@ -818,11 +827,12 @@ describe('access to manifests', () => {
   test('rejects an unknown action and a missing manifest_id or package_ids with 400', async () => {
     const id = await newManifest();
     const bodies = [
-      ...[{ action: 'explode' }, {}, { action: 'update_meta' }, { action: 'delete_manifest' }],
-      ...[
-        { action: 'add_packages', manifest_id: id },
-        { action: 'remove_packages', package_ids: [randomUUID()] },
-      ],
+      { action: 'explode' },
+      {},
+      { action: 'update_meta' },
+      { action: 'delete_manifest' },
+      { action: 'add_packages', manifest_id: id },
+      { action: 'remove_packages', package_ids: [randomUUID()] },
       { action: 'add_packages', manifest_id: id, package_ids: ['x'] },
     ];
     for (const body of bodies)
@@ -877,8 +887,16 @@ async function makePackages(many: number, options: PackageOptions = {}): Promise
      from generate_series($9::int + 1, $9::int + $10::int) as n
      returning id`,
     [
-      ...[demo, courierId, userCode, options.weightLb ?? null, status, DEMO.warehouses.primary, manifestId],
-      ...[options.receivedAt ?? null, 1_000_000 + packagesMade - many, many],
+      demo,
+      courierId,
+      userCode,
+      options.weightLb ?? null,
+      status,
+      DEMO.warehouses.primary,
+      manifestId,
+      options.receivedAt ?? null,
+      1_000_000 + packagesMade - many,
+      many,
     ],
   );
   // The statement inserted this many rows.

@@ -114,23 +114,30 @@ describe('stored package', () => {
     expect(reply.body.message).toBe('Package received. Its owner is unknown.');
     expect(await packageRow(id)).toMatchObject({
       ...text,
-      ...{ weight_lb: '4.125', length_in: '14.00', width_in: '10.50', height_in: '6.25' },
-      ...{
-        tracking_number: number,
-        tracking_key: number,
-        house_number,
-        status: 'received',
-        manifest_id: null,
-      },
-      ...{ carrier_id: carrierId, warehouse_id: DEMO.warehouses.second, courier_id: null, user_code: null },
+      weight_lb: '4.125',
+      length_in: '14.00',
+      width_in: '10.50',
+      height_in: '6.25',
+      tracking_number: number,
+      tracking_key: number,
+      house_number,
+      status: 'received',
+      manifest_id: null,
+      carrier_id: carrierId,
+      warehouse_id: DEMO.warehouses.second,
+      courier_id: null,
+      user_code: null,
     });
     expect(await rows('select * from package_events where package_id = $1', [id])).toMatchObject([
       { previous_status: null, status: 'received', actor_user_id: DEMO.users.warehouse, courier_id: null },
     ]);
     expect(await auditOf(id)).toMatchObject([
       {
-        ...{ action: 'package.received', actor_kind: 'user', actor_id: DEMO.users.warehouse, before: null },
-        ...{ after: { tracking_number: number, weight_lb: '4.125', house_number, status: 'received' } },
+        action: 'package.received',
+        actor_kind: 'user',
+        actor_id: DEMO.users.warehouse,
+        before: null,
+        after: { tracking_number: number, weight_lb: '4.125', house_number, status: 'received' },
         request_id: reply.headers.get('x-request-id'),
       },
     ]);
@@ -140,8 +147,14 @@ describe('stored package', () => {
   test('requires only number and weight: the default is the primary warehouse, other fields are null', async () => {
     const { data } = (await receive({ tracking_number: newNumber() })).body;
     expect(await packageRow(data.package_id)).toMatchObject({
-      ...{ warehouse_id: DEMO.warehouses.primary, carrier_id: null, shipper: null, description: null },
-      ...{ length_in: null, width_in: null, height_in: null, package_type: null },
+      warehouse_id: DEMO.warehouses.primary,
+      carrier_id: null,
+      shipper: null,
+      description: null,
+      length_in: null,
+      width_in: null,
+      height_in: null,
+      package_type: null,
     });
   });
 
@@ -167,19 +180,15 @@ describe('stored package', () => {
 
   test('ignores privileged keys in the body', async () => {
     const forged = {
-      ...{
-        tenant_id: DEMO.tenants.two,
-        id: UNKNOWN_ID,
-        status: 'delivered',
-        manifest_id: DEMO.manifests.draft,
-      },
-      ...{
-        house_number: 'MINE',
-        received_at: '2020-01-01',
-        prealert_id: UNKNOWN_ID,
-        first_name: 'Eve',
-        tracking_key: 'x',
-      },
+      tenant_id: DEMO.tenants.two,
+      id: UNKNOWN_ID,
+      status: 'delivered',
+      manifest_id: DEMO.manifests.draft,
+      house_number: 'MINE',
+      received_at: '2020-01-01',
+      prealert_id: UNKNOWN_ID,
+      first_name: 'Eve',
+      tracking_key: 'x',
     };
     const number = newNumber();
     const { data } = (await receive({ tracking_number: number, ...forged })).body;
@@ -291,25 +300,28 @@ describe('owner named in the body', () => {
     expect(stored).toMatchObject({ first_name, last_name });
     expect(await webhookEventsOf(package_id)).toEqual([
       {
-        ...{ id: expect.any(String), sequence: expect.any(Number), occurred_at: expect.any(Date) },
-        ...{ type: 'package.created', courier_id: IEX, package_id },
+        id: expect.any(String),
+        sequence: expect.any(Number),
+        occurred_at: expect.any(Date),
+        type: 'package.created',
+        courier_id: IEX,
+        package_id,
         data: {
-          ...{
-            package_id,
-            house_number,
-            tracking_number: number,
-            user_code: 'IEX-1001',
-            first_name,
-            last_name,
-          },
-          ...{ weight: 4.25, length: null, width: null, height: null },
-          ...{
-            package_type: null,
-            shipper: null,
-            description: null,
-            status: 'received',
-            manifest_number: null,
-          },
+          package_id,
+          house_number,
+          tracking_number: number,
+          user_code: 'IEX-1001',
+          first_name,
+          last_name,
+          weight: 4.25,
+          length: null,
+          width: null,
+          height: null,
+          package_type: null,
+          shipper: null,
+          description: null,
+          status: 'received',
+          manifest_number: null,
           entry_date_time: stored.received_at.toISOString().slice(0, 19).replace('T', ' '),
         },
         deliveries: pendingDelivery(IEX, 'add_package'),
@@ -418,7 +430,10 @@ describe('number with a pre-alert', () => {
     expectReceipt(reply, { courier_id: IEX, user_code: 'IEX-1003', prealert_id: id, matched_by: 'prealert' });
     const [{ first_name, last_name }] = await rows("select * from customers where user_code = 'IEX-1003'");
     expect(await packageRow(reply.body.data.package_id)).toMatchObject({
-      ...{ shipper: 'Example Books', description: 'Atlas', first_name, last_name },
+      shipper: 'Example Books',
+      description: 'Atlas',
+      first_name,
+      last_name,
     });
     expect(await statusOf(id)).toBe('received');
     expect(await auditOf(id)).toMatchObject([

@@ -364,8 +364,11 @@ describe('events and manifests', () => {
     const [, onHold, customs, lost, returned, gone, freed] = ids;
     const manifest = await newManifest(ids);
     for (const [id, status] of [
-      ...[[onHold, 'on_hold'] as const, [lost, 'lost'] as const, [returned, 'returned'] as const],
-      ...[[gone, 'in_transit'] as const, [freed, 'on_hold'] as const],
+      [onHold, 'on_hold'] as const,
+      [lost, 'lost'] as const,
+      [returned, 'returned'] as const,
+      [gone, 'in_transit'] as const,
+      [freed, 'on_hold'] as const,
     ])
       await record({ package_id: id, status });
     await step(manifest, 'ready', 'shipped');
@@ -377,7 +380,13 @@ describe('events and manifests', () => {
     await step(manifest, 'completed');
     const statuses = await Promise.all(ids.map(async (id) => (await statusOf(id))?.['status']));
     expect(statuses).toEqual([
-      ...['delivered', 'on_hold', 'customs_hold', 'lost', 'returned', 'delivered', 'delivered'],
+      'delivered',
+      'on_hold',
+      'customs_hold',
+      'lost',
+      'returned',
+      'delivered',
+      'delivered',
     ]);
     for (const id of ids) await expectChain(id);
   });
@@ -495,7 +504,9 @@ test('an event for 200 packages looks these up, and does not read all packages',
     eventId: randomUUID(),
     previous: 'received' as const,
     status: 'on_hold' as const,
-    ...{ occurredAt: null, location: null, remarks: null },
+    occurredAt: null,
+    location: null,
+    remarks: null,
   }));
   const statement = moveAndAppend(ctx, moves);
   const [rows] = await ctx.write([sql<Row>`explain ${statement}`]);

@@ -52,9 +52,15 @@ let serial = 0;
 async function addPackage(row: Record<string, unknown>): Promise<string> {
   const id = randomUUID();
   const full = {
-    ...{ tenant_id: DEMO.tenants.demo, id, house_number: newHouseNumber(), status: 'received', weight_lb: 1 },
-    ...{ tracking_number: `EXPORT-${(serial += 1)}`, warehouse_id: DEMO.warehouses.primary },
-    ...{ received_at: '2023-01-01T12:00:00Z', updated_at: '2023-01-01T12:00:00Z' },
+    tenant_id: DEMO.tenants.demo,
+    id,
+    house_number: newHouseNumber(),
+    status: 'received',
+    weight_lb: 1,
+    tracking_number: `EXPORT-${(serial += 1)}`,
+    warehouse_id: DEMO.warehouses.primary,
+    received_at: '2023-01-01T12:00:00Z',
+    updated_at: '2023-01-01T12:00:00Z',
     ...row,
   };
   await service.owner.query('insert into packages select * from jsonb_populate_record(null::packages, $1)', [
@@ -146,9 +152,13 @@ describe.each(FORMATS)('package export as %s', (format) => {
   test('applies every filter of the list', async () => {
     const [record] = await listed('admin', { userCode: 'IEX-1001' });
     const filters = [
-      ...[{ userCode: 'IEX-1001' }, { houseNumber: record?.['house_number'] }, { shipper: 'a' }],
-      ...[{ courierID: HRB }, { entryDateFloor: '2026-11-01', entryDateCeiling: '2026-11-10' }],
-      ...[{ firstName: 'an' }, { trackingNumber: '9' }],
+      { userCode: 'IEX-1001' },
+      { houseNumber: record?.['house_number'] },
+      { shipper: 'a' },
+      { courierID: HRB },
+      { entryDateFloor: '2026-11-01', entryDateCeiling: '2026-11-10' },
+      { firstName: 'an' },
+      { trackingNumber: '9' },
     ];
     for (const filter of filters) {
       const lines = linesOf(await exported('admin', format, { ...filter, limit: 10_000 }), format).slice(1);
@@ -248,7 +258,16 @@ describe('formula injection', () => {
       ['=', '+', '-', '@'].map((sign) => `${space}${sign}1+1`),
     ),
     ...['＝', '＋', '－', '＠'].map((sign) => `${sign}1+1`),
-    ...['\tx', '\rx', '\nx', "=1+1'", '"=1+1"'.slice(1), '+44 20 7946 0000', '-5', '@import', '=', '-'],
+    '\tx',
+    '\rx',
+    '\nx',
+    "=1+1'",
+    '"=1+1"'.slice(1),
+    '+44 20 7946 0000',
+    '-5',
+    '@import',
+    '=',
+    '-',
   ];
 
   test('covers at least 60 formula payloads', () => {
@@ -276,20 +295,33 @@ describe('formula injection', () => {
       const made = { courier: randomUUID(), carrier: randomUUID(), manifest: randomUUID() };
       const tenant = DEMO.tenants.demo;
       await owner.query('insert into couriers (tenant_id, id, code, name) values ($1, $2, $3, $3)', [
-        ...[tenant, made.courier, payload],
+        tenant,
+        made.courier,
+        payload,
       ]);
       await owner.query('insert into carriers (tenant_id, id, name) values ($1, $2, $3)', [
-        ...[tenant, made.carrier, payload],
+        tenant,
+        made.carrier,
+        payload,
       ]);
       await owner.query(
         'insert into manifests (tenant_id, id, manifest_number, warehouse_id) values ($1, $2, $3, $4)',
         [tenant, made.manifest, payload, DEMO.warehouses.primary],
       );
       await addPackage({
-        ...{ user_code: payload, first_name: payload, last_name: payload, shipper: payload, status: payload },
-        ...{ tracking_number: payload, tracking_key: `attack-${index}`, house_number: payload },
-        ...{ courier_id: made.courier, carrier_id: made.carrier, manifest_id: made.manifest },
-        ...{ weight_lb: 7.5, received_at: '2022-02-02T00:00:00Z' },
+        user_code: payload,
+        first_name: payload,
+        last_name: payload,
+        shipper: payload,
+        status: payload,
+        tracking_number: payload,
+        tracking_key: `attack-${index}`,
+        house_number: payload,
+        courier_id: made.courier,
+        carrier_id: made.carrier,
+        manifest_id: made.manifest,
+        weight_lb: 7.5,
+        received_at: '2022-02-02T00:00:00Z',
       });
     }
   }, 60_000);

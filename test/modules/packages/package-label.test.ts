@@ -220,7 +220,9 @@ test('prints the name of another warehouse and of another courier', async () => 
   const [id = ''] = DEMO.packages.available.HRB;
   const number = `LBL${process.pid}-HRB`;
   const copy = await clone(service.owner, 'packages', id, {
-    ...{ tracking_number: number, tracking_key: number, house_number: 'X9X9X9X' },
+    tracking_number: number,
+    tracking_key: number,
+    house_number: 'X9X9X9X',
     warehouse_id: DEMO.warehouses.second,
   });
   const { rows } = await service.owner.query<{ name: string }>('select name from warehouses where id = $1', [

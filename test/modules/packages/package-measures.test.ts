@@ -160,8 +160,11 @@ describe('tracking number of another package', () => {
     const reply = await parcels.scan(announced);
     expect(reply.status).toBe(201);
     expect(reply.body['data']).toMatchObject({
-      ...{ courier_id: DEMO.couriers.HRB, user_code: CUSTOMERS.HRB, prealert_id: prealertId },
-      ...{ duplicate: false, flagged: false },
+      courier_id: DEMO.couriers.HRB,
+      user_code: CUSTOMERS.HRB,
+      prealert_id: prealertId,
+      duplicate: false,
+      flagged: false,
     });
   });
 

@@ -62,13 +62,11 @@ const AWKWARD: Fields[] = [
   'ÉTÉ',
   '50%_\\x',
 ].map((text, index) => ({
-  ...{
-    courier_id: IEX,
-    user_code: `IEX-${1001 + (index % 3)}`,
-    shipper: text,
-    first_name: text,
-    last_name: `${text}z`,
-  },
+  courier_id: IEX,
+  user_code: `IEX-${1001 + (index % 3)}`,
+  shipper: text,
+  first_name: text,
+  last_name: `${text}z`,
   tracking_number: `${text}${index}`,
 }));
 
@@ -100,7 +98,10 @@ describe('pages of packages', () => {
     expect(idsOf(reply)).toEqual(all.slice(0, 25).map(({ id }) => id));
     const thousandths = all.reduce((sum, { weight_lb }) => sum + BigInt(weight_lb.replace('.', '')), 0n);
     expect(reply.body.meta).toEqual({
-      ...{ total_count: all.length, page: 1, limit: 25, total_pages: Math.ceil(all.length / 25) },
+      total_count: all.length,
+      page: 1,
+      limit: 25,
+      total_pages: Math.ceil(all.length / 25),
       total_weight: Number(thousandths) / 1000,
     });
     expect(reply.body.message).toBe(`${all.length} packages found.`);
@@ -145,21 +146,20 @@ describe('pages of packages', () => {
     ]);
     expect((await list('admin', { houseNumber: row.house_number })).body.data).toEqual([
       {
-        ...{ package_id: id, tracking_number: row.tracking_number, house_number: row.house_number },
-        ...{
-          user_code: row.user_code,
-          first_name: row.first_name,
-          last_name: row.last_name,
-          weight: Number(row.weight_lb),
-        },
-        ...{
-          shipper: row.shipper,
-          description: row.description,
-          status: 'received',
-          courier_name: 'Island Express',
-        },
+        package_id: id,
+        tracking_number: row.tracking_number,
+        house_number: row.house_number,
+        user_code: row.user_code,
+        first_name: row.first_name,
+        last_name: row.last_name,
+        weight: Number(row.weight_lb),
+        shipper: row.shipper,
+        description: row.description,
+        status: 'received',
+        courier_name: 'Island Express',
         entry_date_time: row.received_at.toISOString().slice(0, 19).replace('T', ' '),
-        ...{ carrier_name: carriers[0].name, manifest_number: manifests[0].manifest_number },
+        carrier_name: carriers[0].name,
+        manifest_number: manifests[0].manifest_number,
       },
     ]);
   });

@@ -52,7 +52,9 @@ describe('number corrections by staff', () => {
       [CUSTOMERS.IEX],
     );
     expect(await parcels.packageRow(id)).toMatchObject({
-      ...{ courier_id: IEX, user_code: CUSTOMERS.IEX, prealert_id: prealertId },
+      courier_id: IEX,
+      user_code: CUSTOMERS.IEX,
+      prealert_id: prealertId,
       ...customer,
     });
   });

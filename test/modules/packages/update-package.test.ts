@@ -33,18 +33,27 @@ async function addPackage(row: Parcel = {}): Promise<string> {
   const id = randomUUID();
   const number = String(row['tracking_number'] ?? freshNumber());
   const full = {
-    ...{ tenant_id: TENANT, id, courier_id: IEX, user_code: 'IEX-1001', first_name: 'Ann', last_name: 'Lee' },
-    ...{ tracking_number: number, tracking_key: number, house_number: newHouseNumber(), weight_lb: 4.25 },
-    ...{
-      length_in: 10,
-      width_in: 5.5,
-      height_in: null,
-      package_type: 'box',
-      shipper: 'Books',
-      description: null,
-    },
-    ...{ status: 'received', warehouse_id: DEMO.warehouses.primary, received_at: '2026-01-01T00:00:00Z' },
-    ...{ updated_at: '2026-01-01T00:00:00Z', ...row },
+    tenant_id: TENANT,
+    id,
+    courier_id: IEX,
+    user_code: 'IEX-1001',
+    first_name: 'Ann',
+    last_name: 'Lee',
+    tracking_number: number,
+    tracking_key: number,
+    house_number: newHouseNumber(),
+    weight_lb: 4.25,
+    length_in: 10,
+    width_in: 5.5,
+    height_in: null,
+    package_type: 'box',
+    shipper: 'Books',
+    description: null,
+    status: 'received',
+    warehouse_id: DEMO.warehouses.primary,
+    received_at: '2026-01-01T00:00:00Z',
+    updated_at: '2026-01-01T00:00:00Z',
+    ...row,
   };
   await service.owner.query('insert into packages select * from jsonb_populate_record(null::packages, $1)', [
     JSON.stringify(full),
@@ -141,8 +150,16 @@ describe('updated fields', () => {
     const id = await addPackage({ tracking_number: number });
     const before = await rowOf(id);
     const same = {
-      ...{ user_code: 'IEX-1001', first_name: 'Ann', last_name: 'Lee', shipper: 'Books', description: '' },
-      ...{ package_type: 'box', tracking_number: `  ${number}\t`, weight: 4.25, length: 10, width: 5.5 },
+      user_code: 'IEX-1001',
+      first_name: 'Ann',
+      last_name: 'Lee',
+      shipper: 'Books',
+      description: '',
+      package_type: 'box',
+      tracking_number: `  ${number}\t`,
+      weight: 4.25,
+      length: 10,
+      width: 5.5,
     };
     for (const fields of [
       same,

@@ -174,8 +174,12 @@ describe('assigning the package', () => {
       [IEX],
     );
     const assigned = {
-      ...{ courier_id: IEX, user_code: 'IEX-1001', prealert_id: iex, ...customer },
-      ...{ shipper: 'Shop of IEX-1001', description: 'Shoes' },
+      courier_id: IEX,
+      user_code: 'IEX-1001',
+      prealert_id: iex,
+      ...customer,
+      shipper: 'Shop of IEX-1001',
+      description: 'Shoes',
     };
     expect(await rowOf('packages', packageId)).toMatchObject({ ...assigned, status: 'received' });
     expect(await rowOf('prealerts', iex)).toMatchObject({ status: 'received' });

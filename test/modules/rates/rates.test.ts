@@ -89,9 +89,15 @@ describe('reading rates', () => {
     expect(Object.keys(body.data).sort()).toEqual(['courier', 'global_default_rates']);
     expect(values(body.data.global_default_rates)).toEqual(GLOBAL);
     expect(body.data.courier).toEqual({
-      ...{ courier_id: IEX, courier_name: 'Island Express', courier_code: 'IEX', air_freight_rate: 1.75 },
+      courier_id: IEX,
+      courier_name: 'Island Express',
+      courier_code: 'IEX',
+      air_freight_rate: 1.75,
       specific_rates: (await stored(IEX)).map(({ id, start, end, fee }) => ({
-        ...{ id, startweight: Number(start), endweight: Number(end), fee: Number(fee) },
+        id,
+        startweight: Number(start),
+        endweight: Number(end),
+        fee: Number(fee),
       })),
       uses_global_rates: false,
     });
@@ -311,12 +317,17 @@ describe('save_rates', () => {
     const row = { id, start_weight_lb: '0.000', end_weight_lb: '0.001', fee_usd: '0.01' };
     expect(await auditOf(courierId)).toEqual([
       {
-        ...{ action: 'rates.saved', entity: 'courier', actor_id: DEMO.users.manager },
-        ...{ before: { rates: [] }, after: { rates: [row] } },
+        action: 'rates.saved',
+        entity: 'courier',
+        actor_id: DEMO.users.manager,
+        before: { rates: [] },
+        after: { rates: [row] },
         request_id: first.headers.get('x-request-id'),
       },
       {
-        ...{ action: 'rates.saved', entity: 'courier', actor_id: DEMO.users.manager },
+        action: 'rates.saved',
+        entity: 'courier',
+        actor_id: DEMO.users.manager,
         before: { rates: [row] },
         after: { rates: [{ ...row, end_weight_lb: '99999.999', fee_usd: '99999999.99' }] },
         request_id: second.headers.get('x-request-id'),
@@ -342,7 +353,10 @@ describe('validation of tiers', () => {
           const reply = await save(HRB, [VALID, { startweight: 5, endweight: 6, fee: 1, [field]: value }]);
           const named = (reply.body.errors ?? []).map(({ field: each }: { field: string }) => each);
           expect([field, value, reply.status, reply.body.code]).toEqual([
-            ...[field, value, 400, 'validation_failed'],
+            field,
+            value,
+            400,
+            'validation_failed',
           ]);
           expect([field, value, named]).toEqual([
             field,
@@ -555,8 +569,10 @@ describe('update_air_freight', () => {
       ).toEqual([{ rate: rate.toFixed(2) }]);
       expect(await auditOf(courierId)).toMatchObject([
         {
-          ...{ action: 'courier.air_freight_updated', actor_id: DEMO.users.manager },
-          ...{ before: { air_freight_rate: '3.33' }, after: { air_freight_rate: rate.toFixed(2) } },
+          action: 'courier.air_freight_updated',
+          actor_id: DEMO.users.manager,
+          before: { air_freight_rate: '3.33' },
+          after: { air_freight_rate: rate.toFixed(2) },
         },
       ]);
     },

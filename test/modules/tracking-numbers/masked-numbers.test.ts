@@ -117,7 +117,9 @@ describe('pre-alert of a masked number', () => {
       ]);
       expect(await parcels.packageRow(packageId)).toMatchObject({ prealert_id: prealertId });
       expect((await parcels.auditOf(prealertId)).at(-1)).toMatchObject({
-        ...{ action: 'prealert.received', before: { status: 'pending' }, after: { status: 'received' } },
+        action: 'prealert.received',
+        before: { status: 'pending' },
+        after: { status: 'received' },
         actor_id: as === 'iex' ? DEMO.users.iex : DEMO.users.warehouse,
       });
     },
