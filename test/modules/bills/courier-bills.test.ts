@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/demo.js';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
@@ -8,19 +8,17 @@ import { insertWithoutTriggers } from '../../support/builders/many-rows.js';
 import { rounds } from '../../support/harness/effort.js';
 import { makeBilling, MAY, newBill, type Billing } from '../../support/builders/billing.js';
 import { fingerprint } from '../../support/readers/fingerprint.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 const { IEX } = DEMO.couriers;
 const UNKNOWN_ID = '01930a3e-7c1d-7e11-9c5a-000000000000';
 
-let service: Service;
-let billing: Billing;
-
+const { api, service } = withService();
 beforeAll(async () => {
-  service = await startService();
-  billing = makeBilling(service);
+  billing = makeBilling(service());
 }, 60_000);
-afterAll(() => service.stop(), 60_000);
+let billing: Billing;
 
 const data = ({ body }: Reply) => body['data'];
 
@@ -31,9 +29,9 @@ function expectError(reply: Reply, status: number, code: string, field?: string)
 
 /** Asserts that neither the rows nor the audit log changed. */
 async function expectNothingWritten(act: () => Promise<unknown>): Promise<void> {
-  const before = await fingerprint(service.owner);
+  const before = await fingerprint(service().owner);
   await act();
-  expect(await fingerprint(service.owner)).toEqual(before);
+  expect(await fingerprint(service().owner)).toEqual(before);
 }
 
 const auditOf = (billId: string) =>
@@ -60,7 +58,10 @@ describe('draft creation', () => {
     ]);
     await billing.addPackages(await billing.newCourier(), [{ weight: '1' }]);
     const preview = data(
-      await service.call('previewCourierInvoice', { as: 'admin', body: { courier_id: courierId, ...MAY } }),
+      await api
+        .as('admin')
+        .previewCourierInvoice({ courier_id: courierId, ...MAY })
+        .answer(),
     );
 
     const reply = await billing.draft(courierId.toUpperCase(), { tax_rate: 7.125, remarks: 'Thanks.' });
@@ -144,7 +145,7 @@ describe('draft creation', () => {
         })),
       );
       const body = { courier_id: courierId, ...MAY };
-      const preview = data(await service.call('previewCourierInvoice', { as: 'admin', body }));
+      const preview = data(await api.as('admin').previewCourierInvoice(body).answer());
       const drafted = data(await billing.draft(courierId));
       expect(drafted.subtotal).toBe(preview.summary.grand_total);
       const lines = await linesOf(drafted.bill_id);
@@ -482,10 +483,10 @@ describe('published bill', () => {
       await billing.publish(billId);
       const change = (statement: string) =>
         role === 'crossdock_app'
-          ? makeContext(service.db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND).write((tx) =>
-              tx.count(sql([statement])),
+          ? makeContext(service().db, { kind: 'system', tenantId: DEMO.tenants.demo }, BACKGROUND).write(
+              (tx) => tx.count(sql([statement])),
             )
-          : service.owner.query(statement);
+          : service().owner.query(statement);
       for (const statement of [
         `update bills set total_amount = 1, subtotal = 1 where id = '${billId}'`,
         `update bills set remarks = 'x' where id = '${billId}'`,
@@ -674,7 +675,7 @@ test(`drafts ${DRAFTED} packages in one statement and rejects more than 100,000`
   const manifest = await billing.newManifest('106-1');
   const insert = (owner: string, prefix: string, count: number) =>
     insertWithoutTriggers(
-      service.owner,
+      service().owner,
       `insert into packages (tenant_id, id, courier_id, tracking_number, tracking_key, house_number, weight_lb, warehouse_id,
          manifest_id, received_at)
        select $1, gen_random_uuid(), $2, $5 || n, $5 || n, $5 || n, 1 + n % 9000 / 1000.0, $3, $4,
@@ -689,7 +690,7 @@ test(`drafts ${DRAFTED} packages in one statement and rejects more than 100,000`
   expect(tooMany.body['message']).toContain('100001 packages');
   await insert(courierId, 'MANY-', DRAFTED);
   const body = { courier_id: courierId, ...MAY };
-  const previewed = await timed(() => service.call('previewCourierInvoice', { as: 'manager', body }));
+  const previewed = await timed(() => api.as('manager').previewCourierInvoice(body).answer());
   const drawn = await timed(() => billing.draft(courierId));
   const drafted = data(drawn.reply);
   expect(drafted.subtotal).toBe(data(previewed.reply).summary.grand_total);

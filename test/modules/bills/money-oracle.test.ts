@@ -1,8 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { DEMO } from '../../../src/development/demo/seed.js';
 import { rounds } from '../../support/harness/effort.js';
-import { startService, type Reply, type Service } from '../../support/service/service.js';
+import { type Reply } from '../../support/service/service.js';
+import { withService } from '../../support/fixture/with-service.js';
 
 // Computes what a courier owes in whole cents and thousandths of a pound, without our SQL and without intermediate
 // rounding. Compares it with the preview and with the drafted bill.
@@ -18,11 +19,7 @@ const FIRST_DAY_PACKAGES = 30;
 const FIRST_DAY = '2024-05-15';
 const SECOND_DAY = '2024-05-16';
 
-let service: Service;
-beforeAll(async () => {
-  service = await startService();
-}, 60_000);
-afterAll(() => service.stop(), 60_000);
+const { service } = withService();
 
 /** Both bounds are in thousandths of a pound. */
 type Tier = { start: bigint; end: bigint; cents: bigint };
@@ -91,14 +88,14 @@ const tierOf = (tiers: Tier[], weight: bigint) =>
 // Stores tiers and rates through the API, as JSON numbers.
 
 const post = async (path: string, body: object): Promise<Reply['body']> => {
-  const reply = await service.request('POST', path, { as: 'admin', body });
+  const reply = await service().request('POST', path, { as: 'admin', body });
   if (reply.status >= 300) throw new Error(`${path} returned ${reply.status}: ${JSON.stringify(reply.body)}`);
   return reply.body;
 };
 
 const insert = (table: string, rows: object[]) => {
   const columns = Object.keys(rows[0] ?? {}).join(', ');
-  return service.owner.query(
+  return service().owner.query(
     `insert into ${table} (${columns}) select ${columns} from jsonb_populate_recordset(null::${table}, $1)`,
     [JSON.stringify(rows)],
   );
@@ -237,7 +234,7 @@ async function checkBill(testCase: Case): Promise<void> {
     total_amount: Number(usd(subtotal + taxCents)),
   });
   const path = `/api/GetCourierBill.php?bill_id=${draft.bill_id}&limit=20000`;
-  const { lines } = (await service.request('GET', path, { as: 'admin' })).body['data'];
+  const { lines } = (await service().request('GET', path, { as: 'admin' })).body['data'];
   const expected = parcels.map(({ id, weight }) => [
     id,
     Number(lb(weight)),
