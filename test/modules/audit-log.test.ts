@@ -95,7 +95,7 @@ describe('audit log', () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: freshNumber() };
     await api.withKey(DEMO.apiKeys.IEX).submitPrealert(body).succeeded();
     const own = { tracking_number: freshNumber(), user_code: 'IEX-1001', vendor: 'V' };
-    expect(await api.as('iex').createPrealert(own).status()).toBe(201);
+    await api.as('iex').createPrealert(own).created();
     await insertEntry(service().owner, { actorKind: 'system', actorId: null });
     const { data } = await log().ok();
     expect((data as Body[]).map(({ actor_kind, actor_name }) => [actor_kind, actor_name])).toEqual([

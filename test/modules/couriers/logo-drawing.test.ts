@@ -156,7 +156,7 @@ describe('endless rendering', () => {
       `A logo that cannot be rendered: ${first.tookMs} ms, then ${second.tookMs} ms; another courier's bill meanwhile: ${others[0].tookMs} ms.`,
     );
     // A new logo is rendered again.
-    expect(await upload(svg()).status()).toBe(200);
+    await upload(svg()).ok();
     expect((await storedRendering())?.failed).toBe(false);
   });
 });
@@ -194,7 +194,7 @@ describe('logo rendering at upload', () => {
     ['an SVG', svg(), [270, 270]],
     ['a wide SVG', svg().replace('0 0 10 10', '0 0 100 10'), [750, 75]],
   ])('renders %s as a PNG that fits the box', async (_what, file, size) => {
-    expect(await upload(file).status()).toBe(200);
+    await upload(file).ok();
     const { raster } = (await storedRendering()) ?? {};
     expect(raster?.subarray(0, 8)).toEqual(PNG_SIGNATURE);
     expect(raster && sizeOfPng(raster)).toEqual(size);
@@ -210,15 +210,13 @@ describe('logo rendering at upload', () => {
     ['a drawing without visible content', svg('', '<rect width="10" height="10" fill="none"/>')],
   ])('rejects %s', async (_what, file) => {
     const before = await storedRendering();
-    expect(await upload(file).answer()).toMatchObject({ status: 400, body: { code: 'logo_not_acceptable' } });
+    await upload(file).refused(400, 'logo_not_acceptable');
     expect(await storedRendering()).toEqual(before);
   });
 
   test('is used for bills, whatever the stored logo contains', async () => {
     const red: [number, number, number] = [220, 20, 60];
-    expect(await upload(svg('', `<rect width="10" height="10" fill="rgb(${red.join()})"/>`)).status()).toBe(
-      200,
-    );
+    await upload(svg('', `<rect width="10" height="10" fill="rgb(${red.join()})"/>`)).ok();
     const garbage = Buffer.from('no picture at all');
     await service().owner.query(
       'update courier_logos set content = $2, content_hash = $3 where courier_id = $1',
@@ -235,7 +233,7 @@ test("the demo logo's PNG equals the service's rendering of its SVG", async () =
   // The columns are bytea, which the demo data have as `\x` and hexadecimal digits.
   const [drawn, svgBytes] = [raster, content].map((text) => Buffer.from((text as string).slice(2), 'hex'));
   // Another logo first, so that the rendering cannot be that of the demo data.
-  for (const file of [svg(), svgBytes ?? '']) expect(await upload(file).status()).toBe(200);
+  for (const file of [svg(), svgBytes ?? '']) await upload(file).ok();
   expect(drawn && (await storedRendering())?.raster?.equals(drawn)).toBe(true);
 });
 

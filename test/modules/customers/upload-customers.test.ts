@@ -442,10 +442,7 @@ describe('courier of an upload', () => {
     await expectRefused(file, ['target_courier_id invalid'], { as: 'manager', courier: 'IEX' });
     for (const courier of [DEMO.couriers.TWO, '01930a3e-7c1d-7e11-9c5a-00000000ffff']) {
       for (const dryRun of ['false', 'true'])
-        expect(await upload(file, { as: 'admin', courier, dryRun }).answer()).toMatchObject({
-          status: 404,
-          body: { code: 'courier_not_found' },
-        });
+        await upload(file, { as: 'admin', courier, dryRun }).refused(404, 'courier_not_found');
     }
     for (const [as, courier] of [
       ['admin', DEMO.couriers.HRB],
@@ -482,10 +479,7 @@ describe('courier of an upload', () => {
 
   test('denies the warehouse role, anonymous callers, API keys and disabled accounts', async () => {
     const file = lines('NO-1,a,b');
-    expect(await upload(file, { as: 'warehouse', courier: DEMO.couriers.IEX }).answer()).toMatchObject({
-      status: 403,
-      body: { code: 'permission_denied' },
-    });
+    await upload(file, { as: 'warehouse', courier: DEMO.couriers.IEX }).refused(403, 'permission_denied');
     const form = { file: { file } };
     expect(await api.anonymous.uploadCustomers(multipart(form)).answer()).toMatchObject({ status: 401 });
     expect(await api.withKey(DEMO.apiKeys.IEX).uploadCustomers(multipart(form)).answer()).toMatchObject({

@@ -279,10 +279,10 @@ test('pages of jobs continue with next_before, newest first', async () => {
   const station = newStation();
   const jobs = jobsOf(await create({ station, package_ids: (await newPackages(5)).ids }));
   const newest = jobs.map(({ job_id }) => job_id).reverse();
-  const page = async (before?: string) => {
+  const page = async (before: string | null = null) => {
     const query = { station, limit: 2, ...(before ? { before } : {}) };
     const { data, meta } = await api.as('warehouse').listLabelJobs(query).answer();
-    return { ids: data.map(({ job_id }) => job_id), next: meta.next_before ?? undefined };
+    return { ids: data.map(({ job_id }) => job_id), next: meta.next_before };
   };
   const first = await page();
   const second = await page(first.next);

@@ -3,7 +3,7 @@ import { DEMO } from '../../../src/development/demo/seed.js';
 import { CUSTOMERS, makeParcels, newNumber } from '../../support/builders/parcels.js';
 import { untilAdmitted, type Call, type Reply } from '../../support/service/service.js';
 import { withService } from '../../support/fixture/with-service.js';
-import { unchecked, multipart } from '../../support/fixture/sent.js';
+import { multipart } from '../../support/fixture/sent.js';
 
 const { api, service } = withService();
 beforeAll(async () => {
@@ -13,7 +13,7 @@ let parcels: ReturnType<typeof makeParcels>;
 
 const submission = (TrackingNumber: string, UserCode = 'IEX-1001') => ({ UserCode, TrackingNumber });
 const submit = (body: object, call: Call = {}) =>
-  api.with({ key: DEMO.apiKeys.IEX, ...call }).submitPrealert(unchecked(body));
+  api.with({ key: DEMO.apiKeys.IEX, body, ...call }).submitPrealert();
 const sendLines = (lines: object[], call: Call = {}) =>
   submit(
     {},

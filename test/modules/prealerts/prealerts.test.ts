@@ -103,7 +103,9 @@ describe('POST /api/Prealert', () => {
         code: 'token_missing',
         message: expect.stringContaining('you sent an API key'),
       });
-    expect((await api.anonymous.listPrealerts().ok()).message).not.toContain('you sent');
+    expect((await api.anonymous.listPrealerts().refused(401, 'token_missing')).message).not.toContain(
+      'you sent',
+    );
   });
 
   test('rejects unknown keys, foreign keys and keys of deactivated couriers identically', async () => {
