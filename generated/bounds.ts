@@ -367,6 +367,9 @@ export const BOUNDS_OF: Record<string, Record<string, keyof typeof BOUND_KINDS>>
   "rotateWebhookSecret": {
     "application/json": "record"
   },
+  "endPreviousWebhookSecret": {
+    "application/json": "record"
+  },
   "uploadLogo": {
     "multipart/form-data": "settings"
   },

@@ -1024,7 +1024,8 @@ export interface paths {
         /**
          * List label jobs
          * @description For staff. Returns the jobs of all stations or of one, newest first. Jobs are deleted after 7 days. A job that
-         *     nobody claimed within 12 hours is `expired`. For the next page, send `meta.next_before` as `before`.
+         *     nobody claimed within 12 hours is `expired`. For the next page, send `meta.next_before` as `before`. With
+         *     `station`, `meta.has_bridge` says whether a print bridge serves it.
          *
          *     ```php
          *     $open = $get('/api/LabelJobs.php?' . http_build_query(['station' => 'belt-1', 'status' => 'unconfirmed']));
@@ -1982,7 +1983,8 @@ export interface paths {
          *     **A new webhook secret**: `action` = `rotate_webhook_secret`, in the same three media types. The response
          *     contains the new secret. The old secret stays active for another 24 hours: each webhook has two signatures,
          *     and is authentic if either is correct. Update your configuration within that time. If you rotate again, the
-         *     oldest secret stops working immediately. The first secret is created when one of the two webhook URLs is first
+         *     oldest secret stops working immediately. `EndPreviousWebhookSecret.php` ends the old secret before the 24 hours
+         *     are over. The first secret is created when one of the two webhook URLs is first
          *     set.
          *
          *     **A logo**: `multipart/form-data` with the file `logo`: JPG, PNG or SVG, at most 2 MiB. The type is detected
@@ -2046,11 +2048,40 @@ export interface paths {
          *     `courier_id`. It does the same as the action `rotate_webhook_secret` of `CourierSettingsAPI.php`. The response
          *     contains the new secret. The old secret stays active for another 24 hours: each webhook has two signatures, and is
          *     authentic if either is correct. Update your configuration within that time. If you rotate again, the oldest secret
-         *     stops working immediately.
+         *     stops working immediately. If the old secret has leaked, end it with `EndPreviousWebhookSecret.php` as soon as your
+         *     system has the new one.
          *
          *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/RotateWebhookSecret.php`
          */
         post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/EndPreviousWebhookSecret.php": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a courier's previous webhook secret
+         * @description For couriers, who end their own previous secret, and for administrators and managers, who name the courier with
+         *     `courier_id`. After a rotation, the previous secret also signs for 24 hours. This ends it at once: webhooks that are
+         *     sent from then on have one signature, that of the current secret. Use it after a secret has leaked.
+         *
+         *     Give your system the current secret first, and remove the previous one from it. As long as your system accepts the
+         *     previous secret, the thief can forge webhooks. A system that has only the previous secret refuses our webhooks from
+         *     then on, and we repeat them. If there is no previous secret, nothing changes and the response is also 200.
+         *
+         *     `curl -X POST -H "Authorization: Bearer $TOKEN" https://demo.crossdock.example/api/EndPreviousWebhookSecret.php`
+         */
+        post: operations["endPreviousWebhookSecret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2977,16 +3008,16 @@ export interface components {
          *     | 413 | `body_too_large` | The body is larger than `x-max-body-bytes` of the operation, or a file in it is too large. |
          *     | 415 | `unsupported_media_type` | The body is compressed, not in UTF-8, or of another media type than the operation takes. |
          *     | 422 | `credentials_required` | The user name or the password is missing or blank. |
+         *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 429 | `too_many_attempts` | There were too many failed attempts. `Retry-After` says how long to wait. |
          *     | 429 | `quota_exceeded` | The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait. |
-         *     | 429 | `rate_limited` | There were too many requests. `Retry-After` says how long to wait. |
          *     | 431 | `headers_too_large` | The headers of the request are too large. |
          *     | 500 | `internal_error` | The service has failed. Wait before you send the request again. |
          *     | 503 | `unavailable` | The service is temporarily unavailable. `Retry-After` says how long to wait. |
          *     | 503 | `overloaded` | The service is overloaded. `Retry-After` says how long to wait. |
          * @enum {string}
          */
-        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "too_many_attempts" | "quota_exceeded" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
+        FailureCode: "validation_failed" | "body_required" | "malformed_json" | "malformed_form" | "malformed_request" | "invalid_encoding" | "unknown_user_code" | "manifest_invalid_transition" | "manifest_closed" | "manifest_not_empty" | "packages_not_assignable" | "package_invalid_transition" | "too_many_package_events" | "package_not_assignable" | "prealert_not_flagged" | "default_rates_missing" | "logo_not_acceptable" | "endpoint_missing" | "endpoint_paused" | "tests_pending" | "sync_url_missing" | "password_wrong" | "code_wrong" | "own_account" | "last_admin" | "two_factor_enabled" | "two_factor_disabled" | "two_factor_setup_missing" | "reset_token_invalid" | "warehouse_is_primary" | "warehouse_in_use" | "carrier_in_use" | "nothing_to_bill" | "bill_too_large" | "bill_total_negative" | "bill_not_draft" | "bill_not_published" | "payment_exceeds_balance" | "too_many_payments" | "bill_too_long" | "key_missing" | "credentials_invalid" | "code_invalid" | "token_missing" | "token_invalid" | "token_expired" | "session_ended" | "key_invalid" | "account_disabled" | "permission_denied" | "record_forbidden" | "https_required" | "password_change_required" | "two_factor_required" | "route_not_found" | "unknown_host" | "prealert_not_found" | "label_job_not_found" | "package_not_found" | "manifest_not_found" | "courier_not_found" | "customer_not_found" | "warehouse_not_found" | "carrier_not_found" | "rate_not_found" | "logo_not_found" | "delivery_not_found" | "user_not_found" | "session_not_found" | "bill_not_found" | "adjustment_not_found" | "payment_not_found" | "method_not_allowed" | "request_timeout" | "duplicate_tracking_number" | "duplicate_user_code" | "duplicate_username" | "duplicate_courier_code" | "duplicate_warehouse_name" | "duplicate_carrier_name" | "print_id_reused" | "label_queue_full" | "label_job_not_claimed" | "label_job_open" | "idempotency_key_reused" | "idempotency_in_progress" | "body_too_large" | "unsupported_media_type" | "credentials_required" | "rate_limited" | "too_many_attempts" | "quota_exceeded" | "headers_too_large" | "internal_error" | "unavailable" | "overloaded";
         FieldError: {
             /** @description The field or query parameter, spelled as in the request. An array element has its zero-based position, for example `package_ids[1]`. For an uploaded file it is the column. */
             field: string;
@@ -4522,6 +4553,10 @@ export interface components {
              * @description Send this value as `before` to get the next page. Null on the last page.
              */
             next_before: string | null;
+        };
+        LabelJobPageMeta: components["schemas"]["KeyPageMeta"] & {
+            /** @description Whether a print bridge has asked for jobs of `station` in the last two minutes. A bridge that runs asks each second. Null without `station`. */
+            has_bridge: boolean | null;
         };
         /**
          * Format: uuid
@@ -6182,7 +6217,7 @@ export interface components {
             api_token: string | null;
             /** @description The secret that signs our webhooks, in the format of Standard Webhooks. Keep it secret. `rotate_webhook_secret` replaces it. Null until the first of the two webhook URLs is set. */
             webhook_secret: string | null;
-            /** @description When the secret was last rotated. The old secret also signs for 24 hours after that. */
+            /** @description When the secret was last rotated. The old secret also signs for 24 hours after that. Null if there was no rotation, or if `EndPreviousWebhookSecret.php` has ended the old secret. */
             webhook_secret_rotated_at: components["schemas"]["NullableUtcDateTime"];
             /** @description Delivery status of the two webhook URLs. */
             webhooks: {
@@ -7247,7 +7282,7 @@ export interface components {
         ListLabelJobsResult: components["schemas"]["Success"] & {
             /** @description Newest first. */
             data: components["schemas"]["LabelJob"][];
-            meta: components["schemas"]["KeyPageMeta"];
+            meta: components["schemas"]["LabelJobPageMeta"];
         };
         CreateLabelJobsResult: components["schemas"]["Success"] & {
             data: components["schemas"]["LabelJobsCreated"];
@@ -8013,6 +8048,24 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfterFirst"];
+                "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `validation_failed`: A field is missing or not acceptable. `errors` names each field.
+         *     - `malformed_json`: The body is not a JSON object.
+         *     - `malformed_request`: The request is not well-formed HTTP.
+         *     - `invalid_encoding`: Text in the request is not well-formed UTF-8, or contains a NUL character.
+         */
+        "EndPreviousWebhookSecret.400.Replayable": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
                 "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -9407,15 +9460,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.customer_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9423,15 +9476,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.dispatched_packages": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9439,31 +9492,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
-         */
-        "QuotaExceeded.stored_bytes.RateLimited": {
-            headers: {
-                "X-Request-Id": components["headers"]["XRequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-            };
-        };
-        /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.target_changes": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9471,15 +9508,15 @@ export interface components {
             };
         };
         /**
-         * @description - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
          */
         "QuotaExceeded.webhook_sends.QuotaExceeded.recovered_webhooks": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9492,7 +9529,23 @@ export interface components {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
+         */
+        "RateLimited.QuotaExceeded.stored_bytes": {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9879,15 +9932,15 @@ export interface components {
             };
         };
         /**
-         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          */
         TooManyAttempts: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -9895,16 +9948,16 @@ export interface components {
             };
         };
         /**
-         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         TooManyAttemptsOrBytes: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 [name: string]: unknown;
             };
             content: {
@@ -10204,16 +10257,16 @@ export interface components {
             };
         };
         /**
-         * @description - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
+         * @description - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
+         *     - `too_many_attempts`: There were too many failed attempts. `Retry-After` says how long to wait.
          *     - `quota_exceeded`: The caller has reached its limit for the day or the hour. `Retry-After` says how long to wait.
-         *     - `rate_limited`: There were too many requests. `Retry-After` says how long to wait.
          */
         "TooManyAttemptsOrBytes.WithKey": {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
                 "Retry-After": components["headers"]["RetryAfter"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                RateLimit: components["headers"]["RateLimit"];
+                RateLimit: components["headers"]["RateLimitUsedUp"];
                 Deprecation: components["headers"]["Deprecation"];
                 Sunset: components["headers"]["Sunset"];
                 Link: components["headers"]["Link"];
@@ -10595,6 +10648,11 @@ export interface components {
          * @example "requests";r=542;t=31
          */
         RateLimit: string;
+        /**
+         * @description The limits, as in other responses. If one of them refused the request, it has `r=0`, and its `t` is `Retry-After`. See *Rate limits*. Only if a limit applies.
+         * @example "requests";r=0;t=30
+         */
+        RateLimitUsedUp: string;
         /**
          * @description Only if the request has the query parameter `api_key`. Since when it is deprecated (RFC 9745). Send the header `X-API-KEY` instead.
          * @example @1795392000
@@ -11128,7 +11186,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -11930,7 +11988,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12008,7 +12066,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12092,7 +12150,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12386,7 +12444,7 @@ export interface operations {
             409: components["responses"]["DuplicateTrackingNumber.package.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12519,7 +12577,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.128.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12646,7 +12704,8 @@ export interface operations {
                      *       ],
                      *       "meta": {
                      *         "limit": 50,
-                     *         "next_before": null
+                     *         "next_before": null,
+                     *         "has_bridge": null
                      *       },
                      *       "timestamp": 1795249800
                      *     }
@@ -12706,7 +12765,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12771,7 +12830,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12829,7 +12888,7 @@ export interface operations {
             409: components["responses"]["LabelJobNotClaimed.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12904,7 +12963,7 @@ export interface operations {
             409: components["responses"]["PrintIdReused.LabelQueueFull.LabelJobOpen.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12951,7 +13010,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -12998,7 +13057,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.10.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13201,7 +13260,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13261,7 +13320,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13308,7 +13367,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.1.MiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -13986,7 +14045,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14459,7 +14518,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.256.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14660,7 +14719,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14717,7 +14776,54 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPreviousWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the request idempotent. The same key with the same request returns the first response again. See "Repeating a request safely".
+                 * @example 5f0c7a4e-8d0b-4a53-9a0e-3d6f0c1b7e92
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CourierSelection"];
+            };
+        };
+        responses: {
+            /** @description Only the current secret signs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            400: components["responses"]["EndPreviousWebhookSecret.400.Replayable"];
+            401: components["responses"]["TokenRejected"];
+            403: components["responses"]["PermissionDenied.courier.settings"];
+            404: components["responses"]["CourierNotFound.Replayable"];
+            405: components["responses"]["MethodNotAllowed.POST"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict.Replayable"];
+            413: components["responses"]["BodyTooLarge.64.KiB"];
+            415: components["responses"]["UnsupportedMediaType.application.json"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14774,7 +14880,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.file.2.MiB"];
             415: components["responses"]["UnsupportedMediaType.multipart.form.data"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14821,7 +14927,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -14986,7 +15092,7 @@ export interface operations {
             409: components["responses"]["DuplicateUsername.DuplicateCourierCode.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15117,7 +15223,7 @@ export interface operations {
             409: components["responses"]["DuplicateWarehouseName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -15230,7 +15336,7 @@ export interface operations {
             409: components["responses"]["DuplicateCarrierName.Replayable"];
             413: components["responses"]["BodyTooLarge.64.KiB"];
             415: components["responses"]["UnsupportedMediaType.application.json"];
-            429: components["responses"]["QuotaExceeded.stored_bytes.RateLimited"];
+            429: components["responses"]["RateLimited.QuotaExceeded.stored_bytes"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -292,7 +292,8 @@ export const errorCatalogue = {
   "token_invalid": {
     "status": 401,
     "messages": {
-      "default": "The access token is not valid on this instance. Log in again."
+      "default": "The access token is not valid on this instance. Log in again.",
+      "key_sent": "You sent an API key as the access token. Log in, and send the token as \"Authorization: Bearer <token>\"."
     }
   },
   "token_expired": {
@@ -310,7 +311,8 @@ export const errorCatalogue = {
   "key_invalid": {
     "status": 403,
     "messages": {
-      "default": "The API key is not valid on this instance. Copy the current key from the courier's settings."
+      "default": "The API key is not valid on this instance. Copy the current key from the courier's settings.",
+      "token_sent": "You sent an access token as the API key. Copy the key from the courier's settings."
     }
   },
   "account_disabled": {
@@ -573,6 +575,12 @@ export const errorCatalogue = {
       "default": "The user name or the password is missing. Send both."
     }
   },
+  "rate_limited": {
+    "status": 429,
+    "messages": {
+      "default": "There were too many requests. Wait as many seconds as Retry-After says."
+    }
+  },
   "too_many_attempts": {
     "status": 429,
     "messages": {
@@ -588,12 +596,6 @@ export const errorCatalogue = {
       "recovered_webhooks": "Nothing was sent. The limit for a courier is {limit} recovered webhooks per day. Wait as many seconds as Retry-After says, or read the missed events from the event feed.",
       "dispatched_packages": "Nothing was queued. The limit is {limit} dispatched packages per day. Select fewer packages, or wait as many seconds as Retry-After says.",
       "stored_bytes": "Nothing was executed. The responses stored for your Idempotency-Keys have reached the limit of {limit} bytes per day. Wait as many seconds as Retry-After says."
-    }
-  },
-  "rate_limited": {
-    "status": 429,
-    "messages": {
-      "default": "There were too many requests. Wait as many seconds as Retry-After says."
     }
   },
   "headers_too_large": {
@@ -1305,8 +1307,8 @@ export type PlainCode =
   | 'idempotency_key_reused'
   | 'idempotency_in_progress'
   | 'credentials_required'
-  | 'too_many_attempts'
   | 'rate_limited'
+  | 'too_many_attempts'
   | 'headers_too_large'
   | 'internal_error'
   | 'unavailable'
@@ -1337,8 +1339,8 @@ export type ErrorSpec<Entry extends FieldEntry, Detail> =
   | [code: 'bill_not_draft', options: { variant?: 'default'; args: { number: string }; errors?: Entry[] } & Detail]
   | [code: 'payment_exceeds_balance', options: { variant?: 'default'; args: { balance: string }; errors?: Entry[] } & Detail]
   | [code: 'too_many_payments' | 'bill_too_long', options: { variant?: 'default'; args: { limit: number }; errors?: Entry[] } & Detail]
-  | [code: 'key_missing', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
-  | [code: 'token_missing', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
+  | [code: 'key_missing' | 'key_invalid', options: { variant: 'token_sent'; errors?: Entry[] } & Detail]
+  | [code: 'token_missing' | 'token_invalid', options: { variant: 'key_sent'; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant?: 'default'; args: { permission: string }; errors?: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'fields'; errors: Entry[] } & Detail]
   | [code: 'permission_denied', options: { variant: 'loading_gate'; args: { permission: string }; errors: Entry[] } & Detail]

@@ -122,6 +122,8 @@ export type Handlers = {
   regenerateApiKey: Handler<'regenerateApiKey'>;
   /** Replace a courier's webhook secret */
   rotateWebhookSecret: Handler<'rotateWebhookSecret'>;
+  /** End a courier's previous webhook secret */
+  endPreviousWebhookSecret: Handler<'endPreviousWebhookSecret'>;
   /** Upload a courier's logo */
   uploadLogo: Handler<'uploadLogo'>;
   /** Delete a courier's logo */

@@ -7,8 +7,8 @@ import { build, type Metafile } from 'esbuild';
 import { projectRoot } from '../src/config/project-root.js';
 import { generateTypescript } from './sdk/typescript/build.js';
 
-// Bundles console/ with the SDK to dist/console: one page, and files with a hash in their names. scripts/build-console.mjs
-// runs it if a source changed.
+// Bundles console/ with the SDK to dist/console: one page, and files with a hash in their names. What the login does not need is in
+// files of its own, which load on use (console/src/ui/part.tsx). scripts/build-console.mjs runs it if a source changed.
 const source = join(projectRoot, 'console');
 const output = join(projectRoot, 'dist', 'console');
 
@@ -21,7 +21,9 @@ const { metafile } = await build({
   outbase: join(source, 'src'),
   outdir: join(output, 'assets'),
   entryNames: '[name]-[hash]',
+  chunkNames: 'part-[hash]',
   assetNames: '[name]-[hash]',
+  splitting: true,
   bundle: true,
   minify: true,
   metafile: true,
@@ -34,14 +36,22 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 const page = await readFile(join(source, 'index.html'), 'utf8');
-const files = ['.js', '.css', '.woff2'].map((ending) => assetOf(metafile, ending));
-const [script = '', style = '', font = ''] = files;
-const html = page.replace('{{script}}', script).replace('{{style}}', style).replace('{{font}}', font);
+const files = Object.keys(metafile.outputs).map(addressOf);
+const script = entryOf(metafile, 'main.tsx');
+const style = entryOf(metafile, 'console.css');
+const font = files.find((path) => path.endsWith('.woff2')) ?? '';
+// Without these lines, the browser learns of the files that the script imports only when it has the script.
+const shared = importsOf(metafile, script).map((path) => `<link rel="modulepreload" href="${path}" />`);
+const html = page
+  .replace('{{script}}', script)
+  .replace('{{style}}', style)
+  .replace('{{font}}', font)
+  .replace('{{shared}}', shared.join('\n    '));
 await writeFile(join(output, 'index.html'), html);
 
 // The best quality, because people on a telephone wait for these bytes.
 await Promise.all(
-  [script, style].map(async (path) => {
+  files.filter(isText).map(async (path) => {
     const file = join(output, 'assets', basename(path));
     await writeFile(`${file}.br`, await promisify(brotliCompress)(await readFile(file)));
   }),
@@ -65,8 +75,32 @@ await build({
   logLevel: 'warning',
 });
 
-function assetOf({ outputs }: Metafile, ending: string): string {
-  const path = Object.keys(outputs).find((name) => name.endsWith(ending));
-  if (!path) throw new Error(`The console has no file that ends with ${ending}.`);
+function addressOf(path: string): string {
   return `/console/assets/${basename(path)}`;
+}
+
+function isText(path: string): boolean {
+  return /\.(js|css)$/.test(path);
+}
+
+function entryOf({ outputs }: Metafile, name: string): string {
+  const [path] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(`/${name}`)) ?? [];
+  if (!path) throw new Error(`The console has no file for ${name}.`);
+  return addressOf(path);
+}
+
+/** Returns the files that a script imports before it runs, and those that they import. */
+function importsOf({ outputs }: Metafile, script: string): string[] {
+  const found = new Set<string>();
+  const follow = (address: string) => {
+    const [, output] = Object.entries(outputs).find(([path]) => addressOf(path) === address) ?? [];
+    for (const { path, kind } of output?.imports ?? []) {
+      const imported = addressOf(path);
+      if (kind !== 'import-statement' || found.has(imported)) continue;
+      found.add(imported);
+      follow(imported);
+    }
+  };
+  follow(script);
+  return [...found];
 }

@@ -130,7 +130,7 @@ const nextSteps = ({ id, method, contract, handler, test }) => `
 ${id} works, and returns nothing yet. Next:
 1. ${contract}: describe the operation and its data; the texts in <angle brackets> fail the lint.
    List the failure codes of its own under x-errors. Then: npm run generate
-2. ${handler}: read or write through ctx (README, "Add an endpoint").
+2. ${handler}: read or write through ctx (CONTRIBUTING.md, "Add an endpoint").
 3. ${test}: prove what it returns, and to whom.
    npm test -- ${test}
    npm test -- test/security/isolation.test.ts test/contract -t ${id}

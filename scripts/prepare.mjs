@@ -7,12 +7,16 @@ import { fileURLToPath } from 'node:url';
 import { buildConsole } from './build-console.mjs';
 import { build } from './build.mjs';
 import { inputsHash } from './generated-inputs.mjs';
+import { installHooks } from './hooks/install.mjs';
 
 export const root = join(fileURLToPath(import.meta.url), '..', '..');
 
 export function prepare() {
-  if (needsInstall())
+  if (needsInstall()) {
     step('Installing dependencies', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
+    const done = installHooks(root);
+    if (done) process.stderr.write(`${done}\n`);
+  }
   if (!isGenerated()) step('Generating code', process.execPath, ['scripts/generate.mjs']);
   build(root);
   buildConsole(root);

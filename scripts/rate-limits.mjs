@@ -9,11 +9,20 @@ export function addRateLimitHeaders(bundle, headers) {
     ...Object.values(components.responses),
     ...limited.flatMap(({ responses: own }) => Object.values(own)),
   ];
+  const refusals = refusalsOf(limited, components);
   for (const response of responses.filter(({ $ref }) => !$ref))
     response.headers = {
       ...response.headers,
       'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
-      RateLimit: { $ref: '#/components/headers/RateLimit' },
+      RateLimit: { $ref: `#/components/headers/${refusals.has(response) ? 'RateLimitUsedUp' : 'RateLimit'}` },
     };
   return bundle;
+}
+
+/** Returns the responses with status 429. */
+function refusalsOf(limited, { responses }) {
+  const own = limited.map(({ responses: byStatus }) => byStatus['429']);
+  return new Set(
+    own.map((response) => (response.$ref ? responses[response.$ref.split('/').at(-1)] : response)),
+  );
 }

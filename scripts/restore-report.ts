@@ -6,7 +6,7 @@ import { readOwnerUrl } from '../src/config/config.js';
 import { makeContext, type SystemContext } from '../src/platform/context/request-context.js';
 import { APP_ROLE } from '../src/platform/db/connections/roles.js';
 import { openDb } from '../src/platform/db/open-database.js';
-import { systemCallers } from '../src/platform/db/tenants.js';
+import { systemCallers } from '../src/platform/db/database.js';
 import { harmless, writeCsv } from '../src/platform/files/csv.js';
 import { readLog } from './restore-report/from-logs.js';
 import {

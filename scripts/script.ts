@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { commandLine, isHelpAsked } from '../src/config/commands.js';
-import { describeFailure } from '../src/platform/db/read-only.js';
+import { describeFailure } from '../src/platform/db/violations.js';
 
 /**
  * Runs a command-line script. An error is printed in one line, with exit status 1. With --help it prints the usage instead.
@@ -9,7 +9,7 @@ import { describeFailure } from '../src/platform/db/read-only.js';
  */
 export async function runScript(
   work: (print: (line: string) => void) => Promise<void>,
-  usage = `${commandLine(basename(process.argv[1] ?? '', '.js'))} [options]. README.md and docs/ describe it.`,
+  usage = `${commandLine(basename(process.argv[1] ?? '', '.js'))} [options]. docs/ describes it.`,
 ): Promise<void> {
   if (isHelpAsked()) {
     process.stdout.write(`Usage: ${usage}\n`);

@@ -5,7 +5,7 @@ import { prepare } from './prepare.mjs';
 process.env.APP_ENV ||= 'development';
 if (process.argv.includes('--help') || process.argv.includes('-h')) {
   process.stdout.write(
-    'Usage: npm start, or npm run worker. All settings are environment variables, which README.md lists.\n',
+    'Usage: npm start, or npm run worker. All settings are environment variables, which docs/settings.md lists.\n',
   );
   process.exit(0);
 }

@@ -1,8 +1,10 @@
 // Replaces data/tracking-numbers with the current edition of the public data set: npm run formats:update [-- <repository>]
+// With --lengths, only computes the lengths of its formats again.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeLengths } from './format-lengths.mjs';
 
 const SOURCE = 'https://github.com/jkeen/tracking_number_data.git';
 const target = join(import.meta.dirname, '..', 'data', 'tracking-numbers');
@@ -14,6 +16,7 @@ function replaceFormats(repository) {
   try {
     git('clone', '--quiet', repository, clone);
     replaceFiles(clone);
+    writeLengths(target);
     const [commit, version] = [git('-C', clone, 'rev-parse', 'HEAD'), latestVersion(clone)];
     writeSource(commit, version);
     process.stdout.write(`The formats are those of version ${version}, commit ${commit}.\n`);
@@ -44,4 +47,5 @@ function writeSource(commit, version) {
   );
 }
 
-replaceFormats(process.argv[2] ?? SOURCE);
+if (process.argv[2] === '--lengths') writeLengths(target);
+else replaceFormats(process.argv[2] ?? SOURCE);

@@ -1,11 +1,12 @@
 import { render } from 'preact';
 import { App } from './app.js';
 import { keepPageOffline } from './offline/register.js';
-import { listenForAnswers } from './queue/answers.js';
-import { restoreSession } from './session/session.js';
+import { restoreSession, session } from './session/session.js';
+import { loadParts } from './ui/part.js';
 
 restoreSession();
-listenForAnswers();
+// The session goes on after a reload, so the workplace is needed at once.
+if (session.value) void loadParts();
 const root = document.getElementById('app');
 if (root) render(<App />, root);
 // After the page, whose files it loads again. Without it the page works as long as there is a connection.

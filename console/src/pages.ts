@@ -12,7 +12,7 @@ export type PageId =
   | 'webhooks'
   | 'bills';
 
-export type Role = 'admin' | 'manager' | 'warehouse' | 'courier';
+type Role = 'admin' | 'manager' | 'warehouse' | 'courier';
 
 export type PageInfo = {
   id: PageId;

@@ -197,6 +197,11 @@ export type PackageEvent = Prisma.PackageEventModel
  */
 export type LabelJob = Prisma.LabelJobModel
 /**
+ * Model LabelBridge
+ * When a print bridge last asked for the labels of a station, accurate to 30 seconds. Deleted after a day.
+ */
+export type LabelBridge = Prisma.LabelBridgeModel
+/**
  * Model Manifest
  * 
  */

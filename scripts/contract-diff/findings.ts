@@ -20,7 +20,7 @@ export type Finding = {
 };
 
 /** Who sends the value: `request` values come from integrators, `response` values from the service. */
-export type Direction = 'request' | 'response';
+type Direction = 'request' | 'response';
 
 /** Pairs of an old and a new schema. */
 export type Pairs = Map<object, Set<object>>;

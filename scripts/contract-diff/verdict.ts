@@ -38,7 +38,7 @@ function bumpOf(findings: Finding[], before: Contract, after: Contract): Bump {
 const textOf = ({ info, ...contract }: Contract): string =>
   canonical({ ...contract, info: { ...info, version: undefined } });
 
-export type Version = [major: number, minor: number, patch: number];
+type Version = [major: number, minor: number, patch: number];
 
 function parseVersion(text: string): Version {
   const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)$/.exec(text) ?? [];

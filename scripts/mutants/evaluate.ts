@@ -12,7 +12,7 @@ export type Verdict = {
 };
 
 /** The working copy and databases of one job. */
-export type JobContext = { copy: WorkingCopy; templates: Templates };
+type JobContext = { copy: WorkingCopy; templates: Templates };
 
 export type Evaluate = (mutant: Mutant, context: JobContext) => Promise<Verdict>;
 

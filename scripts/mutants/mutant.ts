@@ -23,10 +23,10 @@ type Named = {
 export type SourceMutant = Named & { file: string; find: string; replace: string };
 
 /** A statement that removes a guard from a migrated database: a policy, a trigger or a constraint. */
-export type StatementMutant = Named & { statement: string };
+type StatementMutant = Named & { statement: string };
 
 /** A change of a function's body as defined after all migrations. `find` occurs exactly once in it. */
-export type FunctionMutant = Named & { function: string; find: string; replace: string };
+type FunctionMutant = Named & { function: string; find: string; replace: string };
 
 export type DatabaseMutant = StatementMutant | FunctionMutant;
 export type Mutant = SourceMutant | DatabaseMutant;

@@ -7,7 +7,7 @@ import { freePort, waitUntilReady } from '../bench/service.js';
 import type { Probed, ProbeRequest } from './programs/probe.js';
 
 /** The service or the worker in a process of its own, with a probe. */
-export type ProbedProcess = {
+type ProbedProcess = {
   pid: number;
   /** Returns the measurements since the last call. */
   probe(request?: ProbeRequest): Promise<Probed>;

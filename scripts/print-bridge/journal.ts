@@ -17,7 +17,7 @@ export type Outcome = Pick<BodyOf<'reportLabelJob'>, 'reason'> & {
  * How far a job has come. `claimed`: nothing has been sent. `begun`: it may have been sent. An outcome: it has ended, and the
  * service may not know it yet.
  */
-export type Progress = 'claimed' | 'begun' | Outcome;
+type Progress = 'claimed' | 'begun' | Outcome;
 
 export type Entry = { job: Job; progress: Progress };
 

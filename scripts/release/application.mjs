@@ -20,6 +20,7 @@ const TRACKED = [
   'prisma/migrations',
   'prisma/released.json',
   'README.md',
+  'CONTRIBUTING.md',
   'CHANGELOG.md',
   'SECURITY.md',
   'LICENSE',

@@ -12,7 +12,7 @@ export function collectLicenses(target) {
 }
 
 /** Returns the folders of the packages in `folder`, those inside other packages included. */
-export function listPackages(folder) {
+function listPackages(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))

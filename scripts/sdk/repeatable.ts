@@ -28,6 +28,6 @@ export function filePaths(contract: Contract): string[] {
   return found.map(({ path }) => path.replace(/\{.*/, ''));
 }
 
-export function respondsWithFile({ responds }: Pick<OperationEntry, 'responds'>): boolean {
+function respondsWithFile({ responds }: Pick<OperationEntry, 'responds'>): boolean {
   return responds.length > 0 && !responds.includes('application/json');
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { codeSamples, toCodeSamples } from '../samples/code-samples.mjs';
 import { buildPostmanCollection } from '../samples/postman/collection.mjs';
-import { fillIncludes, includeSources } from './includes.mjs';
+import { changelogFeed } from './feed.mjs';
+import { fillIncludes, includeSources, withoutFileLinks } from './includes.mjs';
 import { pageHtml, referenceHtml, urlOf } from './layout.mjs';
 import { publishedMarkdown, renderPage } from './markdown.mjs';
 import { llmsFullText, llmsText } from './llms.mjs';
@@ -54,6 +55,7 @@ export async function buildSite({ root, out, bundle, errors, bounds }) {
     ),
     write('llms.txt', llmsText(bundle, { ...site, operations }, index, reference, samples)),
     write('search.json', searchIndex(guides.slice(1), listed)),
+    write('changelog.atom', changelogFeed(withoutFileLinks(changelog))),
     write('llms-full.txt', llmsFullText(site, index, reference)),
   ]);
 }

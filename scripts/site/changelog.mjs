@@ -1,4 +1,4 @@
-// CHANGELOG.md as two pages: what concerns integrators, and what concerns operators.
+// CHANGELOG.md as two pages and a feed: what concerns integrators, and what concerns operators.
 
 const FOR_OPERATORS = 'For operators';
 
@@ -10,6 +10,20 @@ const FOR_OPERATORS = 'For operators';
  * @param {'integrators' | 'operators'} readers
  */
 export function changesFor(text, version, readers) {
+  return versionsFor(text, readers)
+    .map(({ title, changes }) => {
+      const heading = title === 'Unreleased' ? `${version}, not released yet` : title;
+      return `## ${heading}\n\n${changes}`;
+    })
+    .join('\n\n');
+}
+
+/**
+ * Returns the versions that concern one kind of reader, newest first.
+ *
+ * @returns {{ title: string, changes: string }[]} the titles as in the file, such as `1.0.0 (2026-11-23)`
+ */
+export function versionsFor(text, readers) {
   const [, ...versions] = text.split(/^## /m);
   return versions
     .map((written) => {
@@ -18,10 +32,7 @@ export function changesFor(text, version, readers) {
       const shown = groups.filter(
         (group) => group.startsWith(`**${FOR_OPERATORS}**`) === (readers === 'operators'),
       );
-      const changes = shown.join('').replace(`**${FOR_OPERATORS}**`, '').trim();
-      const heading = title === 'Unreleased' ? `${version}, not released yet` : title;
-      return changes && `## ${heading}\n\n${changes}`;
+      return { title, changes: shown.join('').replace(`**${FOR_OPERATORS}**`, '').trim() };
     })
-    .filter(Boolean)
-    .join('\n\n');
+    .filter(({ changes }) => changes !== '');
 }

@@ -135,7 +135,7 @@ function errorSection(name, { description, cause, cure, variants }) {
 const changelogText = (text, { info }, readers) => withoutFileLinks(changesFor(text, info.version, readers));
 
 /** Links to files of the repository become plain text, because the site does not have these files. */
-const withoutFileLinks = (text) => text.replace(/\[([^\]]+)\]\((?!https:|\/)[^)]*\)/g, '$1');
+export const withoutFileLinks = (text) => text.replace(/\[([^\]]+)\]\((?!https:|\/)[^)]*\)/g, '$1');
 
 /** Returns a table of the fields of a schema of the contract. */
 function fieldTable({ components }, name) {

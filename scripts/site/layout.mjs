@@ -52,6 +52,7 @@ function documentHtml({ page, head = '', body }) {
     <meta name="color-scheme" content="light dark">
     <link rel="icon" type="image/svg+xml" href="/docs/static/favicon.svg">
     <link rel="alternate" type="text/markdown" href="${urlOf(page, 'md')}" title="This page as Markdown">
+    <link rel="alternate" type="application/atom+xml" href="/docs/changelog.atom" title="Changelog">
     <link rel="preload" as="font" type="font/woff2" href="/docs/static/inter.woff2" crossorigin>
     <link rel="stylesheet" href="/docs/static/site.css">
     <script src="/docs/static/site.js"></script>

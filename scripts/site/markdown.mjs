@@ -3,7 +3,7 @@ import MarkdownIt from 'markdown-it';
 import anchor from 'markdown-it-anchor';
 
 /** Returns the id of a heading. Error codes keep their underscores, so that `doc_url` can name them. */
-const slugOf = (text) =>
+export const slugOf = (text) =>
   text
     .toLowerCase()
     .replace(/[^a-z0-9_]+/g, '-')
@@ -29,6 +29,9 @@ function highlight(code, language) {
   if (!hljs.getLanguage(language)) return escape(code);
   return hljs.highlight(code, { language }).value;
 }
+
+/** Returns the HTML of a text that is not a page. */
+export const renderMarkdown = (text) => markdown.render(text);
 
 /**
  * Returns a page's parts: the title is the first heading, the summary the first paragraph.

@@ -14,7 +14,7 @@ import { toTracing, type TracingConfig } from './tracing.js';
 
 export type { TracingConfig } from './tracing.js';
 
-/** The settings. README.md lists them with their formats and units. */
+/** The settings. docs/settings.md lists them with their formats and units. */
 export type Config = {
   appEnv: Settings['APP_ENV'];
   host: string;
@@ -84,7 +84,7 @@ export type SesConfig = {
   credentials?: AwsCredentials | undefined;
 };
 
-export type AwsCredentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
+type AwsCredentials = { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 
 /** Staging mails only these: the database may be a copy of production's. */
 export type MailRecipients = {
@@ -107,13 +107,13 @@ export type OutboundConfig = {
   requestsPerSecond?: number | undefined;
 };
 
-export type ReplicaConfig = {
+type ReplicaConfig = {
   url: string;
   /** How long a report waits until the standby has replayed what was committed before it. */
   maxLagMs: number;
 };
 
-export type WorkerConfig = {
+type WorkerConfig = {
   /** Whether the server process also runs jobs. */
   inProcess: boolean;
   /** The maximum number of concurrent jobs. */

@@ -16,7 +16,7 @@ export type PrintBridgeConfig = {
   printerTimeoutMs: number;
 };
 
-export type PrinterAddress = { kind: 'tcp'; host: string; port: number } | { kind: 'folder'; path: string };
+type PrinterAddress = { kind: 'tcp'; host: string; port: number } | { kind: 'folder'; path: string };
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 

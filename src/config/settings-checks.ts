@@ -48,7 +48,7 @@ const isDeployed = ({ APP_ENV }: Settings): boolean => APP_ENV === 'staging' || 
 const missingKeys = (settings: Settings, names: KeySetting[]): string[] =>
   names
     .filter((name) => !settings[name])
-    .map((name) => `${name} is required in ${settings.APP_ENV}; the README says how to make one`);
+    .map((name) => `${name} is required in ${settings.APP_ENV}; docs/settings.md says how to make one`);
 
 const costFaults = ({ APP_ENV, PASSWORD_HASH_COST: cost }: Settings): string[] =>
   cost < PASSWORD_HASH_COST
@@ -58,7 +58,7 @@ const costFaults = ({ APP_ENV, PASSWORD_HASH_COST: cost }: Settings): string[] =
 function weakKeys(settings: Settings, names: KeySetting[]): string[] {
   return names.flatMap((name) => {
     if (holdsPublicSecret(settings[name] ?? '', DEVELOPMENT_SECRETS[name]))
-      return [`${name} holds the public development value; generate a new value, as the README shows`];
+      return [`${name} holds the public development value; generate a new value, as docs/settings.md shows`];
     if (list(settings[name]).some((item) => isGuessable(secretOf(item))))
       return [
         `${name} holds a secret of very few different characters; replace it by a value of openssl rand -hex 32, as "Changing secrets" in docs/operations.md describes`,

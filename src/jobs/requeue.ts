@@ -1,11 +1,11 @@
 import { failAbandonedRuns } from '../modules/customers/sync/sync-run.js';
 import { tenantRows } from '../platform/db/filters.js';
-import { systemCallers } from '../platform/db/tenants.js';
+import { systemCallers } from '../platform/db/database.js';
 import { BACKGROUND } from '../platform/audit/audit.js';
 import { makeContext } from '../platform/context/request-context.js';
 import { sql, type Sql } from '../platform/db/statements.js';
 import { wakeDeliveryQueues } from '../platform/queue/delivery-queues.js';
-import { endIdleSessions } from '../modules/sessions/idle.js';
+import { endIdleSessions } from '../modules/sessions/manage.js';
 import type { TaskDeps } from '../platform/queue/task-context.js';
 import type { SystemScope } from '../platform/db/scope.js';
 

@@ -1,4 +1,4 @@
-import { systemCallers } from '../platform/db/tenants.js';
+import { systemCallers } from '../platform/db/database.js';
 import { deleteUnusedTerms } from '../modules/customers/search/delete-unused-terms.js';
 import { BACKGROUND } from '../platform/audit/audit.js';
 import { makeContext } from '../platform/context/request-context.js';

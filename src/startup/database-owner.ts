@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Identity } from '../config/command-settings.js';
 import { commandLine } from '../config/commands.js';
 import { ConfigError } from '../config/config.js';
-import { packageVersion } from '../config/package-version.js';
+import { packageVersion } from '../config/project-root.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkSearchPath } from '../platform/db/login-check/settings.js';
 import { fingerprint, readDeployments, type RecordedDeployment } from './deployment.js';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type pg from 'pg';
 import type { Config } from '../config/config.js';
-import { packageVersion } from '../config/package-version.js';
+import { packageVersion } from '../config/project-root.js';
 
 /** A deployment as its database knows it. */
 export type Deployment = {
@@ -39,6 +39,23 @@ export async function readDeployments(client: pg.ClientBase): Promise<RecordedDe
      order by first_seen_at, name`,
   );
   return rows;
+}
+
+/** Returns which keys differ from those of the last start of a deployment, or undefined. A rotation has the old key beside the new one. */
+export function describeChangedKeys(
+  rows: RecordedDeployment[],
+  { name, appEnv, fingerprints }: Deployment,
+): string | undefined {
+  const last = rows.find((row) => row.name === name && row.appEnv === appEnv);
+  const changed = ['ENCRYPTION_KEYS', 'LOOKUP_KEY'].filter((setting) => {
+    const before = last?.fingerprints[setting] ?? [];
+    return before.length > 0 && !before.some((print) => fingerprints[setting]?.includes(print));
+  });
+  if (changed.length === 0) return undefined;
+  return (
+    `The last start on this database had other keys (${changed.join(', ')}). What they encrypted or hashed, for example API keys, is not read. ` +
+    'Give the old ones, or begin with a new database.'
+  );
 }
 
 /** Records that a deployment uses the database. */

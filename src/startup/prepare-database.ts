@@ -1,21 +1,19 @@
 import type pg from 'pg';
 import { openSecrets, type Secrets } from '../platform/access/secrets.js';
 import type { CellConfig } from '../config/cells.js';
-import { identityOfProcess } from '../config/command-settings.js';
 import { ConfigError, type Config } from '../config/config.js';
 import {
   startEmbeddedPostgres,
   type EmbeddedServer,
 } from '../development/embedded-postgres/embedded-server.js';
-import { describeFailure } from '../platform/db/read-only.js';
-import { checkSearchPath } from '../platform/db/login-check/settings.js';
+import { describeFailure } from '../platform/db/violations.js';
 import { listPending } from '../platform/db/migrations/history.js';
 import { migrate } from '../platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../platform/db/migrations/migration-files.js';
 import { followServer, readPause } from '../platform/queue/outbound-pause.js';
 import { poolerProblems } from '../platform/db/connections/pooler.js';
-import { describeDeployment, recordDeployment } from './deployment.js';
-import { assertOwnDatabase } from './database-owner.js';
+import { describeChangedKeys, describeDeployment, readDeployments, recordDeployment } from './deployment.js';
+import { assertOwn, assertOwnDatabases, messageOf } from './own-databases.js';
 import { assertSafe, assertSafeLogin } from './safe-database.js';
 import {
   APP_ROLE,
@@ -69,8 +67,7 @@ export async function prepareDatabase(
     await assertPoolerSettings(config, runsJobs);
     const ownerUrl = embedded?.url ?? config.databaseOwnerUrl;
     // Before anything is written.
-    for (const each of new Set([ownerUrl, config.databaseUrl]))
-      if (each) await assertOwn(config, 'DATABASE_URL', each);
+    await assertOwnDatabases(config, ownerUrl, log);
     // Nothing else can migrate the embedded server.
     const migrates = ownerUrl !== undefined && (config.migratesAtStart || embedded !== undefined);
     if (migrates) await migrateAtStart(config, ownerUrl, log);
@@ -117,19 +114,6 @@ export async function prepareCell(
   return { url, ...role };
 }
 
-/** @throws ConfigError when another deployment uses the database, or development must not */
-async function assertOwn(config: Config, setting: string, url: string): Promise<void> {
-  const { embeddedPostgres: isOwn } = config;
-  await assertOwnDatabase(url, identityOfProcess(config), { refusesUnknownTenants: true, isOwn }).catch(
-    (error: unknown) => {
-      throw error instanceof ConfigError ? error : new ConfigError([`${setting}: ${messageOf(error)}.`]);
-    },
-  );
-}
-
-/** Without its last full stop, because a sentence follows. */
-const messageOf = (error: unknown): string => describeFailure(error).replace(/\.$/, '');
-
 async function startEmbedded({ dataDir }: Config, log: Log): Promise<EmbeddedServer> {
   try {
     return await startEmbeddedPostgres({ dataDir, database: 'crossdock', log });
@@ -148,16 +132,6 @@ async function assertReachable(setting: string, url: string | undefined): Promis
     throw new ConfigError([
       `${setting}: PostgreSQL ${OLDEST_VERSION} or newer is needed, this is ${version}`,
     ]);
-  // The owner's is examined when it migrates.
-  if (setting !== 'DATABASE_OWNER_URL') await assertSearchPath(setting, url);
-}
-
-/** Otherwise no table is found, so every migration would seem to be missing. */
-async function assertSearchPath(setting: string, url: string): Promise<void> {
-  const faults = await withClient(url, checkSearchPath).catch((error: unknown) => {
-    throw new ConfigError([`${setting}: ${messageOf(error)}. Run ${commandLine('doctor')}.`]);
-  });
-  if (faults.length > 0) throw new ConfigError(faults.map(({ message, remedy }) => `${message} ${remedy}`));
 }
 
 /** Runs checks at the same time. @throws ConfigError with the faults of all of them, in their order */
@@ -196,7 +170,11 @@ async function assertMigrated(url: string, owner?: string): Promise<void> {
 /** For npm run doctor, which finds a database or a secret that two deployments share. Finds out whether a backup was restored. */
 async function recordUse(config: Config, url: string, log: Log): Promise<void> {
   await withClient(url, async (client) => {
-    await recordDeployment(client, describeDeployment(config));
+    const deployment = describeDeployment(config);
+    // Other environments have refused them already.
+    const changed = describeChangedKeys(await readDeployments(client), deployment);
+    if (changed) log(changed);
+    await recordDeployment(client, deployment);
     // A provider of PostgreSQL may not allow these functions. Then the operator pauses by hand.
     await followServer(client).catch((error: unknown) => log(`The server is unknown: ${messageOf(error)}`));
     const pause = await readPause(client);

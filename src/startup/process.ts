@@ -26,7 +26,7 @@ export const queueConnectionOf = (database: PreparedDatabase): Connection =>
 
 const onError = (error: Error) => print(`A database connection broke: ${error.message}`);
 
-const USAGE = `Usage: crossdock serve, or crossdock worker. Neither has options: all settings are environment variables, which README.md lists.
+const USAGE = `Usage: crossdock serve, or crossdock worker. Neither has options: all settings are environment variables, which docs/settings.md lists.
 ${commandLine('doctor')} examines them.
 `;
 

@@ -94,7 +94,7 @@ export function publishedKeyHashes(secrets: Secrets): string[] {
 }
 
 /** Returns those of the hashes that are of the published password. */
-export async function publishedPasswordHashes(hashes: string[]): Promise<Set<string>> {
+async function publishedPasswordHashes(hashes: string[]): Promise<Set<string>> {
   const distinct = [...new Set(hashes)].slice(0, MAX_COMPARISONS);
   if (distinct.length === 0) return new Set();
   // Loaded only if there is something to compare.
@@ -104,7 +104,7 @@ export async function publishedPasswordHashes(hashes: string[]): Promise<Set<str
 }
 
 /** Returns whether it is the secret of the demo data, encrypted with a key of this deployment. */
-export function isPublishedTotp(
+function isPublishedTotp(
   secrets: Secrets,
   cipher: string,
   row: { tenantId: string; rowId: string },

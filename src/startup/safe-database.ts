@@ -1,6 +1,6 @@
 import { commandLine } from '../config/commands.js';
 import { ConfigError, type Config } from '../config/config.js';
-import { describeFailure as describeReason } from '../platform/db/read-only.js';
+import { describeFailure as describeReason } from '../platform/db/violations.js';
 import { withClient } from '../platform/db/connections/roles.js';
 import { checkLogin } from '../platform/db/login-check/check-login.js';
 import { checkSchema } from '../platform/db/schema-check/check-schema.js';

@@ -89,17 +89,39 @@ describe('labels', () => {
     await context.close();
   });
 
-  it('go to the printer of the station if a bridge has fetched its labels', async () => {
-    await requestLabels('Belt 7', 1);
-    await service.call('claimLabelJobs', { as: 'warehouse', body: { station: 'Belt 7', max_jobs: 1 } });
-    const { page, context } = await openStation({ station: 'Belt 7', version: 2 });
-    await scan(page, 'QUEUE00001');
+  const receive = async (page: Page, number: string) => {
+    await scan(page, number);
     await expectWord(page, 'UNKNOWN');
     await type(page, '4');
     await page.keyboard.press('Enter');
     await expectWord(page, 'NO OWNER');
-    await until(async () => (await listJobs('Belt 7')).length === 2);
-    expect(await listJobs('Belt 7')).toHaveLength(2);
+  };
+
+  it('go to the printer of the station if a bridge asks for its labels, although it never had one', async () => {
+    await service.call('claimLabelJobs', { as: 'warehouse', body: { station: 'Belt 7', max_jobs: 1 } });
+    const { page, context } = await openStation({ station: 'Belt 7', version: 2 });
+    await receive(page, 'QUEUE00001');
+    await until(async () => (await listJobs('Belt 7')).length === 1);
+    expect((await listJobs('Belt 7'))[0]).toMatchObject({ status: 'waiting' });
+    await context.close();
+  });
+
+  it('are printed here while no bridge asks, although one has printed, and go to one that begins to', async () => {
+    await requestLabels('Belt 9', 1);
+    const poll = () =>
+      service.call('claimLabelJobs', { as: 'warehouse', body: { station: 'Belt 9', max_jobs: 1 } });
+    await poll();
+    await service.owner.query(
+      "update label_bridges set seen_at = now() - interval '3 minutes' where station = 'Belt 9'",
+    );
+    const { page, context } = await openStation({ station: 'Belt 9', version: 2 });
+    const printed = page.waitForRequest(/PackageLabel\.php/);
+    await receive(page, 'BRIDGE00001');
+    await printed;
+    expect(await listJobs('Belt 9')).toHaveLength(1);
+    await poll();
+    await receive(page, 'BRIDGE00002');
+    await until(async () => (await listJobs('Belt 9')).length === 2);
     await context.close();
   });
 

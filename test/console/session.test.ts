@@ -273,4 +273,44 @@ describe('the session', () => {
     },
     LIMIT_MS,
   );
+
+  runs(
+    titleWith('opens the workplace and the account without a connection, after a reload', missing),
+    async () => {
+      const { page, context, faults } = await openConsole(browser, service.url, WINDOW);
+      await logIn(page, 'manager', DEMO.password);
+      await page.locator('.workplace').waitFor();
+      await page.evaluate('navigator.serviceWorker.ready');
+      await context.setOffline(true);
+      await page.reload();
+      await receivePage(page).waitFor();
+      await page.getByRole('button', { name: /Account/ }).click();
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByRole('dialog').getByLabel('New password again').waitFor();
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('says that a part cannot be loaded, and loads it when the person tries again', missing),
+    async () => {
+      // A service worker would have the files already.
+      const context = await browser.newContext({ serviceWorkers: 'block', locale: 'en-US' });
+      const page = await context.newPage();
+      await page.goto(`${service.url}/console`);
+      await page.getByLabel('User name').waitFor();
+      const late = /\/console\/assets\/part-/;
+      await context.route(late, (route) => route.abort());
+      await logIn(page, 'manager', DEMO.password);
+      await page.getByRole('alert').filter({ hasText: 'cannot be loaded' }).waitFor();
+      expect(await page.locator('.workplace').count()).toBe(0);
+      await context.unroute(late);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await receivePage(page).waitFor();
+      await context.close();
+    },
+    LIMIT_MS,
+  );
 });

@@ -1,6 +1,10 @@
 import { dirname } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { findAmbientState, findConnections } from '../support/architecture/database-access.js';
+import {
+  findAmbientState,
+  findConnections,
+  findUncheckedLocks,
+} from '../support/architecture/database-access.js';
 import { findCrowdedFolders, findCycles, importsOf } from '../support/architecture/imports.js';
 import { findRowCasts } from '../support/architecture/row-casts.js';
 import { findSplitTexts } from '../support/architecture/split-texts.js';
@@ -114,6 +118,16 @@ describe('findConnections', () => {
   ])('accepts %s', (text) => {
     expect(findConnections({ path, text })).toEqual([]);
   });
+});
+
+test('findUncheckedLocks finds a lock outside of locks.ts, and ignores comments', () => {
+  const lock = 'tx.later(sql`select pg_advisory_xact_lock(${key})`);';
+  expect(findUncheckedLocks({ path, text: lock })).toHaveLength(1);
+  expect(findUncheckedLocks({ path, text: "query('select pg_advisory_xact_lock_shared(1)');" })).toHaveLength(
+    1,
+  );
+  expect(findUncheckedLocks({ path, text: '// pg_advisory_xact_lock' })).toEqual([]);
+  expect(findUncheckedLocks({ path: 'src/platform/db/locks.ts', text: lock })).toEqual([]);
 });
 
 describe('the checks of imports and folders', () => {

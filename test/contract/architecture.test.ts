@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectRoot } from '../../src/config/project-root.js';
-import { findAmbientState, findConnections } from '../support/architecture/database-access.js';
+import {
+  findAmbientState,
+  findConnections,
+  findUncheckedLocks,
+} from '../support/architecture/database-access.js';
 import { findCrowdedFolders, findCycles, importsOf, type Import } from '../support/architecture/imports.js';
 import { findRowCasts } from '../support/architecture/row-casts.js';
 import { findSplitTexts } from '../support/architecture/split-texts.js';
@@ -134,6 +138,10 @@ test('no list is written as a text that is split', () => {
 });
 
 describe('each concern has one location', () => {
+  test('advisory locks are taken by the statements of locks.ts, whose order each transaction checks', () => {
+    expect(sources.flatMap(findUncheckedLocks)).toEqual([]);
+  });
+
   // Replicas' clocks differ, so the database's clock dates what is stored. These show the time or send it.
   test('no module stores the time of the process', () => {
     const clocks = sources.filter(({ path, text }) => moduleOf(path) && text.includes('new Date()'));
@@ -193,6 +201,8 @@ const isModule = ({ path }: { path: string }) => moduleOf(path) !== undefined;
  * only the locked rows again (decision 0086).
  */
 const REVIEWED_LOCKS: Record<string, string> = {
+  'src/jobs/background-migrations/renamed-prealerts-queries.ts':
+    'joins the sent rows, and the customer keeps the code',
   'src/modules/customers/sync/queries.ts': 'joins the sent rows',
   'src/modules/customers/upload/queries.ts': 'joins the sent rows',
   'src/modules/packages/dispatch/queue-syncs.ts': 'joins ids, and checks the locked row',

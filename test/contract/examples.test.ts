@@ -208,6 +208,20 @@ describe('every response example matches the contract', () => {
     }
   });
 
+  test('the first example of every 429 is the limit that its headers describe as used up', () => {
+    const refusals = answers.filter(({ status }) => status === 429);
+    const firsts = new Map(refusals.toReversed().map((refusal) => [refusal.id, refusal]));
+    expect(firsts.size).toBeGreaterThan(70);
+    for (const { id, headers, value } of firsts.values()) {
+      const waitS = headers['Retry-After']?.example?.toString();
+      expect([id, (value as FailureBody).code, headers['RateLimit']?.example]).toEqual([
+        id,
+        'rate_limited',
+        `"requests";r=0;t=${waitS}`,
+      ]);
+    }
+  });
+
   test('every failure response is a reference to a shared component', () => {
     const written = Object.values(bundle.paths)
       .flatMap((item) => Object.values(item))

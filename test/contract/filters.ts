@@ -10,7 +10,7 @@ import { insertCouriers } from '../support/builders/register.js';
 import type { Values } from './lists.js';
 
 /** A filter's value, and the records that match it. */
-export type Filter = {
+type Filter = {
   value: string | number | boolean;
   matches(record: Body): boolean;
   /**

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { operations } from '../../generated/operations.js';
 import { DEMO } from '../../src/development/demo/seed.js';
-import { packageVersion } from '../../src/config/package-version.js';
-import { projectRoot } from '../../src/config/project-root.js';
+import { packageVersion, projectRoot } from '../../src/config/project-root.js';
 import { demoDatabase } from '../support/service/database.js';
 import { growth, keyOf, scrape as scrapePort, type Scrape } from '../support/readers/exposition.js';
 import {
@@ -15,8 +14,8 @@ import {
   run,
   startReplica,
   statusOf,
+  until,
 } from '../support/service/processes.js';
-import { until } from '../support/service/processes.js';
 import { startService, type Service } from '../support/service/service.js';
 import { openSocket, receive, sendRaw, talk } from '../support/service/wire.js';
 import { matching } from '../support/assertions/matching.js';

@@ -1,10 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { DEMO, seedDemo } from '../../src/development/demo/seed.js';
 import { developmentConfig } from '../support/staging/development.js';
 import { openSecrets } from '../../src/platform/access/secrets.js';
 import { makeContext, type SystemContext } from '../../src/platform/context/request-context.js';
 import type { ReplicaOutcome } from '../../src/platform/db/connections/replica.js';
+import { ConfigError } from '../../src/config/config.js';
+import { POSITION, type WalPosition } from '../../src/platform/db/connections/replay.js';
+import { DATABASE } from '../../src/platform/db/connections/server-identity.js';
+import { prepareDatabase } from '../../src/startup/prepare-database.js';
 import { withClient } from '../../src/platform/db/connections/roles.js';
 import { migrate } from '../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../src/platform/db/migrations/migration-files.js';
@@ -83,9 +87,12 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 /** Starts a service on both servers. */
-function serve(options: { applicationFilters?: boolean; rowSecurity?: boolean } = {}): Promise<Service> {
+function serve({
+  replicaOf = 'crossdock',
+  ...options
+}: { applicationFilters?: boolean; rowSecurity?: boolean; replicaOf?: string } = {}): Promise<Service> {
   const database: TestDatabase = { ownerUrl: primary.urlOf('crossdock'), drop: async () => undefined };
-  const replica = { url: standby.urlOf('crossdock'), maxLagMs: MAX_LAG_MS, onChange: () => undefined };
+  const replica = { url: standby.urlOf(replicaOf), maxLagMs: MAX_LAG_MS, onChange: () => undefined };
   return startService({ database, replica, env: { METRICS_PORT: '0' }, ...options });
 }
 
@@ -358,6 +365,64 @@ test.each([
   LIMIT_MS,
 );
 
+/** Returns why a process does not start with this replica, and what it prints. */
+async function startWith(replica: string): Promise<{ refused: string[]; printed: string[] }> {
+  const printed: string[] = [];
+  const env = { DATABASE_URL: primary.urlOf('crossdock'), DATABASE_REPLICA_URL: replica };
+  try {
+    const prepared = await prepareDatabase(developmentConfig(env), (line) => printed.push(line), false);
+    await prepared.stop();
+    return { refused: [], printed };
+  } catch (error) {
+    if (error instanceof ConfigError) return { refused: error.faults, printed };
+    throw error;
+  }
+}
+
+const OTHER = expect.stringMatching(
+  /^DATABASE_REPLICA_URL: It leads to another database than DATABASE_URL, .* with the same name of the database\.$/,
+);
+
+describe('a replica of another database of the same server', () => {
+  beforeAll(async () => {
+    await primary.query('create database other');
+    await migrate(primary.urlOf('other'), MIGRATIONS);
+    await withClient(primary.urlOf('other'), async (client) => {
+      await seedDemo(client, openSecrets(developmentConfig({}).secrets), new Date());
+      await followServer(client);
+    });
+    await untilServed();
+  }, LIMIT_MS);
+
+  test('is refused at the start, by servers and workers; a copy of the own one and one that is away are not', async () => {
+    const away = primary.urlOf('crossdock').replace(/:\d+\//, ':1/');
+    expect(await startWith(standby.urlOf('other'))).toMatchObject({ refused: [OTHER] });
+    expect(await startWith(primary.urlOf('other'))).toMatchObject({ refused: [OTHER] });
+    expect(await startWith(standby.urlOf('crossdock'))).toMatchObject({ refused: [] });
+    expect(await startWith(away)).toMatchObject({
+      refused: [],
+      printed: [expect.stringMatching(/^DATABASE_REPLICA_URL: .* Until it can be read, the primary serves/)],
+    });
+  });
+
+  test('is refused with a wrong search_path, like the primary', async () => {
+    const { refused } = await startWith(`${standby.urlOf('crossdock')}?options=-csearch_path%3Devil`);
+    expect(refused).toEqual([expect.stringContaining('search_path names are pg_catalog, not')]);
+  });
+
+  test('serves nothing if it takes the place of the right one while the service runs', async () => {
+    const exchanged = await serve({ replicaOf: 'other' });
+    try {
+      await countFromNow(exchanged);
+      const number = await receive('IEX-1001', exchanged);
+      expect(await exportAs('iex', number, exchanged)).toContain(number);
+      expect(await outcomes(exchanged)).toMatchObject({ served: 0, failed: 1 });
+    } finally {
+      await exchanged.stop();
+    }
+  });
+});
+
 test(
   'a replica of another timeline, and one that was promoted, serve nothing, even if they are further than the primary',
   async () => {
@@ -382,6 +447,25 @@ test(
     expect(await outcomes()).toMatchObject({ served: 0, failed: 1 });
 
     await expectNoPause(seen);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'a copy of the database that has become another deployment is refused at the start, and serves no report',
+  async () => {
+    const position = await withClient(primary.urlOf('crossdock'), async (client) => {
+      const { rows } = await client.query<WalPosition>(`select ${POSITION}`);
+      return rows[0];
+    });
+    await withClient(standby.urlOf('crossdock'), async (client) => {
+      await client.query("insert into installation.deployments values ('copied', 'staging', '{}', '1')");
+      const { rows } = await client.query<{ database: string }>(`select ${DATABASE} as database`);
+      expect(rows[0]?.database).not.toBe(position?.database);
+    });
+    expect((await startWith(standby.urlOf('crossdock'))).refused).toEqual([
+      expect.stringMatching(/^DATABASE_REPLICA_URL: The deployment copied \(APP_ENV=staging\) has used this/),
+    ]);
   },
   LIMIT_MS,
 );

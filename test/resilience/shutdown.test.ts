@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { fastify } from 'fastify';
 import pg from 'pg';
+import { serveWhileClosing } from '../../src/platform/http/connections/graceful-shutdown.js';
 import { expectSuccess } from '../support/assertions/scenario.js';
 import { rounds } from '../support/harness/effort.js';
 import {
@@ -88,6 +92,49 @@ test(
     expect(lost).toEqual([]);
     expect(outcomes).toContain('ECONNREFUSED');
     expect(existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid'))).toBe(false);
+  },
+  LIMIT_MS,
+);
+
+/** Opens connections from a thread, each with a request, and tells when the system has accepted all. Returns the first line of each response. */
+const CALLERS = `
+  const { connect } = require('node:net');
+  const { parentPort, workerData: { port, count, connected } } = require('node:worker_threads');
+  const lines = [];
+  const end = (line) => lines.push(line) === count && parentPort.postMessage(lines);
+  for (let n = 0; n < count; n += 1) {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write('GET /waiting HTTP/1.1\\r\\nHost: service\\r\\n\\r\\n', () => {
+        Atomics.add(connected, 0, 1);
+        Atomics.notify(connected, 0);
+      });
+    });
+    socket.on('data', (data) => (text += data));
+    socket.on('error', ({ code }) => (text = code));
+    socket.on('close', () => end(text.split('\\r\\n')[0] || 'closed'));
+  }`;
+
+test(
+  'connections that the process had no time to accept are served when it stops',
+  async () => {
+    const count = 100;
+    const app = fastify({ return503OnClosing: false });
+    app.get('/waiting', () => 'served');
+    serveWhileClosing(app);
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const connected = new Int32Array(new SharedArrayBuffer(4));
+    const callers = new Worker(CALLERS, {
+      eval: true,
+      workerData: { port: Number(new URL(url).port), count, connected },
+    });
+    const lines = new Promise<string[]>((resolve) => void callers.once('message', resolve));
+    await once(callers, 'online');
+    // Nothing is accepted meanwhile: the event loop is blocked, as by a request that computes.
+    for (let open = 0; open < count; open = Atomics.load(connected, 0))
+      Atomics.wait(connected, 0, open, 10_000);
+    await app.close();
+    expect(await lines).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
   },
   LIMIT_MS,
 );

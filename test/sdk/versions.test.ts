@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { packageVersion } from '../../src/config/package-version.js';
-import { projectRoot } from '../../src/config/project-root.js';
+import { packageVersion, projectRoot } from '../../src/config/project-root.js';
 
 // The contract states the version. npm, Helm and the package managers of the SDKs each need a copy in their own file.
 

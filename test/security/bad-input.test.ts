@@ -1255,6 +1255,7 @@ describe('mass assignment', () => {
     updateSecuritySettings: 'would lock the other callers out: security-settings.test.ts',
     previewCourierInvoice: 'reads',
     regenerateApiKey: 'stores nothing of the request: plain-operations.test.ts',
+    endPreviousWebhookSecret: 'stores nothing of the request: webhook-secret.test.ts',
     rotateWebhookSecret: 'stores nothing of the request: plain-operations.test.ts',
     deleteLogo: 'deletes the row',
     deletePrealert: 'deletes the row',

@@ -56,7 +56,7 @@ const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
  * Returns whether nothing is left to do for the scan. Every other conflict needs a person. A parcel that was received before does not:
  * the page has said so, and the first measures are kept.
  */
-export const isAcknowledged = ({ outcome, reason }: Pick<ScanResult, 'outcome' | 'reason'>): boolean =>
+const isAcknowledged = ({ outcome, reason }: Pick<ScanResult, 'outcome' | 'reason'>): boolean =>
   outcome === 'done' || (outcome === 'conflict' && reason === 'already_received');
 
 /** Returns what remains of a sent scan: nothing, or the scan with its answer until a person has seen it. */

@@ -2,7 +2,7 @@
 import type { Tone } from '../ui/tone.js';
 import type { ScanResult, StationScan } from './scans.js';
 
-export type Word =
+type Word =
   | 'received'
   | 'checkOwner'
   | 'noOwner'

@@ -4,8 +4,8 @@ import { t } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Dialog, Field, Problem } from '../ui/parts.js';
 
-/** Nobody is logged in, and these calls need no credential. */
-const client = () => new CrossdockClient({ baseUrl: location.origin, token: '', maxRetries: 0 });
+/** Nobody is logged in, and these calls need no credential: the service does not read the token. The client refuses an empty one. */
+const client = () => new CrossdockClient({ baseUrl: location.origin, token: 'none', maxRetries: 0 });
 
 /** Sends a mail with a code, then takes the code and a new password. */
 export function ForgottenDialog({ username: typed, onClose }: { username: string; onClose: () => void }) {

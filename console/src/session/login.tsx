@@ -5,9 +5,10 @@ import { queue, refresh } from '../queue/store.js';
 import { t, textOf } from '../texts/texts.js';
 import { useAction } from '../ui/load.js';
 import { Choice, Dialog, Field, Problem } from '../ui/parts.js';
-import { leave } from '../station/leave.js';
-import { ForgottenDialog } from './forgotten.js';
+import { loadParts, part } from '../ui/part.js';
 import { acceptGrant, loginClient, messageOf, session } from './session.js';
+
+const ForgottenDialog = part(async () => (await import('./forgotten.js')).ForgottenDialog);
 
 export function LoginPage() {
   const [isForgotten, setIsForgotten] = useState(false);
@@ -52,12 +53,12 @@ export const LanguageChoice = () => (
 );
 
 /** Over the page of an expired session, which stays as it is. */
-export function ExpiredDialog() {
+export function ExpiredDialog({ onLeave }: { onLeave: () => void }) {
   return (
     <Dialog title={t('login.expired')}>
       <p>{t('login.expiredHint')}</p>
       <LoginForm username={session.value?.user.username ?? ''} />
-      <button type="button" class="quiet" onClick={leave}>
+      <button type="button" class="quiet" onClick={onLeave}>
         {t('login.somebodyElse')}
       </button>
     </Dialog>
@@ -79,6 +80,8 @@ function LoginForm({ username: expired }: { username?: string }) {
       setNeedsCode(true);
     });
   const login = useAction(async () => {
+    // Meanwhile, so that the page is there when the user is.
+    void loadParts();
     try {
       acceptGrant(await loginClient(username, password, askCode).login());
     } catch (error) {

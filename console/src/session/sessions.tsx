@@ -79,7 +79,7 @@ const SessionTable = ({ rows, onEnd, isBusy }: TableProps) => (
 );
 
 /** The browser and the system of a `User-Agent`, or the program that it names first. */
-export function deviceName(agent: string | null): string {
+function deviceName(agent: string | null): string {
   if (!agent) return t('sessions.unknown');
   const browser = BROWSERS.find(([, mark]) => mark.test(agent))?.[0];
   const system = SYSTEMS.find(([, mark]) => mark.test(agent))?.[0];

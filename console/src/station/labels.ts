@@ -8,7 +8,7 @@ import { printLabel } from '../staff/label.js';
 import type { LabelJob } from '../../../sdk/typescript/src/index.js';
 
 /** Labels that this tab is printing. They are not listed as forgotten. */
-export const printing = signal<ReadonlySet<string>>(new Set());
+const printing = signal<ReadonlySet<string>>(new Set());
 
 /** Jobs of this station that no printer has printed. */
 export const openJobs = signal<LabelJob[]>([]);
@@ -64,9 +64,10 @@ async function queueLabel(packageId: string): Promise<void> {
   window.setTimeout(() => void refreshJobs().catch(() => undefined), LATE_MS);
 }
 
-/** A bridge fetches its jobs each second. A job that waits for so long has no bridge. */
+/** A bridge fetches its jobs each second. A job that waits for so long is shown as not printed. */
 const LATE_MS = 60_000;
-const TRUST_MS = 5 * 60_000;
+/** The time for which a found bridge is not looked for again. A missing one is looked for with each label. */
+const TRUST_MS = 60_000;
 const PAGE = 100;
 
 /** Jobs that a person has looked after. */
@@ -78,18 +79,17 @@ async function usesQueue(): Promise<boolean> {
   const { labels } = settings.value;
   if (labels !== 'auto') return labels === 'queue';
   const station = stationName();
-  if (lastSeen.station !== station || Date.now() - lastSeen.atMs > TRUST_MS) await refreshJobs();
+  const isKnown = lastSeen.isServed && lastSeen.station === station && Date.now() - lastSeen.atMs <= TRUST_MS;
+  if (!isKnown) await refreshJobs();
   return lastSeen.isServed;
 }
 
-/** Reads the jobs of the station. The newest one that is old enough says whether a bridge fetches them. */
+/** Reads the jobs of the station, and whether a bridge fetches them. */
 export async function refreshJobs(): Promise<void> {
   const station = stationName();
-  const { data } = await api().packages.listLabelJobs({ station, limit: PAGE });
+  const { data, meta } = await api().packages.listLabelJobs({ station, limit: PAGE });
   const before = Date.now() - LATE_MS;
-  const decisive = data.find((job) => job.status !== 'waiting' || momentMs(job.created_at) < before);
-  const isServed = decisive !== undefined && decisive.status !== 'waiting' && decisive.status !== 'expired';
-  lastSeen = { station, atMs: Date.now(), isServed };
+  lastSeen = { station, atMs: Date.now(), isServed: meta.has_bridge === true };
   const printedAgain = new Set(data.flatMap(({ reprint_of }) => reprint_of ?? []));
   openJobs.value = data.filter(
     (job) => isNotPrinted(job, before) && !printedAgain.has(job.job_id) && !hidden.has(job.job_id),

@@ -24,6 +24,8 @@ export const en = {
   'common.unexpected': 'The service gave an unexpected answer. Load the page again.',
   'common.vendor': 'Vendor',
   'common.weight': 'Weight',
+  'part.missing':
+    'This part of the console cannot be loaded. Check the network and try again, or load the page again.',
   'menu.account': 'Account and settings',
   'menu.logout': 'Log out',
   'menu.noPages': 'The console has no pages for your role.',

@@ -25,6 +25,8 @@ export const es: Texts = {
   'common.unexpected': 'El servicio dio una respuesta inesperada. Recargue la página.',
   'common.vendor': 'Vendedor',
   'common.weight': 'Peso',
+  'part.missing':
+    'No se puede cargar esta parte de la consola. Revise la red e inténtelo de nuevo, o vuelva a cargar la página.',
   'menu.account': 'Cuenta y ajustes',
   'menu.logout': 'Cerrar sesión',
   'menu.noPages': 'La consola no tiene páginas para su rol.',

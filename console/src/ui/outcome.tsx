@@ -8,7 +8,7 @@ export type Outcome = { tone: Tone; word: string; detail: string; at: number; su
 export const outcome = signal<Outcome | null>(null);
 
 /** Good news of the parcel before the one on the screen. It stays until the next good or bad news. */
-export const earlier = signal<Outcome | null>(null);
+const earlier = signal<Outcome | null>(null);
 
 /** A person may not have read a word that is younger. */
 const UNREAD_MS = 1_500;

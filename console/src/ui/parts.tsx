@@ -13,7 +13,7 @@ export function Heading({ title, children }: { title: string; children?: Compone
   );
 }
 
-export type Combobox = {
+type Combobox = {
   role: 'combobox';
   'aria-expanded': boolean;
   'aria-controls': string;

@@ -427,6 +427,7 @@ export const ModelName = {
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
   LabelJob: 'LabelJob',
+  LabelBridge: 'LabelBridge',
   Manifest: 'Manifest',
   Scan: 'Scan',
   ParcelPosition: 'ParcelPosition',
@@ -462,7 +463,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
+    modelProps: "tenant" | "tenantHost" | "user" | "backupCode" | "preauthToken" | "session" | "knownNetwork" | "securitySettings" | "accountMail" | "passwordReset" | "loginThrottle" | "courier" | "courierLogo" | "customer" | "customerTally" | "customerTerm" | "courierQuota" | "principalQuota" | "carrier" | "airline" | "warehouse" | "prealert" | "prealertFlag" | "prealertTally" | "package" | "packageWeight" | "packageTally" | "packageSync" | "packageEvent" | "labelJob" | "labelBridge" | "manifest" | "scan" | "parcelPosition" | "rateTier" | "bill" | "billLine" | "billPayment" | "billCounter" | "auditEntry" | "auditLink" | "auditUnsealed" | "eventCounter" | "event" | "webhookDelivery" | "webhookAttempt" | "webhookEndpoint" | "dispatch" | "manifestMail" | "customerSyncRun" | "idempotencyKey"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2686,6 +2687,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LabelBridge: {
+      payload: Prisma.$LabelBridgePayload<ExtArgs>
+      fields: Prisma.LabelBridgeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LabelBridgeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LabelBridgeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>
+        }
+        findFirst: {
+          args: Prisma.LabelBridgeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LabelBridgeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>
+        }
+        findMany: {
+          args: Prisma.LabelBridgeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>[]
+        }
+        create: {
+          args: Prisma.LabelBridgeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>
+        }
+        createMany: {
+          args: Prisma.LabelBridgeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LabelBridgeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>[]
+        }
+        delete: {
+          args: Prisma.LabelBridgeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>
+        }
+        update: {
+          args: Prisma.LabelBridgeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>
+        }
+        deleteMany: {
+          args: Prisma.LabelBridgeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LabelBridgeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LabelBridgeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>[]
+        }
+        upsert: {
+          args: Prisma.LabelBridgeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LabelBridgePayload>
+        }
+        aggregate: {
+          args: Prisma.LabelBridgeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLabelBridge>
+        }
+        groupBy: {
+          args: Prisma.LabelBridgeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LabelBridgeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LabelBridgeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LabelBridgeCountAggregateOutputType> | number
+        }
+      }
+    }
     Manifest: {
       payload: Prisma.$ManifestPayload<ExtArgs>
       fields: Prisma.ManifestFieldRefs
@@ -4645,6 +4720,15 @@ export const LabelJobScalarFieldEnum = {
 export type LabelJobScalarFieldEnum = (typeof LabelJobScalarFieldEnum)[keyof typeof LabelJobScalarFieldEnum]
 
 
+export const LabelBridgeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  station: 'station',
+  seenAt: 'seenAt'
+} as const
+
+export type LabelBridgeScalarFieldEnum = (typeof LabelBridgeScalarFieldEnum)[keyof typeof LabelBridgeScalarFieldEnum]
+
+
 export const ManifestScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -4709,9 +4793,9 @@ export const RateTierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   courierId: 'courierId',
-  startWeight: 'startWeight',
-  endWeight: 'endWeight',
-  fee: 'fee'
+  startWeightLb: 'startWeightLb',
+  endWeightLb: 'endWeightLb',
+  feeUsd: 'feeUsd'
 } as const
 
 export type RateTierScalarFieldEnum = (typeof RateTierScalarFieldEnum)[keyof typeof RateTierScalarFieldEnum]
@@ -5324,6 +5408,7 @@ export type GlobalOmitConfig = {
   packageSync?: Prisma.PackageSyncOmit
   packageEvent?: Prisma.PackageEventOmit
   labelJob?: Prisma.LabelJobOmit
+  labelBridge?: Prisma.LabelBridgeOmit
   manifest?: Prisma.ManifestOmit
   scan?: Prisma.ScanOmit
   parcelPosition?: Prisma.ParcelPositionOmit

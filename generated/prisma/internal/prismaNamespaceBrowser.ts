@@ -81,6 +81,7 @@ export const ModelName = {
   PackageSync: 'PackageSync',
   PackageEvent: 'PackageEvent',
   LabelJob: 'LabelJob',
+  LabelBridge: 'LabelBridge',
   Manifest: 'Manifest',
   Scan: 'Scan',
   ParcelPosition: 'ParcelPosition',
@@ -559,6 +560,15 @@ export const LabelJobScalarFieldEnum = {
 export type LabelJobScalarFieldEnum = (typeof LabelJobScalarFieldEnum)[keyof typeof LabelJobScalarFieldEnum]
 
 
+export const LabelBridgeScalarFieldEnum = {
+  tenantId: 'tenantId',
+  station: 'station',
+  seenAt: 'seenAt'
+} as const
+
+export type LabelBridgeScalarFieldEnum = (typeof LabelBridgeScalarFieldEnum)[keyof typeof LabelBridgeScalarFieldEnum]
+
+
 export const ManifestScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -623,9 +633,9 @@ export const RateTierScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   courierId: 'courierId',
-  startWeight: 'startWeight',
-  endWeight: 'endWeight',
-  fee: 'fee'
+  startWeightLb: 'startWeightLb',
+  endWeightLb: 'endWeightLb',
+  feeUsd: 'feeUsd'
 } as const
 
 export type RateTierScalarFieldEnum = (typeof RateTierScalarFieldEnum)[keyof typeof RateTierScalarFieldEnum]

@@ -28,86 +28,86 @@ export type AggregateRateTier = {
 
 export type RateTierAvgAggregateOutputType = {
   id: number | null
-  startWeight: runtime.Decimal | null
-  endWeight: runtime.Decimal | null
-  fee: runtime.Decimal | null
+  startWeightLb: runtime.Decimal | null
+  endWeightLb: runtime.Decimal | null
+  feeUsd: runtime.Decimal | null
 }
 
 export type RateTierSumAggregateOutputType = {
   id: number | null
-  startWeight: runtime.Decimal | null
-  endWeight: runtime.Decimal | null
-  fee: runtime.Decimal | null
+  startWeightLb: runtime.Decimal | null
+  endWeightLb: runtime.Decimal | null
+  feeUsd: runtime.Decimal | null
 }
 
 export type RateTierMinAggregateOutputType = {
   tenantId: string | null
   id: number | null
   courierId: string | null
-  startWeight: runtime.Decimal | null
-  endWeight: runtime.Decimal | null
-  fee: runtime.Decimal | null
+  startWeightLb: runtime.Decimal | null
+  endWeightLb: runtime.Decimal | null
+  feeUsd: runtime.Decimal | null
 }
 
 export type RateTierMaxAggregateOutputType = {
   tenantId: string | null
   id: number | null
   courierId: string | null
-  startWeight: runtime.Decimal | null
-  endWeight: runtime.Decimal | null
-  fee: runtime.Decimal | null
+  startWeightLb: runtime.Decimal | null
+  endWeightLb: runtime.Decimal | null
+  feeUsd: runtime.Decimal | null
 }
 
 export type RateTierCountAggregateOutputType = {
   tenantId: number
   id: number
   courierId: number
-  startWeight: number
-  endWeight: number
-  fee: number
+  startWeightLb: number
+  endWeightLb: number
+  feeUsd: number
   _all: number
 }
 
 
 export type RateTierAvgAggregateInputType = {
   id?: true
-  startWeight?: true
-  endWeight?: true
-  fee?: true
+  startWeightLb?: true
+  endWeightLb?: true
+  feeUsd?: true
 }
 
 export type RateTierSumAggregateInputType = {
   id?: true
-  startWeight?: true
-  endWeight?: true
-  fee?: true
+  startWeightLb?: true
+  endWeightLb?: true
+  feeUsd?: true
 }
 
 export type RateTierMinAggregateInputType = {
   tenantId?: true
   id?: true
   courierId?: true
-  startWeight?: true
-  endWeight?: true
-  fee?: true
+  startWeightLb?: true
+  endWeightLb?: true
+  feeUsd?: true
 }
 
 export type RateTierMaxAggregateInputType = {
   tenantId?: true
   id?: true
   courierId?: true
-  startWeight?: true
-  endWeight?: true
-  fee?: true
+  startWeightLb?: true
+  endWeightLb?: true
+  feeUsd?: true
 }
 
 export type RateTierCountAggregateInputType = {
   tenantId?: true
   id?: true
   courierId?: true
-  startWeight?: true
-  endWeight?: true
-  fee?: true
+  startWeightLb?: true
+  endWeightLb?: true
+  feeUsd?: true
   _all?: true
 }
 
@@ -201,9 +201,9 @@ export type RateTierGroupByOutputType = {
   tenantId: string
   id: number
   courierId: string | null
-  startWeight: runtime.Decimal
-  endWeight: runtime.Decimal
-  fee: runtime.Decimal
+  startWeightLb: runtime.Decimal
+  endWeightLb: runtime.Decimal
+  feeUsd: runtime.Decimal
   _count: RateTierCountAggregateOutputType | null
   _avg: RateTierAvgAggregateOutputType | null
   _sum: RateTierSumAggregateOutputType | null
@@ -233,9 +233,9 @@ export type RateTierWhereInput = {
   tenantId?: Prisma.UuidFilter<"RateTier"> | string
   id?: Prisma.IntFilter<"RateTier"> | number
   courierId?: Prisma.UuidNullableFilter<"RateTier"> | string | null
-  startWeight?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
 }
 
@@ -243,9 +243,9 @@ export type RateTierOrderByWithRelationInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
-  startWeight?: Prisma.SortOrder
-  endWeight?: Prisma.SortOrder
-  fee?: Prisma.SortOrder
+  startWeightLb?: Prisma.SortOrder
+  endWeightLb?: Prisma.SortOrder
+  feeUsd?: Prisma.SortOrder
   courier?: Prisma.CourierOrderByWithRelationInput
 }
 
@@ -257,9 +257,9 @@ export type RateTierWhereUniqueInput = Prisma.AtLeast<{
   tenantId?: Prisma.UuidFilter<"RateTier"> | string
   id?: Prisma.IntFilter<"RateTier"> | number
   courierId?: Prisma.UuidNullableFilter<"RateTier"> | string | null
-  startWeight?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   courier?: Prisma.XOR<Prisma.CourierNullableScalarRelationFilter, Prisma.CourierWhereInput> | null
 }, "tenantId_id">
 
@@ -267,9 +267,9 @@ export type RateTierOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   courierId?: Prisma.SortOrderInput | Prisma.SortOrder
-  startWeight?: Prisma.SortOrder
-  endWeight?: Prisma.SortOrder
-  fee?: Prisma.SortOrder
+  startWeightLb?: Prisma.SortOrder
+  endWeightLb?: Prisma.SortOrder
+  feeUsd?: Prisma.SortOrder
   _count?: Prisma.RateTierCountOrderByAggregateInput
   _avg?: Prisma.RateTierAvgOrderByAggregateInput
   _max?: Prisma.RateTierMaxOrderByAggregateInput
@@ -284,16 +284,16 @@ export type RateTierScalarWhereWithAggregatesInput = {
   tenantId?: Prisma.UuidWithAggregatesFilter<"RateTier"> | string
   id?: Prisma.IntWithAggregatesFilter<"RateTier"> | number
   courierId?: Prisma.UuidNullableWithAggregatesFilter<"RateTier"> | string | null
-  startWeight?: Prisma.DecimalWithAggregatesFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalWithAggregatesFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalWithAggregatesFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalWithAggregatesFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalWithAggregatesFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalWithAggregatesFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierCreateInput = {
   id?: number
-  startWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee: runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
   courier?: Prisma.CourierCreateNestedOneWithoutRateTiersInput
 }
 
@@ -301,16 +301,16 @@ export type RateTierUncheckedCreateInput = {
   tenantId: string
   id?: number
   courierId?: string | null
-  startWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee: runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierUpdateInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
-  startWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   courier?: Prisma.CourierUpdateOneWithoutRateTiersNestedInput
 }
 
@@ -318,34 +318,34 @@ export type RateTierUncheckedUpdateInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.IntFieldUpdateOperationsInput | number
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  startWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierCreateManyInput = {
   tenantId: string
   id?: number
   courierId?: string | null
-  startWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee: runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierUpdateManyMutationInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
-  startWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierUncheckedUpdateManyInput = {
   tenantId?: Prisma.StringFieldUpdateOperationsInput | string
   id?: Prisma.IntFieldUpdateOperationsInput | number
   courierId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  startWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierListRelationFilter = {
@@ -367,41 +367,41 @@ export type RateTierCountOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
-  startWeight?: Prisma.SortOrder
-  endWeight?: Prisma.SortOrder
-  fee?: Prisma.SortOrder
+  startWeightLb?: Prisma.SortOrder
+  endWeightLb?: Prisma.SortOrder
+  feeUsd?: Prisma.SortOrder
 }
 
 export type RateTierAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
-  startWeight?: Prisma.SortOrder
-  endWeight?: Prisma.SortOrder
-  fee?: Prisma.SortOrder
+  startWeightLb?: Prisma.SortOrder
+  endWeightLb?: Prisma.SortOrder
+  feeUsd?: Prisma.SortOrder
 }
 
 export type RateTierMaxOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
-  startWeight?: Prisma.SortOrder
-  endWeight?: Prisma.SortOrder
-  fee?: Prisma.SortOrder
+  startWeightLb?: Prisma.SortOrder
+  endWeightLb?: Prisma.SortOrder
+  feeUsd?: Prisma.SortOrder
 }
 
 export type RateTierMinOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder
   id?: Prisma.SortOrder
   courierId?: Prisma.SortOrder
-  startWeight?: Prisma.SortOrder
-  endWeight?: Prisma.SortOrder
-  fee?: Prisma.SortOrder
+  startWeightLb?: Prisma.SortOrder
+  endWeightLb?: Prisma.SortOrder
+  feeUsd?: Prisma.SortOrder
 }
 
 export type RateTierSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
-  startWeight?: Prisma.SortOrder
-  endWeight?: Prisma.SortOrder
-  fee?: Prisma.SortOrder
+  startWeightLb?: Prisma.SortOrder
+  endWeightLb?: Prisma.SortOrder
+  feeUsd?: Prisma.SortOrder
 }
 
 export type RateTierCreateNestedManyWithoutCourierInput = {
@@ -448,16 +448,16 @@ export type RateTierUncheckedUpdateManyWithoutCourierNestedInput = {
 
 export type RateTierCreateWithoutCourierInput = {
   id?: number
-  startWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee: runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierUncheckedCreateWithoutCourierInput = {
   id?: number
-  startWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee: runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierCreateOrConnectWithoutCourierInput = {
@@ -493,37 +493,37 @@ export type RateTierScalarWhereInput = {
   tenantId?: Prisma.UuidFilter<"RateTier"> | string
   id?: Prisma.IntFilter<"RateTier"> | number
   courierId?: Prisma.UuidNullableFilter<"RateTier"> | string | null
-  startWeight?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFilter<"RateTier"> | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierCreateManyCourierInput = {
   id?: number
-  startWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight: runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee: runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb: runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierUpdateWithoutCourierInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
-  startWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierUncheckedUpdateWithoutCourierInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
-  startWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type RateTierUncheckedUpdateManyWithoutCourierInput = {
   id?: Prisma.IntFieldUpdateOperationsInput | number
-  startWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  endWeight?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
-  fee?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  startWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  endWeightLb?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  feeUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 
@@ -532,9 +532,9 @@ export type RateTierSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   tenantId?: boolean
   id?: boolean
   courierId?: boolean
-  startWeight?: boolean
-  endWeight?: boolean
-  fee?: boolean
+  startWeightLb?: boolean
+  endWeightLb?: boolean
+  feeUsd?: boolean
   courier?: boolean | Prisma.RateTier$courierArgs<ExtArgs>
 }, ExtArgs["result"]["rateTier"]>
 
@@ -542,9 +542,9 @@ export type RateTierSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   tenantId?: boolean
   id?: boolean
   courierId?: boolean
-  startWeight?: boolean
-  endWeight?: boolean
-  fee?: boolean
+  startWeightLb?: boolean
+  endWeightLb?: boolean
+  feeUsd?: boolean
   courier?: boolean | Prisma.RateTier$courierArgs<ExtArgs>
 }, ExtArgs["result"]["rateTier"]>
 
@@ -552,9 +552,9 @@ export type RateTierSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   tenantId?: boolean
   id?: boolean
   courierId?: boolean
-  startWeight?: boolean
-  endWeight?: boolean
-  fee?: boolean
+  startWeightLb?: boolean
+  endWeightLb?: boolean
+  feeUsd?: boolean
   courier?: boolean | Prisma.RateTier$courierArgs<ExtArgs>
 }, ExtArgs["result"]["rateTier"]>
 
@@ -562,12 +562,12 @@ export type RateTierSelectScalar = {
   tenantId?: boolean
   id?: boolean
   courierId?: boolean
-  startWeight?: boolean
-  endWeight?: boolean
-  fee?: boolean
+  startWeightLb?: boolean
+  endWeightLb?: boolean
+  feeUsd?: boolean
 }
 
-export type RateTierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "startWeight" | "endWeight" | "fee", ExtArgs["result"]["rateTier"]>
+export type RateTierOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "courierId" | "startWeightLb" | "endWeightLb" | "feeUsd", ExtArgs["result"]["rateTier"]>
 export type RateTierInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   courier?: boolean | Prisma.RateTier$courierArgs<ExtArgs>
 }
@@ -587,9 +587,9 @@ export type $RateTierPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     tenantId: string
     id: number
     courierId: string | null
-    startWeight: runtime.Decimal
-    endWeight: runtime.Decimal
-    fee: runtime.Decimal
+    startWeightLb: runtime.Decimal
+    endWeightLb: runtime.Decimal
+    feeUsd: runtime.Decimal
   }, ExtArgs["result"]["rateTier"]>
   composites: {}
 }
@@ -1017,9 +1017,9 @@ export interface RateTierFieldRefs {
   readonly tenantId: Prisma.FieldRef<"RateTier", 'String'>
   readonly id: Prisma.FieldRef<"RateTier", 'Int'>
   readonly courierId: Prisma.FieldRef<"RateTier", 'String'>
-  readonly startWeight: Prisma.FieldRef<"RateTier", 'Decimal'>
-  readonly endWeight: Prisma.FieldRef<"RateTier", 'Decimal'>
-  readonly fee: Prisma.FieldRef<"RateTier", 'Decimal'>
+  readonly startWeightLb: Prisma.FieldRef<"RateTier", 'Decimal'>
+  readonly endWeightLb: Prisma.FieldRef<"RateTier", 'Decimal'>
+  readonly feeUsd: Prisma.FieldRef<"RateTier", 'Decimal'>
 }
     
 

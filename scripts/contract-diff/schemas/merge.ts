@@ -1,4 +1,4 @@
-import { canonical, type Schema } from '../contract.js';
+import { canonical, isEqual, type Schema } from '../contract.js';
 
 /** Merges two schemas that both apply, as in `allOf`. Neither has references or branches. */
 export function mergeSchemas(left: Schema, right: Schema): Schema {
@@ -18,8 +18,18 @@ function normalised({ const: constant, ...schema }: Schema): Schema {
   else if ('properties' in copy) copy['type'] = ['object'];
   else if ('items' in copy) copy['type'] = ['array'];
   if (copy['pattern'] !== undefined) copy['pattern'] = [copy['pattern']].flat();
-  if (copy['not'] !== undefined && !Array.isArray(copy['not'])) copy['not'] = [copy['not']];
+  if (copy['not'] !== undefined && !Array.isArray(copy['not'])) copy['not'] = [withoutAnyItems(copy['not'])];
   return copy;
+}
+
+/** Removes the items of arrays that may have any items, at any depth: an array without the keyword is the same. */
+function withoutAnyItems(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutAnyItems);
+  if (typeof node !== 'object' || node === null) return node;
+  const { items, ...others } = node as Schema;
+  const isAny = others['type'] === 'array' && isEqual(items, {});
+  const kept = Object.entries(isAny || items === undefined ? others : { ...others, items });
+  return Object.fromEntries(kept.map(([name, child]) => [name, withoutAnyItems(child)]));
 }
 
 type Merge = (left: unknown, right: unknown) => unknown;

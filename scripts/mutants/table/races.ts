@@ -2,6 +2,8 @@ import type { SourceMutant } from '../mutant.js';
 
 const RENAME = 'test/modules/prealerts/rename-races.test.ts';
 const LABEL = 'test/modules/scans/races/label-races.test.ts';
+const MIXED = 'test/modules/scans/races/mixed-races.test.ts';
+const ORDER = 'test/database/transactions/lock-order.test.ts';
 const REFERENCE = 'test/modules/scans/races/reference-races.test.ts';
 
 /** Guards of decision 0086: what is decided under which lock. */
@@ -42,6 +44,20 @@ export const RACES: readonly SourceMutant[] = [
     find: 'await tx.query(lockUserCode(ctx.tenantId, stored.userCode));',
     replace: 'void lockUserCode;',
     tests: [{ file: RENAME, titles: ['a deletion waits for the pre-alerts'] }],
+  },
+  {
+    name: 'races: a lock that is out of order is refused',
+    file: 'src/platform/db/transactions/lock-order.ts',
+    find: 'ORDER.indexOf(other) >= ORDER.indexOf(kind)',
+    replace: 'ORDER.indexOf(other) > ORDER.indexOf(kind) && ORDER.length === 0',
+    tests: [{ file: ORDER, titles: ['refuses '] }],
+  },
+  {
+    name: 'races: a changed package is read again under the locks',
+    file: 'src/modules/packages/intake/lock-identified.ts',
+    find: 'found.keys.every((key) => locked.has(key))',
+    replace: 'locked.size >= 0',
+    tests: [{ file: MIXED, titles: ['locks only the parcel of the new number'] }],
   },
   {
     name: 'races: the customer of a pre-alert is read after the lock',

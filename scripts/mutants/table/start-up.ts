@@ -27,6 +27,20 @@ export const START_UP: readonly SourceMutant[] = [
     ],
   },
   {
+    name: 'start: a replica of another database is refused',
+    file: 'src/startup/own-databases.ts',
+    find: 'if (replica !== primary)',
+    replace: 'if (replica === undefined)',
+    tests: [{ file: 'test/resilience/replica.test.ts', titles: ['is refused at the start, by servers'] }],
+  },
+  {
+    name: 'start: a replica that is exchanged for another database serves nothing',
+    file: 'src/platform/db/connections/replay.ts',
+    find: 'if (found.database !== database)',
+    replace: "if (found.database === '')",
+    tests: [{ file: 'test/resilience/replica.test.ts', titles: ['serves nothing if it takes the place'] }],
+  },
+  {
     name: 'start: a version of ENCRYPTION_KEYS that rows need must be there',
     file: 'src/startup/stored-ciphers.ts',
     find: "if (!known.includes(version)) return [describe(version, 'has no key of this version')];",
@@ -102,9 +116,9 @@ export const START_UP: readonly SourceMutant[] = [
   },
   {
     name: 'start: a wrong search_path is named before the migrations',
-    file: 'src/startup/prepare-database.ts',
-    find: "  if (setting !== 'DATABASE_OWNER_URL') await assertSearchPath(setting, url);\n",
-    replace: '',
+    file: 'src/startup/database-owner.ts',
+    find: 'return path ?',
+    replace: "return path?.message === '' ?",
     tests: [
       {
         file: 'test/database/migrations/refused.test.ts',

@@ -33,7 +33,7 @@ function isEarly(before: Attempt, { atMs }: Attempt, retry: number): boolean {
 }
 
 /** Returns the shortest pause before a retry. The first retry is 1. */
-export function shortestPauseMs(retry: number): number {
+function shortestPauseMs(retry: number): number {
   return longestPauseMs(retry) * (1 - RETRIES.pause.jitter);
 }
 

@@ -66,7 +66,7 @@ function fieldsModule(contract: Contract): string {
   return `${HEAD}\nFIELDS: dict[str, dict[str, str]] = {\n${rows.join('\n')}\n}\n`;
 }
 
-export const snakeCase = (name: string) => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+const snakeCase = (name: string) => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 
 function retriesModule(): string {
   const { pause } = RETRIES;

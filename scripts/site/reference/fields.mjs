@@ -152,7 +152,7 @@ const boundsOf = (schema) =>
 const code = (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 
 /** A cell of a table is one line, without the character that separates cells. */
-export const cell = (text) => text.replace(/\s+/g, ' ').replaceAll('|', '\\|').trim();
+const cell = (text) => text.replace(/\s+/g, ' ').replaceAll('|', '\\|').trim();
 
 /** Returns the table of parameters in the query, the path and the headers. */
 export function parameterTable(bundle, parameters) {

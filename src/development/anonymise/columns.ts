@@ -136,6 +136,7 @@ const INVENTORY: Record<string, Table> = {
     code: 'status',
     text: 'station reason',
   },
+  'public.label_bridges': { keep: 'tenant_id seen_at', text: 'station' },
   'public.manifests': {
     keep: 'tenant_id id flight_date warehouse_id created_at updated_at overridden_at overridden_by override_missing override_extra',
     code: 'status airline_prefix loading_gate',

@@ -58,4 +58,4 @@ Crossdock is serving ${base}
   Announce         curl -s ${base}/api/Prealert.php -H "X-API-KEY: $(printf 'a%.0s' $(seq 64))" \\
                      -H 'Content-Type: application/json' -d '{"UserCode":"IEX-1001","TrackingNumber":"HELLO-1"}'
 
-The README's tour goes on from here. Ctrl-C stops.`;
+The tour in README.md goes on from here. Ctrl-C stops.`;

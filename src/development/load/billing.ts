@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { partyOfCourier, partyOfWarehouse } from '../../modules/bills/detail/queries.js';
 import { insertDraft } from '../../modules/bills/drafts/draft-queries.js';
-import { addToSubtotal } from '../../modules/bills/payments/adjustment-queries.js';
+import { addToSubtotal } from '../../modules/bills/payments/payment-queries.js';
 import { makeContext, type UserContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
 import { sql, type Sql } from '../../platform/db/statements.js';

@@ -1,7 +1,6 @@
-import { auditedFields } from './audited-fields.js';
 import type { Row } from '../demo/values/rows.js';
 import type { Flight } from './flights.js';
-import type { Traffic } from './parcels.js';
+import type { Traffic, Parcel, Prealert } from './parcels.js';
 import type { TenantPlan } from './tenant-plan.js';
 import { iso } from './values/time.js';
 
@@ -72,3 +71,21 @@ export function entryRows({ id: tenantId, random }: TenantPlan, entries: Entry[]
       request_id: random.id(atMs),
     }));
 }
+
+/** The values that the service records of an intake and of a pre-alert. */
+const auditedFields = {
+  parcel: ({ courier, customer, trackingNumber, houseNumber, contents, prealertId }: Parcel) => ({
+    courier_id: courier?.id ?? null,
+    user_code: customer?.userCode ?? null,
+    tracking_number: trackingNumber,
+    house_number: houseNumber,
+    weight_lb: contents.weightLb,
+    shipper: contents.shipper,
+    prealert_id: prealertId,
+  }),
+  prealert: ({ id, courier, userCode, trackingNumber, contents, status }: Prealert) => ({
+    ...{ id, courier_id: courier.id, user_code: userCode, tracking_number: trackingNumber },
+    ...{ vendor: contents.shipper, description: contents.description },
+    status: status === 'flagged' ? 'flagged' : 'pending',
+  }),
+};

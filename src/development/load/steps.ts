@@ -2,7 +2,7 @@ import type { Flight } from './flights.js';
 import type { TenantPlan } from './tenant-plan.js';
 import { HOUR_MS } from './values/time.js';
 
-export type Status =
+type Status =
   | 'received'
   | 'shipped'
   | 'in_transit'

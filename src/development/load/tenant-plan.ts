@@ -35,7 +35,7 @@ export type PlannedCourier = {
   userId: string;
 };
 
-export type PlannedStaff = { admin: string; manager: string; warehouse: string; evening: string };
+type PlannedStaff = { admin: string; manager: string; warehouse: string; evening: string };
 
 /** Who and what a tenant consists of, before any traffic. */
 export type TenantPlan = {

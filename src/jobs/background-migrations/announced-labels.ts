@@ -34,7 +34,7 @@ const toAnnounced = ({ id, number, key }: Item): Announced => ({
   keys: keysOfStored({ trackingKey: key, trackingNumber: number }),
 });
 
-const receivedFact = (entityId: string): AuditFact => ({
+export const receivedFact = (entityId: string): AuditFact => ({
   action: 'prealert.received',
   entity: 'prealert',
   entityId,

@@ -4,6 +4,7 @@ import type { SystemTx } from '../../platform/db/scope.js';
 import type { Logger } from 'pino';
 import { readScan } from '../../modules/tracking-numbers/public.js';
 import { receiveAnnouncedLabels } from './announced-labels.js';
+import { repairRenamedPrealerts } from './renamed-prealerts.js';
 import * as queries from './rekey-queries.js';
 import type { KeyChange, KeyRow } from './rekey-queries.js';
 
@@ -30,6 +31,7 @@ export const STEPS: Record<string, Step> = {
     return 0;
   }),
   'announced labels': receiveAnnouncedLabels,
+  'renamed pre-alerts': repairRenamedPrealerts,
 };
 
 function rekeyPackages(...[tx, items, log]: Parameters<Step>): Promise<number> {

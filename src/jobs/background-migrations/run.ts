@@ -8,7 +8,7 @@ import {
   type BackgroundRow,
 } from '../../platform/db/migrations/background-rows.js';
 import { readMigrations, type BackgroundStatement } from '../../platform/db/migrations/migration-files.js';
-import { systemCallers } from '../../platform/db/tenants.js';
+import { systemCallers } from '../../platform/db/database.js';
 import type { SystemCaller } from '../../platform/identity/callers.js';
 import type { TaskDeps } from '../../platform/queue/task-context.js';
 import { batchOf, lockProgress, storeProgress } from './queries.js';

@@ -1,7 +1,6 @@
 import { audit } from '../../platform/audit/audit.js';
 import { makeContext } from '../../platform/context/request-context.js';
-import type { Db } from '../../platform/db/database.js';
-import { systemCallers } from '../../platform/db/tenants.js';
+import { type Db, systemCallers } from '../../platform/db/database.js';
 import { pendingWork, type PendingRow } from '../../platform/metrics/pending-work.js';
 import { newId } from '../../platform/values/ids.js';
 import {

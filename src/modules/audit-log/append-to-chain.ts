@@ -1,10 +1,9 @@
 import type { Secrets } from '../../platform/access/secrets.js';
 import { BACKGROUND } from '../../platform/audit/audit.js';
 import { makeContext, type RequestContext } from '../../platform/context/request-context.js';
-import type { Db } from '../../platform/db/database.js';
+import { type Db, systemCallers } from '../../platform/db/database.js';
 import { lockAuditChain } from '../../platform/db/locks.js';
 import { meaningOfError } from '../../platform/db/violations.js';
-import { systemCallers } from '../../platform/db/tenants.js';
 import type { Tx } from '../../platform/db/scope.js';
 import {
   hasUnchained,

@@ -1,7 +1,12 @@
 import { tenantRows } from '../../platform/db/filters.js';
-import type { AuditLink, AuditUnsealed } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import type { AuditLink } from '../../platform/db/models/types.js';
+import { sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { Scope } from '../../platform/db/scope.js';
+import { columns } from '../../platform/db/columns.js';
+
+const AUDIT_ENTRY = columns('AuditEntry', 'e', { entryId: 'id', at: 'at' });
+const AUDIT_UNSEALED = columns('AuditUnsealed', 'w', ['entryId', 'at']);
+const AUDIT_LINK = columns('AuditLink', 'l', ['sequence', 'entryId']);
 
 /**
  * SHA-256 of an entry, in hexadecimal. The hashed text contains every column and is unique per content: a
@@ -46,10 +51,10 @@ export const newestClosings = (ctx: Scope): Sql<ClosingRow> => sql`
 
 /** Selects the entry with this action that the present request has written. */
 export const unchainedEntry = (ctx: Scope, action: string): Sql<UnchainedRow> => sql`
-  select e.id as "entryId", e.at, ${digestOf} as digest from audit_entries e
+  select ${AUDIT_ENTRY}, ${digestOf} as digest from audit_entries e
   where ${tenantRows(ctx, 'e')} and e.action = ${action} and e.request_id = ${ctx.requestId}`;
 
-export type UnchainedRow = Pick<AuditUnsealed, 'entryId' | 'at'> & { digest: string };
+export type UnchainedRow = RowOf<typeof AUDIT_UNSEALED> & { digest: string };
 
 /**
  * Selects the oldest unchained entries. Returns fewer than `limit` if some were tampered with (the entry is
@@ -58,7 +63,7 @@ export type UnchainedRow = Pick<AuditUnsealed, 'entryId' | 'at'> & { digest: str
  * a nested comparison that exceeded the time limit.
  */
 export const unchainedEntries = (ctx: Scope, limit: number): Sql<UnchainedRow> => sql`
-  select w.entry_id as "entryId", w.at, ${digestOf} as digest
+  select ${AUDIT_UNSEALED}, ${digestOf} as digest
   from (
     select w.* from audit_unsealed w where ${tenantRows(ctx, 'w')} order by w.at, w.entry_id limit ${limit}::int
   ) w
@@ -82,7 +87,7 @@ export const withoutSequentialScans = sql`set local enable_seqscan = off`;
 /** Disables bitmap scans for the transaction, to avoid sorting all unchained entries to find the first ones. */
 export const withoutBitmapScans = sql`set local enable_bitmapscan = off`;
 
-export type NewLink = Pick<AuditUnsealed, 'entryId' | 'at'> & { sequence: number; hash: string };
+export type NewLink = RowOf<typeof AUDIT_UNSEALED> & { sequence: number; hash: string };
 
 export const insertLinks = (ctx: Scope, links: NewLink[]): Sql => sql`
   insert into audit_links (tenant_id, sequence, entry_id, hash)
@@ -101,7 +106,7 @@ export const deleteUnchained = (ctx: Scope, links: NewLink[]): Sql => sql`
 export type LinkRow = HeadRow & Pick<AuditLink, 'entryId'> & { digest: string | null };
 
 export const linksAfter = (ctx: Scope, after: number, limit: number): Sql<LinkRow> => sql`
-  select l.sequence, l.entry_id as "entryId", encode(l.hash, 'hex') as hash,
+  select ${AUDIT_LINK}, encode(l.hash, 'hex') as hash,
     case when e.id is not null then ${digestOf} end as digest
   from audit_links l
   left join audit_entries e on ${tenantRows(ctx, 'e')} and e.tenant_id = l.tenant_id and e.id = l.entry_id

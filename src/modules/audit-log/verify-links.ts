@@ -1,7 +1,7 @@
 import type { ChainHash } from '../../platform/access/chain-keys.js';
 import type { LinkRow } from './chain-queries.js';
 
-export type Problem = 'altered' | 'missing' | 'inserted' | 'reordered';
+type Problem = 'altered' | 'missing' | 'inserted' | 'reordered';
 
 /** A problem and the sequence or entry it concerns, if known. */
 export type Flaw = { sequence: number | null; entryId: string | null; problem: Problem };

@@ -1,18 +1,20 @@
+import { readPage, type Page } from '../../platform/context/read-page.js';
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import { newId } from '../../platform/values/ids.js';
-import type { UserTx } from '../../platform/db/scope.js';
-import { countOfCarriers, isCarrierUsed, lockedCarrier, pageOfCarriers, type CarrierRow } from './queries.js';
+import { lock } from '../../platform/db/columns.js';
+import {
+  CARRIER_FIELDS,
+  countOfCarriers,
+  isCarrierUsed,
+  pageOfCarriers,
+  type CarrierRow,
+} from './queries.js';
 
-export async function listCarriers(
-  ctx: UserContext,
-  query: QueryOf<'listCarriers'>,
-): Promise<{ rows: CarrierRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfCarriers(ctx, query), countOfCarriers(ctx)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+export const listCarriers = (ctx: UserContext, query: QueryOf<'listCarriers'>): Promise<Page<CarrierRow>> =>
+  readPage(ctx, pageOfCarriers(ctx, query), countOfCarriers(ctx));
 
 /** @throws ApiError validation_failed, duplicate_carrier_name */
 export async function createCarrier(ctx: UserContext, name: string): Promise<CarrierRow> {
@@ -36,7 +38,7 @@ export async function renameCarrier(
   { id, name }: CarrierRow,
 ): Promise<{ carrier: CarrierRow; isChanged: boolean }> {
   return ctx.write(async (tx) => {
-    const before = await lockCarrier(tx, id);
+    const before = await lock(tx, 'Carrier', id, CARRIER_FIELDS);
     if (before.name === name) return { carrier: before, isChanged: false };
     await tx.models.carrier.updateMany({ where: { id }, data: { name } });
     const names = { before: { name: before.name }, after: { name } };
@@ -48,7 +50,7 @@ export async function renameCarrier(
 /** Returns the carrier as it was. @throws ApiError carrier_not_found, carrier_in_use */
 export async function deleteCarrier(ctx: UserContext, id: string): Promise<CarrierRow> {
   return ctx.write(async (tx) => {
-    const carrier = await lockCarrier(tx, id);
+    const carrier = await lock(tx, 'Carrier', id, CARRIER_FIELDS);
     // A separate statement: it also sees packages that were committed while the lock was awaited.
     const [found] = await tx.query(isCarrierUsed(ctx, id));
     if (found?.is_used) throw new ApiError('carrier_in_use');
@@ -57,10 +59,4 @@ export async function deleteCarrier(ctx: UserContext, id: string): Promise<Carri
     tx.later(audit(tx, { action: 'carrier.deleted', entity: 'carrier', entityId: id, before }));
     return carrier;
   });
-}
-
-async function lockCarrier(tx: UserTx, id: string): Promise<CarrierRow> {
-  const [row] = await tx.query(lockedCarrier(tx, id));
-  if (!row) throw new ApiError('carrier_not_found');
-  return row;
 }

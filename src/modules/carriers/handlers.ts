@@ -1,7 +1,7 @@
+import { pageReply } from '../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type DataOf, type ReplyOf } from '../../platform/contract/types.js';
 import { createCarrier, deleteCarrier, listCarriers, renameCarrier } from './carrier.js';
-import { countOf } from '../../platform/values/count-of.js';
 
 type Managed = Promise<ReplyOf<'manageCarriers'>>;
 
@@ -9,17 +9,7 @@ export function carrierHandlers() {
   return {
     async listCarriers({ ctx, query }) {
       const { rows, total } = await listCarriers(ctx, query);
-      return {
-        statusCode: 200,
-        message: `${countOf(total, 'carrier')} found.`,
-        data: rows.map(viewCarrier),
-        meta: {
-          current_page: query.page,
-          per_page: query.limit,
-          total_records: total,
-          total_pages: Math.ceil(total / query.limit),
-        },
-      };
+      return pageReply(query, total, 'carrier', rows.map(viewCarrier));
     },
 
     async manageCarriers({ ctx, body }) {
@@ -41,7 +31,7 @@ export function carrierHandlers() {
         },
       });
     },
-  } satisfies Pick<Handlers, 'listCarriers' | 'manageCarriers'>;
+  } satisfies Partial<Handlers>;
 }
 
 const viewCarrier = ({ id, name }: { id: string; name: string }): DataOf<'manageCarriers'> => ({

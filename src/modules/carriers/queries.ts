@@ -5,7 +5,8 @@ import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 
-export type CarrierRow = Pick<Carrier, 'id' | 'name'>;
+export const CARRIER_FIELDS = ['id', 'name'] as const;
+export type CarrierRow = Pick<Carrier, (typeof CARRIER_FIELDS)[number]>;
 
 /** SQL, so that page and count take one round trip. A tenant has dozens of carriers: sorting them costs nothing. */
 export function pageOfCarriers(ctx: UserScope, query: QueryOf<'listCarriers'>): Sql<CarrierRow> {
@@ -15,10 +16,6 @@ export function pageOfCarriers(ctx: UserScope, query: QueryOf<'listCarriers'>): 
 
 export const countOfCarriers = (ctx: UserScope): Sql<{ total: number }> =>
   sql`select count(*)::int as total from carriers ca where ${tenantRows(ctx, 'ca')}`;
-
-/** Locks the carrier until the transaction ends. Concurrent insertions that refer to it wait. */
-export const lockedCarrier = (ctx: UserScope, id: string): Sql<CarrierRow> =>
-  sql`select ca.id, ca.name from carriers ca where ${tenantRows(ctx, 'ca')} and ca.id = ${id}::uuid for update`;
 
 export const isCarrierUsed = (ctx: UserScope, id: string): Sql<{ is_used: boolean }> =>
   sql`select exists (

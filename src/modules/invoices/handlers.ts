@@ -15,5 +15,5 @@ export function invoiceHandlers({ bulk }: Deps) {
         data,
       };
     },
-  } satisfies Pick<Handlers, 'previewCourierInvoice'>;
+  } satisfies Partial<Handlers>;
 }

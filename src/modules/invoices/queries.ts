@@ -1,7 +1,7 @@
 import type { UserCaller } from '../../platform/identity/callers.js';
 import { tenantRows, type FilterScope } from '../../platform/db/filters.js';
 import type { Courier, DecimalText, Warehouse } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import { elementOfTier } from '../rates/public.js';
 import { maskedTrackingNumber } from '../tracking-numbers/public.js';
 import {
@@ -15,6 +15,27 @@ import {
   type GapsRow,
   type Period,
 } from './fee-calculation.js';
+import { columns } from '../../platform/db/columns.js';
+
+const WAREHOUSE = columns('Warehouse', 'w', {
+  issuerAddress: 'address',
+  issuerCity: 'city',
+  issuerCountry: 'country',
+  issuerPhone: 'phone',
+  issuerEmail: 'email',
+});
+const COURIER = columns('Courier', 'c', [
+  'id',
+  'name',
+  'code',
+  'companyName',
+  'email',
+  'phoneNumber1',
+  'address1',
+  'address2',
+  'cityTown',
+  'parishProvince',
+]);
 
 /** A request context; the benchmark builds the same statements without a request. */
 type Scope = FilterScope<UserCaller>;
@@ -24,26 +45,12 @@ type IssuerField = 'name' | 'address' | 'city' | 'country' | 'phone' | 'email';
 /** The courier, and the fields of the issuer with `issuer` before their names. */
 export type PartiesRow = {
   [Field in IssuerField as `issuer${Capitalize<Field>}`]: Warehouse[Field];
-} & Pick<
-  Courier,
-  | 'id'
-  | 'name'
-  | 'code'
-  | 'companyName'
-  | 'email'
-  | 'phoneNumber1'
-  | 'address1'
-  | 'address2'
-  | 'cityTown'
-  | 'parishProvince'
->;
+} & RowOf<typeof COURIER>;
 
 /** The issuer is the primary warehouse, or the tenant if it has none. */
 function findParties(ctx: Scope, courierId: string): Sql<PartiesRow> {
-  return sql`select coalesce(w.name, o.name) as "issuerName", w.address as "issuerAddress", w.city as "issuerCity",
-      w.country as "issuerCountry", w.phone as "issuerPhone", w.email as "issuerEmail",
-      c.id, c.name, c.code, c.company_name as "companyName", c.email, c.phone_number1 as "phoneNumber1",
-      c.address1, c.address2, c.city_town as "cityTown", c.parish_province as "parishProvince"
+  return sql`select coalesce(w.name, o.name) as "issuerName", ${WAREHOUSE},
+      ${COURIER}
     from couriers c
     join tenants o on o.id = c.tenant_id
     left join warehouses w on ${tenantRows(ctx, 'w')} and w.tenant_id = c.tenant_id and w.is_primary

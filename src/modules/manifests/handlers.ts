@@ -24,7 +24,7 @@ export function manifestHandlers() {
       const detail = await readManifest(ctx, query.id);
       return respond(`Manifest ${detail.info.manifest_number}.`, detail);
     },
-  } satisfies Pick<Handlers, 'createManifest' | 'manageManifest' | 'getManifest'>;
+  } satisfies Partial<Handlers>;
 }
 
 function manage(ctx: UserContext, body: BodyOf<'manageManifest'>): Promise<ReplyOf<'manageManifest'>> {

@@ -73,16 +73,7 @@ export function packageHandlers({ bulk }: Deps, executeWaitingScans: ExecuteWait
         data: { fields_updated: fields, package_id: body.package_id },
       };
     },
-  } satisfies Pick<
-    Handlers,
-    | 'receivePackage'
-    | 'listPackages'
-    | 'exportPackagesCsv'
-    | 'exportPackagesXlsx'
-    | 'queueDispatch'
-    | 'listDispatches'
-    | 'updatePackage'
-  >;
+  } satisfies Partial<Handlers>;
 }
 
 /** A queued dispatch and a file of the selection are two different responses; a request has only one. */

@@ -15,7 +15,7 @@ export {
 } from './intake/identify-parcel.js';
 export { isUnderReview } from './intake/ownership.js';
 export { selectNamesakes, type Namesake } from './intake/namesakes.js';
-export { lockIdentified } from './intake/lock-identified.js';
+export { lockIdentified, lockLooked } from './intake/lock-identified.js';
 export { receiveParcel, rescanParcel, type AdmittedIntake, type Intake } from './intake/intake.js';
 export {
   findNamedCustomers,

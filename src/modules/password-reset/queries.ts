@@ -1,7 +1,12 @@
 import { tenantRows } from '../../platform/db/filters.js';
 import type { PasswordReset, User } from '../../platform/db/models/types.js';
-import { sql, type Sql } from '../../platform/db/statements.js';
+import { sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { SystemScope } from '../../platform/db/scope.js';
+import { columns } from '../../platform/db/columns.js';
+
+const RECIPIENT = columns('User', 'u', ['id', 'email', 'tokenVersion']);
+const RESET = columns('PasswordReset', 'r', { resetId: 'id' });
+const ACCOUNT = columns('User', 'u', { userId: 'id', username: 'username', fullName: 'fullName' });
 
 /** Stores a request, dated by the database's clock. Only the worker looks the user up. */
 export const insertRequest = ({ tenantId }: SystemScope, id: string, username: string): Sql => sql`
@@ -15,7 +20,7 @@ export const lockRequest = (ctx: SystemScope, id: string): Sql<RequestRow> => sq
   select r.username, r.requested_at < now() - interval '30 minutes' as "isStale" from password_resets r
   where ${tenantRows(ctx, 'r')} and r.id = ${id}::uuid and r.token_hash is null for update`;
 
-export type RecipientRow = Pick<User, 'id' | 'tokenVersion'> & { email: string };
+export type RecipientRow = RowOf<typeof RECIPIENT> & { email: string };
 
 /** Locks the user with this name, so that two concurrent requests leave one token. */
 export const lockNamedUser = (ctx: SystemScope, username: string): Sql => sql`
@@ -26,7 +31,7 @@ export const lockNamedUser = (ctx: SystemScope, username: string): Sql => sql`
  * waits, it still sees the user's courier as it was before.
  */
 export const findRecipient = (ctx: SystemScope, username: string): Sql<RecipientRow> => sql`
-  select u.id, u.email, u.token_version as "tokenVersion" from users u
+  select ${RECIPIENT} from users u
   left join couriers c on c.tenant_id = u.tenant_id and c.id = u.courier_id
   where ${tenantRows(ctx, 'u')} and u.username = ${username} and u.email is not null
     and u.is_active and (u.courier_id is null or c.is_active is true)`;
@@ -46,7 +51,7 @@ export type TokenRow = Pick<User, 'username' | 'fullName'> & { resetId: string; 
 
 /** Selects the reset of an unused, unexpired token whose account is unchanged since the token was created. */
 export const findToken = (ctx: SystemScope, tokenHash: string): Sql<TokenRow> => sql`
-  select r.id as "resetId", u.id as "userId", u.username, u.full_name as "fullName"
+  select ${RESET}, ${ACCOUNT}
   from ${validTokens(ctx)} and r.token_hash = ${tokenHash}`;
 
 /** As findToken, and locks both rows until the end of the transaction. */

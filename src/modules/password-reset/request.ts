@@ -8,7 +8,7 @@ import { newId } from '../../platform/values/ids.js';
 import { addJobs } from '../../platform/queue/jobs.js';
 import { insertRequest } from './queries.js';
 
-export type ResetRequest = { username: string; address: string };
+type ResetRequest = { username: string; address: string };
 
 export type ResetRequests = { request(ctx: SystemContext, wanted: ResetRequest): Promise<void> };
 

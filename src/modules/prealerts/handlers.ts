@@ -1,10 +1,11 @@
+import { pageMeta } from '../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { listPrealerts } from './list-prealerts.js';
 import { createPrealert, deletePrealert, replacePrealert } from './prealert.js';
-import { viewPrealert } from './view.js';
 import { countOf } from '../../platform/values/count-of.js';
-
-type Operations = 'listPrealerts' | 'createPrealert' | 'replacePrealert' | 'deletePrealert';
+import type { DataOf } from '../../platform/contract/types.js';
+import { formatDateTime } from '../../platform/values/time.js';
+import type { PrealertRow } from './list-queries.js';
 
 export function prealertHandlers() {
   return {
@@ -14,13 +15,7 @@ export function prealertHandlers() {
         statusCode: 200,
         message: `${countOf(stats.total, 'pre-alert')} found.`,
         data: rows.map(viewPrealert),
-        meta: {
-          current_page: query.page,
-          per_page: query.limit,
-          total_records: stats.total,
-          total_pages: Math.ceil(stats.total / query.limit),
-          stats,
-        },
+        meta: { ...pageMeta(query, stats.total), stats },
       };
     },
 
@@ -38,5 +33,22 @@ export function prealertHandlers() {
       await deletePrealert(ctx, body.prealert_id);
       return { statusCode: 200, message: 'Pre-alert deleted.', data: { prealert_id: body.prealert_id } };
     },
-  } satisfies Pick<Handlers, Operations>;
+  } satisfies Partial<Handlers>;
+}
+
+function viewPrealert(row: PrealertRow): DataOf<'replacePrealert'> {
+  return {
+    prealert_id: row.id,
+    courier_id: row.courierId,
+    courier_name: row.courierName,
+    user_code: row.userCode,
+    first_name: row.firstName,
+    last_name: row.lastName,
+    tracking_number: row.trackingNumber,
+    vendor: row.vendor,
+    description: row.description,
+    reference: row.reference,
+    status: row.status,
+    created_at: formatDateTime(row.createdAt),
+  };
 }

@@ -1,11 +1,14 @@
 import type { QueryOf } from '../../platform/contract/types.js';
-import { ownRows } from '../../platform/db/filters.js';
+import { ownRows, containsPattern } from '../../platform/db/filters.js';
 import type { Courier, Customer, Prealert } from '../../platform/db/models/types.js';
-import { containsPattern } from '../../platform/db/patterns.js';
 import { isCommonPage, limitTo } from '../../platform/db/pages.js';
 import { empty, join, once, onceIf, raw, sql, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
+import { columns } from '../../platform/db/columns.js';
+
+const COURIER = columns('Courier', 'c', { courierName: 'name' });
+const CUSTOMER = columns('Customer', 'cu', ['firstName', 'lastName']);
 
 export type PrealertQuery = QueryOf<'listPrealerts'>;
 
@@ -46,8 +49,8 @@ export function pageOfPrealerts(ctx: UserScope, query: PrealertQuery): Sql<Preal
 
 /** Names are joined after the page is cut, so they are looked up only for its rows. */
 function withNames(selection: Sql, order: Sql): Sql<PrealertRow> {
-  return sql`select p.id, p.courier_id as "courierId", c.name as "courierName", p.user_code as "userCode",
-      cu.first_name as "firstName", cu.last_name as "lastName", p.tracking_number as "trackingNumber", p.vendor,
+  return sql`select p.id, p.courier_id as "courierId", ${COURIER}, p.user_code as "userCode",
+      ${CUSTOMER}, p.tracking_number as "trackingNumber", p.vendor,
       p.description, p.reference, p.status, p.created_at as "createdAt"
     from (${selection}) p
     join couriers c on c.tenant_id = p.tenant_id and c.id = p.courier_id

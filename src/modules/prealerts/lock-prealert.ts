@@ -1,6 +1,7 @@
-import { keepUserCode, lockParcels } from '../../platform/db/locks.js';
+import { keepUserCode } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserTx } from '../../platform/db/scope.js';
+import { lockLooked } from '../packages/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
 import { findNumber, lockedPrealert, type PrealertColumns } from './queries.js';
 
@@ -13,25 +14,36 @@ export type LockedPrealert = {
 /**
  * Locks the parcels of a pre-alert's current and new number, then the pre-alert. A concurrent pre-alert of
  * the number waits for this lock and therefore sees a stored flag. With a replacement, first keeps its user code.
- * @throws ApiError prealert_not_found
+ * @throws ApiError prealert_not_found, unavailable
  */
 export async function lockPrealert(
   tx: UserTx,
   id: string,
   replacement?: { keys: string[]; userCode: string },
 ): Promise<LockedPrealert> {
+  if (replacement) tx.later(keepUserCode(tx.tenantId, replacement.userCode));
+  const newKeys = replacement?.keys ?? [];
+  const { columns, own } = await lockLooked(tx, {
+    look: async () => ({ keys: [...new Set([...(await findKeys(tx, id)), ...newKeys])] }),
+    identify: () => selectLocked(tx, id, newKeys),
+    isCorrection: replacement !== undefined,
+  });
+  return { columns, keys: own };
+}
+
+/** Returns the keys of the parcel whose lock a change of the pre-alert needs. @throws ApiError prealert_not_found */
+export async function findKeys(tx: UserTx, id: string): Promise<[string, ...string[]]> {
   const [found] = await tx.query(findNumber(tx, id));
   if (!found) throw new ApiError('prealert_not_found');
-  const locked = new Set([...keysOfStored(found), ...(replacement?.keys ?? [])]);
-  if (replacement) tx.later(keepUserCode(tx.tenantId, replacement.userCode));
-  // Locked before the row, as intake does: two different orders would deadlock.
-  tx.later(lockParcels(tx.tenantId, [...locked]));
+  return keysOfStored(found);
+}
+
+type Selected = { columns: PrealertColumns; own: [string, ...string[]]; keys: string[] };
+
+async function selectLocked(tx: UserTx, id: string, newKeys: string[]): Promise<Selected> {
   const [row] = await tx.query(lockedPrealert(tx, id));
   if (!row) throw new ApiError('prealert_not_found');
   const { trackingKey, ...columns } = row;
-  const keys = keysOfStored({ trackingKey, trackingNumber: columns.tracking_number });
-  // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
-  // and it is retried.
-  if (!locked.has(trackingKey)) tx.later(lockParcels(tx.tenantId, keys));
-  return { columns, keys };
+  const own = keysOfStored({ trackingKey, trackingNumber: columns.tracking_number });
+  return { columns, own, keys: [...own, ...newKeys] };
 }

@@ -3,17 +3,17 @@ import { sharedWrite } from '../../platform/context/shared-write.js';
 import type { RequestContext, UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf, JsonBodyOf } from '../../platform/contract/types.js';
 import { lockAnnouncement, lockAnnouncements } from '../../platform/db/locks.js';
-import type { Scope } from '../../platform/db/scope.js';
+import type { Scope, UserTx } from '../../platform/db/scope.js';
 import { ApiError, fieldError, invalidFieldError } from '../../platform/errors/errors.js';
 import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId } from '../../platform/values/ids.js';
 import { readNumber } from '../tracking-numbers/public.js';
 import { duplicateError, namingExisting } from './duplicates/existing.js';
 import { onePrealert, type PrealertRow } from './list-queries.js';
-import { lockPrealert } from './lock-prealert.js';
+import { lockPrealert, type LockedPrealert } from './lock-prealert.js';
 import { ownerById, ownerOfKey, ownerOfPrealert } from './duplicates/owners.js';
 import * as queries from './queries.js';
-import { deleteFlagForStaff, storeFlagForCourier } from './stored-flags.js';
+import { deleteFlags, insertFlag } from './status/stored-flag-queries.js';
 
 export type PrealertSubmission = JsonBodyOf<'submitPrealert'>;
 
@@ -145,4 +145,19 @@ function readTracking(sent: string, field: string): Tracking {
 
 export function unknownUserCode(field: string): ApiError {
   return new ApiError('unknown_user_code', { errors: [fieldError(field, 'unknown_user_code')] });
+}
+
+/**
+ * Stores the flag of a pre-alert that its courier deletes or renumbers, for the courier's next pre-alert of the
+ * number. Otherwise the courier could clear the flag by announcing the number again (decision 0026).
+ */
+async function storeFlagForCourier(tx: UserTx, { columns, keys }: LockedPrealert): Promise<void> {
+  if (tx.caller.courierId === null || columns.status !== 'flagged') return;
+  tx.later(insertFlag(tx, columns.courier_id, keys[0]));
+}
+
+/** Deletes the stored flags of a number when staff delete a flagged pre-alert of it. */
+async function deleteFlagForStaff(tx: UserTx, { columns, keys }: LockedPrealert): Promise<void> {
+  if (tx.caller.courierId !== null || columns.status !== 'flagged') return;
+  tx.later(deleteFlags(tx, columns.courier_id, keys));
 }

@@ -7,6 +7,9 @@ import type { KeyCaller } from '../../platform/identity/callers.js';
 import { newId, newIds } from '../../platform/values/ids.js';
 import { keyIn, keyInColumn, type StoredNumber } from '../tracking-numbers/public.js';
 import { initialKey, initialStatus, joinParcel, type Announced } from './status/initial-status-queries.js';
+import { columns } from '../../platform/db/columns.js';
+
+const NUMBER = columns('Prealert', 'p', ['trackingKey', 'trackingNumber']);
 
 export type PrealertStatus = components['schemas']['PrealertStatus'];
 
@@ -164,7 +167,7 @@ export function insertPrealert(
 
 /** Selects the number of the parcel that a change of the pre-alert must lock. It locks nothing. */
 export function findNumber(ctx: UserScope, id: string): Sql<StoredNumber> {
-  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from prealerts p
+  return once`select ${NUMBER} from prealerts p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 

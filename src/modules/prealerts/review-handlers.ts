@@ -17,5 +17,5 @@ export function prealertReviewHandlers() {
         },
       };
     },
-  } satisfies Pick<Handlers, 'reviewPrealert'>;
+  } satisfies Partial<Handlers>;
 }

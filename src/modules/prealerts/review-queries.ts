@@ -1,18 +1,25 @@
 import { ownRows } from '../../platform/db/filters.js';
-import type { Prealert } from '../../platform/db/models/types.js';
-import { once, type Sql } from '../../platform/db/statements.js';
+import { once, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { PrealertStatus } from './queries.js';
+import { columns } from '../../platform/db/columns.js';
 
-export type ReviewedRow = Pick<
-  Prealert,
-  'id' | 'courierId' | 'userCode' | 'trackingNumber' | 'trackingKey' | 'vendor' | 'description'
-> & { status: PrealertStatus };
+const PREALERT = columns('Prealert', 'p', [
+  'id',
+  'courierId',
+  'userCode',
+  'trackingNumber',
+  'trackingKey',
+  'vendor',
+  'description',
+  'status',
+]);
+
+export type ReviewedRow = RowOf<typeof PREALERT> & { status: PrealertStatus };
 
 /** Selects and locks the pre-alert. */
 export function lockedForReview(ctx: UserScope, id: string): Sql<ReviewedRow> {
-  return once`select p.id, p.courier_id as "courierId", p.user_code as "userCode",
-      p.tracking_number as "trackingNumber", p.tracking_key as "trackingKey", p.vendor, p.description, p.status
+  return once`select ${PREALERT}
     from prealerts p where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid for update`;
 }
 

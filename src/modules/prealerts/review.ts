@@ -1,12 +1,11 @@
 import { audit, type AuditFact } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
-import { lockParcels } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserTx } from '../../platform/db/scope.js';
-import { claimPackage, notifyCourierOfClaim, type Claim } from '../packages/public.js';
+import { claimPackage, lockLooked, notifyCourierOfClaim, type Claim } from '../packages/public.js';
 import { keysOfStored } from '../tracking-numbers/public.js';
-import { findNumber } from './queries.js';
+import { findKeys } from './lock-prealert.js';
 import { clearFlag, lockedForReview, type ReviewedRow } from './review-queries.js';
 import { deleteFlags } from './status/stored-flag-queries.js';
 
@@ -38,22 +37,20 @@ export async function reviewPrealert(
  * Selects and locks the pre-alert and its parcel. Without the parcel's lock, a concurrent intake could assign
  * the package to somebody else.
  */
-async function lockFlaggedPrealert(tx: UserTx, id: string): Promise<ReviewedRow & { keys: string[] }> {
-  const [found] = await tx.query(findNumber(tx, id));
-  if (!found) throw new ApiError('prealert_not_found');
-  // Locked before the row, as intake does: two different orders would deadlock.
-  const locked = keysOfStored(found);
-  tx.later(lockParcels(tx.tenantId, locked));
+const lockFlaggedPrealert = (tx: UserTx, id: string): Promise<ReviewedRow & { keys: string[] }> =>
+  lockLooked(tx, {
+    // Locked before the row, as intake does: two different orders would deadlock.
+    look: async () => ({ keys: await findKeys(tx, id) }),
+    identify: () => selectFlagged(tx, id),
+  });
+
+async function selectFlagged(tx: UserTx, id: string): Promise<ReviewedRow & { keys: string[] }> {
   const [row] = await tx.query(lockedForReview(tx, id));
   if (!row) throw new ApiError('prealert_not_found');
   if (row.status !== 'flagged') {
     throw new ApiError('prealert_not_flagged', { args: { status: row.status } });
   }
-  // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
-  // and it is retried.
-  const keys = keysOfStored(row);
-  if (!locked.includes(row.trackingKey)) tx.later(lockParcels(tx.tenantId, keys));
-  return { ...row, keys };
+  return { ...row, keys: keysOfStored(row) };
 }
 
 function factOf(

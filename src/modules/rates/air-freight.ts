@@ -1,7 +1,7 @@
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
-import { ApiError } from '../../platform/errors/errors.js';
-import { lockedCourier, setAirFreightRate } from './queries.js';
+import { lock } from '../../platform/db/columns.js';
+import { setAirFreightRate } from './queries.js';
 
 export type AirFreight = { courierId: string; rateUsd: string; isChanged: boolean };
 
@@ -13,8 +13,7 @@ export async function updateAirFreight(ctx: UserContext, id: string, rateUsd: nu
   // The contract has limited the decimals, so nothing is rounded here.
   const requested = rateUsd.toFixed(2);
   return ctx.write(async (tx) => {
-    const [courier] = await tx.query(lockedCourier(ctx, id));
-    if (!courier) throw new ApiError('courier_not_found');
+    const courier = await lock(tx, 'Courier', id, ['id', 'airFreightRate'], 'no key update');
     const { id: courierId, airFreightRate: stored } = courier;
     if (stored === requested) return { courierId, rateUsd: requested, isChanged: false };
     await tx.count(setAirFreightRate(ctx, courierId, requested));

@@ -33,7 +33,7 @@ export function rateHandlers() {
         },
       });
     },
-  } satisfies Pick<Handlers, 'getCourierRates' | 'manageCourierRates'>;
+  } satisfies Partial<Handlers>;
 }
 
 const UNCHANGED = 'The rates already have these values. Nothing was changed.';

@@ -1,16 +1,26 @@
 import { tenantRows } from '../../platform/db/filters.js';
-import type { Courier, DecimalText, RateTier } from '../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../platform/db/statements.js';
+import type { RateTier } from '../../platform/db/models/types.js';
+import { once, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { UserScope } from '../../platform/db/scope.js';
 import type { StoredTier } from './tier.js';
 import { applicableTiers, defaultTiers, gapsBetween, numberedTiers, type Gap } from './weight-bands.js';
+import { columns } from '../../platform/db/columns.js';
 
-export type CourierRow = DecimalText<Pick<Courier, 'id' | 'name' | 'code' | 'airFreightRate'>>;
+const COURIER = columns('Courier', 'c', ['id', 'name', 'code', 'airFreightRate']);
+const RATE_TIER = columns('RateTier', 't', {
+  id: 'id',
+  courierId: 'courierId',
+  startLb: 'startWeightLb',
+  endLb: 'endWeightLb',
+  feeUsd: 'feeUsd',
+});
+
+export type CourierRow = RowOf<typeof COURIER>;
 
 /** One courier, or all couriers of the tenant by code. */
 export function selectCouriers(ctx: UserScope, courierId: string | undefined): Sql<CourierRow> {
   const isWanted = courierId === undefined ? sql`true` : sql`c.id = ${courierId}::uuid`;
-  return once`select c.id, c.name, c.code, c.air_freight_rate::text as "airFreightRate"
+  return once`select ${COURIER}
     from couriers c where ${tenantRows(ctx, 'c')} and ${isWanted}
     order by c.code, c.id`;
 }
@@ -21,8 +31,7 @@ export type TierRow = StoredTier & Pick<RateTier, 'courierId'>;
 export function selectTiers(ctx: UserScope, courierId: string | undefined): Sql<TierRow> {
   const isWanted =
     courierId === undefined ? sql`true` : sql`(t.courier_id is null or t.courier_id = ${courierId}::uuid)`;
-  return once`select t.id, t.courier_id as "courierId", t.start_weight_lb::text as "startLb",
-      t.end_weight_lb::text as "endLb", t.fee_usd::text as "feeUsd"
+  return once`select ${RATE_TIER}
     from rate_tiers t where ${tenantRows(ctx, 't')} and ${isWanted}
     order by t.start_weight_lb, t.end_weight_lb, t.id`;
 }
@@ -45,15 +54,6 @@ export function updateTiers(ctx: UserScope, tiers: StoredTier[]): Sql {
       (id int, "startLb" numeric, "endLb" numeric, "feeUsd" numeric)
     where ${tenantRows(ctx, 't')} and t.id = changed.id`;
 }
-
-/** Locks the courier until the transaction ends: concurrent changes of its rates run one after the other. */
-export const lockedCourier = (
-  ctx: UserScope,
-  courierId: string,
-): Sql<Pick<CourierRow, 'id' | 'airFreightRate'>> =>
-  sql`select c.id, c.air_freight_rate::text as "airFreightRate" from couriers c
-    where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid
-    for no key update`;
 
 /** SQL, because the database's clock dates the change. */
 export const setAirFreightRate = (ctx: UserScope, courierId: string, rateUsd: string): Sql =>

@@ -1,9 +1,10 @@
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { BodyOf } from '../../platform/contract/types.js';
+import { lock } from '../../platform/db/columns.js';
 import { lockRates } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserTx } from '../../platform/db/scope.js';
-import { lockedCourier, selectCouriers, selectTiers, type CourierRow, type TierRow } from './queries.js';
+import { selectCouriers, selectTiers, type CourierRow, type TierRow } from './queries.js';
 import { findTable, replaceTable, type SavedTable } from './stored-table.js';
 import { readTable } from './tier.js';
 
@@ -74,8 +75,8 @@ const withRatesLocked = (ctx: UserContext, work: (tx: UserTx) => Promise<SavedTa
     return work(tx);
   });
 
+/** Concurrent changes of one courier's rates run one after the other. */
 async function lockCourier(tx: UserTx, courierId: string): Promise<string> {
-  const [courier] = await tx.query(lockedCourier(tx, courierId));
-  if (!courier) throw new ApiError('courier_not_found');
-  return courier.id;
+  const { id } = await lock(tx, 'Courier', courierId, ['id'], 'no key update');
+  return id;
 }

@@ -15,7 +15,7 @@ export type SavedTable = {
 export async function findTable(tx: Tx, courierId: string | null): Promise<StoredTier[]> {
   const rows = await tx.models.rateTier.findMany({
     where: { courierId },
-    orderBy: [{ startWeight: 'asc' }, { endWeight: 'asc' }, { id: 'asc' }],
+    orderBy: [{ startWeightLb: 'asc' }, { endWeightLb: 'asc' }, { id: 'asc' }],
   });
   return rows.map(toStoredTier);
 }
@@ -38,7 +38,11 @@ export async function replaceTable(
   if (inserted.length > 0) {
     // By weight, as ids are given in this order.
     const data = orderByWeight(inserted).map(({ startLb, endLb, feeUsd }) => ({
-      ...{ tenantId: tx.tenantId, courierId, startWeight: startLb, endWeight: endLb, fee: feeUsd },
+      tenantId: tx.tenantId,
+      courierId,
+      startWeightLb: startLb,
+      endWeightLb: endLb,
+      feeUsd,
     }));
     await rateTier.createMany({ data });
   }

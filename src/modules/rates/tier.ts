@@ -8,11 +8,11 @@ export type StoredTier = Tier & Pick<RateTier, 'id'>;
 /** A requested tier. Without an id it is new. */
 export type RequestedTier = Tier & { id: number | undefined };
 
-export const toStoredTier = ({ id, startWeight, endWeight, fee }: RateTier): StoredTier => ({
+export const toStoredTier = ({ id, startWeightLb, endWeightLb, feeUsd }: RateTier): StoredTier => ({
   id,
-  startLb: startWeight.toFixed(3),
-  endLb: endWeight.toFixed(3),
-  feeUsd: fee.toFixed(2),
+  startLb: startWeightLb.toFixed(3),
+  endLb: endWeightLb.toFixed(3),
+  feeUsd: feeUsd.toFixed(2),
 });
 
 /** The order of a table. Floats are only compared: weights of 8 digits have one float each. */

@@ -21,5 +21,5 @@ export function scanHandlers() {
         data: viewResolution(ctx.caller, resolution),
       };
     },
-  } satisfies Pick<Handlers, 'resolveScan'>;
+  } satisfies Partial<Handlers>;
 }

@@ -1,6 +1,8 @@
 import type { Handlers } from '../../../generated/handlers.js';
 import { changeSettings, readSettings } from './settings.js';
-import { viewSettings } from './view.js';
+import type { components } from '../../../generated/contract.js';
+import { formatDateTime } from '../../platform/values/time.js';
+import type { SettingsRow } from './queries.js';
 
 export function securityHandlers() {
   return {
@@ -16,5 +18,11 @@ export function securityHandlers() {
         : 'The settings already have these values. Nothing was changed.';
       return { statusCode: 200, message, data: viewSettings(settings) };
     },
-  } satisfies Pick<Handlers, 'getSecuritySettings' | 'updateSecuritySettings'>;
+  } satisfies Partial<Handlers>;
 }
+
+const viewSettings = (row: SettingsRow): components['schemas']['SecuritySettings'] => ({
+  require_two_factor: row.requireTwoFactor,
+  idle_timeout_minutes: row.idleTimeoutMinutes,
+  updated_at: row.updatedAt && formatDateTime(row.updatedAt),
+});

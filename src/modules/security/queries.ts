@@ -1,10 +1,16 @@
 import { tenantRows } from '../../platform/db/filters.js';
-import type { SecuritySettings } from '../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../platform/db/statements.js';
+import { once, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
 import type { UserScope } from '../../platform/db/scope.js';
+import { columns } from '../../platform/db/columns.js';
 
-export type SettingsRow = Pick<SecuritySettings, 'idleTimeoutMinutes'> & {
+const SECURITY_SETTINGS = columns('SecuritySettings', 's', [
+  'requireTwoFactor',
+  'idleTimeoutMinutes',
+  'updatedAt',
+]);
+
+export type SettingsRow = Omit<RowOf<typeof SECURITY_SETTINGS>, 'updatedAt'> & {
   requireTwoFactor: Role[];
   /** Null if the tenant has never changed its settings. */
   updatedAt: Date | null;
@@ -12,8 +18,7 @@ export type SettingsRow = Pick<SecuritySettings, 'idleTimeoutMinutes'> & {
 
 /** Returns no row if the tenant has never changed its settings. */
 export const selectSettings = (ctx: UserScope): Sql<SettingsRow> => once`
-  select s.require_two_factor as "requireTwoFactor", s.idle_timeout_minutes as "idleTimeoutMinutes",
-    s.updated_at as "updatedAt"
+  select ${SECURITY_SETTINGS}
   from security_settings s where ${tenantRows(ctx, 's')}`;
 
 /** SQL, so that the database's clock dates the change. */

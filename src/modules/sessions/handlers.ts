@@ -1,8 +1,11 @@
+import { pageReply } from '../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
 import { endAll, endOne, listSessions, logOut } from './manage.js';
-import { viewSession } from './view.js';
 import { countOf } from '../../platform/values/count-of.js';
+import type { components } from '../../../generated/contract.js';
+import { formatDateTime } from '../../platform/values/time.js';
+import type { SessionRow } from './queries.js';
 
 type Ended = ReplyOf<'manageSessions'>;
 
@@ -10,17 +13,12 @@ export function sessionHandlers() {
   return {
     async listSessions({ ctx, query }) {
       const { rows, total } = await listSessions(ctx, query);
-      return {
-        statusCode: 200,
-        message: `${countOf(total, 'session')} found.`,
-        data: rows.map((row) => viewSession(row, ctx.caller.sessionId)),
-        meta: {
-          current_page: query.page,
-          per_page: query.limit,
-          total_records: total,
-          total_pages: Math.ceil(total / query.limit),
-        },
-      };
+      return pageReply(
+        query,
+        total,
+        'session',
+        rows.map((row) => viewSession(row, ctx.caller.sessionId)),
+      );
     },
 
     manageSessions({ ctx, body }) {
@@ -32,9 +30,26 @@ export function sessionHandlers() {
           replyWithCount(await endAll(ctx, keepsCurrent, userId)),
       });
     },
-  } satisfies Pick<Handlers, 'listSessions' | 'manageSessions'>;
+  } satisfies Partial<Handlers>;
 }
 
 const replyWithCount = (ended: number): Ended => reply(`${countOf(ended, 'session')} ended.`, ended);
 
 const reply = (message: string, ended: number): Ended => ({ statusCode: 200, message, data: { ended } });
+
+function viewSession(row: SessionRow, currentId: string | undefined): components['schemas']['LoginSession'] {
+  return {
+    session_id: row.id,
+    user_id: row.userId,
+    is_current: row.id === currentId,
+    is_active: row.endReason === null,
+    started_by: row.startedBy,
+    address: row.address,
+    user_agent: row.userAgent,
+    created_at: formatDateTime(row.createdAt),
+    last_seen_at: formatDateTime(row.lastSeenAt),
+    expires_at: formatDateTime(row.expiresAt),
+    ended_at: row.endedAt && formatDateTime(row.endedAt),
+    end_reason: row.endReason,
+  };
+}

@@ -1,6 +1,6 @@
 import { audit } from '../../platform/audit/audit.js';
 import { hasPermission } from '../../platform/access/permissions.js';
-import type { UserContext } from '../../platform/context/request-context.js';
+import type { UserContext, SystemContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
 import { ApiError } from '../../platform/errors/errors.js';
 import type { UserCaller } from '../../platform/identity/callers.js';
@@ -14,6 +14,7 @@ import {
   pageOfSessions,
   userExists,
   type SessionRow,
+  markIdleSessions,
 } from './queries.js';
 
 // Couriers have no access to the sessions table, so each operation works in the scope of the tenant.
@@ -125,4 +126,12 @@ function targetUserOf(caller: UserCaller, requestedUserId: string | undefined): 
   if (!hasPermission(caller.role, permission))
     throw new ApiError('permission_denied', { args: { permission } });
   return requestedUserId;
+}
+
+/**
+ * Ends the tenant's sessions that exceeded the idle timeout. The database function enter_with_token rejects
+ * their tokens even before that.
+ */
+export async function endIdleSessions(ctx: SystemContext): Promise<void> {
+  await ctx.write([markIdleSessions(ctx)]);
 }

@@ -4,6 +4,9 @@ import { limitTo } from '../../platform/db/pages.js';
 import { sql, type Sql } from '../../platform/db/statements.js';
 import { oneLine } from '../../platform/mail/plain-text.js';
 import type { Scope, SystemScope, UserScope } from '../../platform/db/scope.js';
+import { columns } from '../../platform/db/columns.js';
+
+const USER = columns('User', 'u', ['isActive', 'tokenVersion']);
 
 export type StartedBy = 'login' | 'verify_2fa' | 'password_change' | 'two_factor_change';
 
@@ -79,7 +82,7 @@ export const userExists = (ctx: UserScope, userId: string): Sql<{ id: string }> 
 
 /** Locks the caller's account until the end of the transaction. */
 export const lockedCaller = (ctx: UserScope): Sql<Pick<User, 'isActive' | 'tokenVersion'>> =>
-  sql`select u.is_active as "isActive", u.token_version as "tokenVersion" from users u
+  sql`select ${USER} from users u
     where ${tenantRows(ctx, 'u')} and u.id = ${ctx.caller.userId}::uuid for no key update`;
 
 const open = sql`s.ended_at is null and s.expires_at > now()`;

@@ -1,18 +1,13 @@
 import { audit } from '../../platform/audit/audit.js';
 import type { Secrets } from '../../platform/access/secrets.js';
-import { makeContext, type SystemContext } from '../../platform/context/request-context.js';
+import type { SystemContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
-import { newId } from '../../platform/values/ids.js';
+import { contextOf, forEachBatch } from './batches.js';
 import { deleteBackupCodes, selectApiKeys, updateApiKeyHashes, type StoredApiKey } from './lookup-hashes.js';
-
-const BATCH_ROWS = 500;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 type Print = (line: string) => void;
 
-/** One context per batch, because a context has only one writing transaction. */
-const contextsOf = (db: Db, tenantId: string) => () =>
-  makeContext(db, { kind: 'system', tenantId }, `rehash ${newId()}`);
+const contextsOf = (db: Db, tenantId: string) => () => contextOf(db, tenantId, 'rehash');
 
 /** Counts the API keys that cannot be decrypted, so that their hash cannot be made, and prints each. Changes nothing. */
 export async function countUnopened(
@@ -23,7 +18,7 @@ export async function countUnopened(
 ): Promise<number> {
   let unopened = 0;
   for (const tenantId of tenantIds)
-    await forEachBatch(contextsOf(db, tenantId), async (_ctx, batch) => {
+    await forEachBatch(contextsOf(db, tenantId), selectApiKeys, async (_ctx, batch) => {
       for (const stored of batch) {
         if (hashOf(tenantId, secrets, stored) !== undefined) continue;
         unopened += 1;
@@ -42,7 +37,7 @@ export async function countUnopened(
 export async function rehashLookups(db: Db, secrets: Secrets, tenantIds: string[]): Promise<number> {
   let rehashed = 0;
   for (const tenantId of tenantIds)
-    await forEachBatch(contextsOf(db, tenantId), async (ctx, batch) => {
+    await forEachBatch(contextsOf(db, tenantId), selectApiKeys, async (ctx, batch) => {
       const changed = batch.flatMap(({ id, cipher, hash }) => {
         const renewed = hashOf(tenantId, secrets, { id, cipher, hash });
         return cipher === null || renewed === undefined || renewed === hash ? [] : [{ id, cipher, renewed }];
@@ -65,19 +60,6 @@ export async function dropBackupCodes(db: Db, tenantIds: string[]): Promise<numb
   let dropped = 0;
   for (const tenantId of tenantIds) dropped += await dropOfTenant(contextsOf(db, tenantId)());
   return dropped;
-}
-
-async function forEachBatch(
-  newContext: () => SystemContext,
-  work: (ctx: SystemContext, batch: StoredApiKey[]) => Promise<void>,
-): Promise<void> {
-  for (let after = FIRST_ID, isMore = true; isMore;) {
-    const ctx = newContext();
-    const [batch] = await ctx.read([selectApiKeys(ctx, { after, limit: BATCH_ROWS })]);
-    await work(ctx, batch);
-    after = batch.at(-1)?.id ?? after;
-    isMore = batch.length === BATCH_ROWS;
-  }
 }
 
 /** Returns undefined if the key cannot be decrypted. */

@@ -1,8 +1,8 @@
 import { audit } from '../../platform/audit/audit.js';
 import type { Secrets } from '../../platform/access/secrets.js';
-import { makeContext, type SystemContext } from '../../platform/context/request-context.js';
+import type { SystemContext } from '../../platform/context/request-context.js';
 import type { Db } from '../../platform/db/database.js';
-import { newId } from '../../platform/values/ids.js';
+import { contextOf, forEachBatch, type BatchRange } from './batches.js';
 import {
   countKeyVersions,
   SECRET_COLUMNS,
@@ -13,8 +13,9 @@ import {
   type StoredSecret,
 } from './secret-columns.js';
 
-const BATCH_ROWS = 500;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** The secrets of a column, for forEachBatch. */
+const selectOf = (column: SecretColumn) => (ctx: SystemContext, range: BatchRange) =>
+  selectSecrets(ctx, column, range);
 
 type Print = (line: string) => void;
 
@@ -41,8 +42,7 @@ export async function rewrapSecrets(
     const done = { unopened: 0, rewrapped: 0 };
     const versions = new Map<string, number>();
     for (const tenantId of tenantIds) {
-      // One context per batch, because a context has only one writing transaction.
-      const newContext = () => makeContext(db, { kind: 'system', tenantId }, `rewrap ${newId()}`);
+      const newContext = () => contextOf(db, tenantId, 'rewrap');
       const { unopened, rewrapped } = await rewrapColumn(newContext, secrets, column, print);
       done.unopened += unopened;
       done.rewrapped += rewrapped;
@@ -70,26 +70,12 @@ export async function countUndecryptable(
   let unopened = 0;
   for (const column of SECRET_COLUMNS)
     for (const tenantId of tenantIds) {
-      const newContext = () => makeContext(db, { kind: 'system', tenantId }, `rewrap ${newId()}`);
-      await forEachBatch(newContext, column, async (ctx, batch) => {
+      const newContext = () => contextOf(db, tenantId, 'rewrap');
+      await forEachBatch(newContext, selectOf(column), async (ctx, batch) => {
         unopened += batch.filter((stored) => !reencrypt(ctx, secrets, column, stored, print)).length;
       });
     }
   return unopened;
-}
-
-async function forEachBatch(
-  newContext: () => SystemContext,
-  column: SecretColumn,
-  work: (ctx: SystemContext, batch: StoredSecret[]) => Promise<void>,
-): Promise<void> {
-  for (let after = FIRST_ID, isMore = true; isMore;) {
-    const ctx = newContext();
-    const [batch] = await ctx.read([selectSecrets(ctx, column, { after, limit: BATCH_ROWS })]);
-    await work(ctx, batch);
-    after = batch.at(-1)?.id ?? after;
-    isMore = batch.length === BATCH_ROWS;
-  }
 }
 
 async function rewrapColumn(
@@ -99,7 +85,7 @@ async function rewrapColumn(
   print: Print,
 ): Promise<{ unopened: number; rewrapped: number }> {
   const done = { unopened: 0, rewrapped: 0 };
-  await forEachBatch(newContext, column, async (ctx, batch) => {
+  await forEachBatch(newContext, selectOf(column), async (ctx, batch) => {
     const opened = batch.map((stored) => reencrypt(ctx, secrets, column, stored, print));
     done.unopened += opened.filter((each) => each === undefined).length;
     done.rewrapped += await storeBatch(

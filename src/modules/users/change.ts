@@ -1,3 +1,4 @@
+import { differenceOf } from '../../platform/audit/difference.js';
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import { lockAdministrators } from '../../platform/db/locks.js';
@@ -55,25 +56,16 @@ function storeContact(
     await settle?.(tx);
     const email = sent.email === undefined ? stored.email : sent.email;
     const wanted = { fullName: sent.fullName ?? stored.fullName, email };
-    const [before, after] = differences(stored, wanted);
-    if (Object.keys(after).length === 0) return false;
+    const difference = differenceOf<StoredContact>(stored, wanted, ['fullName', 'email']);
+    if (!difference) return false;
     await tx.models.user.updateMany({ where: { id: userId }, data: { ...wanted, updatedAt: stored.now } });
-    tx.later(audit(tx, { action: 'user.updated', entity: 'user', entityId: userId, before, after }));
+    tx.later(audit(tx, { action: 'user.updated', entity: 'user', entityId: userId, ...difference }));
     if (email !== stored.email) await notifyBothAddresses(tx, userId, [stored.email, email]);
     return true;
   });
 }
 
 type StoredContact = Pick<UserRow, 'fullName' | 'email'>;
-
-/** Returns the fields that differ, as they were and as they become. */
-function differences(stored: StoredContact, wanted: StoredContact) {
-  const fieldsOf = (contact: StoredContact) => ({
-    ...(stored.fullName === wanted.fullName ? {} : { full_name: contact.fullName }),
-    ...(stored.email === wanted.email ? {} : { email: contact.email }),
-  });
-  return [fieldsOf(stored), fieldsOf(wanted)] as const;
-}
 
 /** The old address is notified too: the new one may not belong to the user. */
 async function notifyBothAddresses(tx: UserTx, userId: string, recipients: (string | null)[]): Promise<void> {

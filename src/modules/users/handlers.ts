@@ -1,3 +1,4 @@
+import { pageReply } from '../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../platform/contract/types.js';
 import type { Deps } from '../dependencies.js';
@@ -6,7 +7,6 @@ import type { IssuedCredential } from './issued-credential.js';
 import { resetPassword, resetTwoFactor } from './reset.js';
 import { createUser, listUsers } from './user.js';
 import { viewIssuedCredential, viewUser } from './view.js';
-import { countOf } from '../../platform/values/count-of.js';
 
 type Managed = ReplyOf<'manageUsers'>;
 
@@ -14,17 +14,7 @@ export function userHandlers(deps: Deps) {
   return {
     async listUsers({ ctx, query }) {
       const { rows, total } = await listUsers(ctx, query);
-      return {
-        statusCode: 200,
-        message: `${countOf(total, 'user')} found.`,
-        data: rows.map(viewUser),
-        meta: {
-          current_page: query.page,
-          per_page: query.limit,
-          total_records: total,
-          total_pages: Math.ceil(total / query.limit),
-        },
-      };
+      return pageReply(query, total, 'user', rows.map(viewUser));
     },
 
     manageUsers({ ctx, body, address, userAgent }) {
@@ -52,7 +42,7 @@ export function userHandlers(deps: Deps) {
           replyWithUser('Second factor turned off.', await resetTwoFactor(ctx, id)),
       });
     },
-  } satisfies Pick<Handlers, 'listUsers' | 'manageUsers'>;
+  } satisfies Partial<Handlers>;
 }
 
 function replyWithUser(message: string, { user, isChanged }: Changed): Managed {

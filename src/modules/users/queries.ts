@@ -1,26 +1,38 @@
 import type { QueryOf } from '../../platform/contract/types.js';
-import { tenantRows } from '../../platform/db/filters.js';
-import type { User } from '../../platform/db/models/types.js';
-import { containsPattern } from '../../platform/db/patterns.js';
+import { tenantRows, containsPattern } from '../../platform/db/filters.js';
 import { limitTo } from '../../platform/db/pages.js';
-import { empty, join, raw, sql, type Sql } from '../../platform/db/statements.js';
+import { empty, join, raw, sql, type RowOf, type Sql } from '../../platform/db/statements.js';
 import type { Role } from '../../platform/identity/callers.js';
 import type { UserScope } from '../../platform/db/scope.js';
+import { columns } from '../../platform/db/columns.js';
 
-type UserColumns =
-  | 'id'
-  | 'username'
-  | 'fullName'
-  | 'email'
-  | 'courierId'
-  | 'isActive'
-  | 'twoFactorEnabled'
-  | 'mustChangePassword'
-  | 'passwordExpiresAt'
-  | 'createdAt'
-  | 'updatedAt';
+const USER = columns('User', 'u', [
+  'id',
+  'username',
+  'fullName',
+  'email',
+  'role',
+  'courierId',
+  'isActive',
+  'twoFactorEnabled',
+  'mustChangePassword',
+  'passwordExpiresAt',
+  'createdAt',
+  'updatedAt',
+]);
+const COURIER = columns('Courier', 'c', { courierCode: 'code' });
+const LOCKED_USER = columns('User', 'u', [
+  'id',
+  'username',
+  'fullName',
+  'email',
+  'role',
+  'courierId',
+  'isActive',
+  'twoFactorEnabled',
+]);
 
-export type UserRow = Pick<User, UserColumns> & { role: Role; courierCode: string | null };
+export type UserRow = RowOf<typeof USER> & { role: Role; courierCode: string | null };
 
 type ListQuery = QueryOf<'listUsers'>;
 
@@ -55,10 +67,8 @@ function filtersOf(ctx: UserScope, query: ListQuery): Sql {
 }
 
 function selectUsers(ctx: UserScope, condition: Sql, rest: Sql): Sql<UserRow> {
-  return sql`select u.id, u.username, u.full_name as "fullName", u.email, u.role, u.courier_id as "courierId",
-      c.code as "courierCode", u.is_active as "isActive", u.two_factor_enabled as "twoFactorEnabled",
-      u.must_change_password as "mustChangePassword", u.password_expires_at as "passwordExpiresAt",
-      u.created_at as "createdAt", u.updated_at as "updatedAt"
+  return sql`select ${USER},
+      ${COURIER}
     from users u left join couriers c on c.tenant_id = u.tenant_id and c.id = u.courier_id and ${tenantRows(ctx, 'c')}
     where ${condition} ${rest}`;
 }
@@ -67,18 +77,15 @@ export const userById = (ctx: UserScope, userId: string): Sql<UserRow> =>
   selectUsers(ctx, sql`${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid`, empty);
 
 /** A user who is locked for a change. */
-export type LockedUser = Omit<
-  UserRow,
-  'courierCode' | 'mustChangePassword' | 'passwordExpiresAt' | 'createdAt' | 'updatedAt'
-> & {
+export type LockedUser = RowOf<typeof LOCKED_USER> & {
+  role: Role;
   isSettingUpFactor: boolean;
   /** The time of the transaction by the database's clock. */
   now: Date;
 };
 
 export const lockedUser = (ctx: UserScope, userId: string): Sql<LockedUser> =>
-  sql`select u.id, u.username, u.full_name as "fullName", u.email, u.role, u.courier_id as "courierId",
-      u.is_active as "isActive", u.two_factor_enabled as "twoFactorEnabled",
+  sql`select ${LOCKED_USER},
       u.totp_pending_secret is not null as "isSettingUpFactor", now() as now
     from users u where ${tenantRows(ctx, 'u')} and u.id = ${userId}::uuid for update`;
 

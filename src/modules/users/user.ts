@@ -1,3 +1,4 @@
+import { readPage, type Page } from '../../platform/context/read-page.js';
 import { audit } from '../../platform/audit/audit.js';
 import { insertUser } from '../auth/public.js';
 import type { UserContext } from '../../platform/context/request-context.js';
@@ -10,13 +11,8 @@ import { issuePassword, type IssuedCredential, type PasswordDeps } from './issue
 import { countUsers, courierExists, pageOfUsers, usernameExists, type UserRow } from './queries.js';
 
 /** Returns one page of users and the total number, in one round trip. */
-export async function listUsers(
-  ctx: UserContext,
-  query: QueryOf<'listUsers'>,
-): Promise<{ rows: UserRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfUsers(ctx, query), countUsers(ctx, query)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+export const listUsers = (ctx: UserContext, query: QueryOf<'listUsers'>): Promise<Page<UserRow>> =>
+  readPage(ctx, pageOfUsers(ctx, query), countUsers(ctx, query));
 
 export type NewUserInput = {
   username: string;

@@ -1,6 +1,6 @@
+import { pageReply } from '../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../generated/handlers.js';
-import { byAction, type ReplyOf } from '../../platform/contract/types.js';
-import { viewWarehouse } from './view.js';
+import { byAction, type ReplyOf, type DataOf } from '../../platform/contract/types.js';
 import {
   createWarehouse,
   deleteWarehouse,
@@ -8,7 +8,8 @@ import {
   makePrimary,
   updateWarehouse,
 } from './warehouse.js';
-import { countOf } from '../../platform/values/count-of.js';
+import { formatDateTime } from '../../platform/values/time.js';
+import type { WarehouseRow } from './queries.js';
 
 type Managed = Promise<ReplyOf<'manageWarehouses'>>;
 
@@ -16,17 +17,7 @@ export function warehouseHandlers() {
   return {
     async listWarehouses({ ctx, query }) {
       const { rows, total } = await listWarehouses(ctx, query);
-      return {
-        statusCode: 200,
-        message: `${countOf(total, 'warehouse')} found.`,
-        data: rows.map(viewWarehouse),
-        meta: {
-          current_page: query.page,
-          per_page: query.limit,
-          total_records: total,
-          total_pages: Math.ceil(total / query.limit),
-        },
-      };
+      return pageReply(query, total, 'warehouse', rows.map(viewWarehouse));
     },
 
     async manageWarehouses({ ctx, body }) {
@@ -55,5 +46,21 @@ export function warehouseHandlers() {
         },
       });
     },
-  } satisfies Pick<Handlers, 'listWarehouses' | 'manageWarehouses'>;
+  } satisfies Partial<Handlers>;
+}
+
+function viewWarehouse(row: WarehouseRow): DataOf<'manageWarehouses'> {
+  return {
+    warehouse_id: row.id,
+    name: row.name,
+    address: row.address,
+    city: row.city,
+    country: row.country,
+    phone: row.phone,
+    email: row.email,
+    is_primary: row.isPrimary,
+    loading_gate: row.loadingGate,
+    weight_question_lb: row.weightQuestionLb,
+    created_at: formatDateTime(row.createdAt),
+  };
 }

@@ -1,16 +1,18 @@
+import { pickColumns } from '../../platform/audit/difference.js';
+import { readPage, type Page } from '../../platform/context/read-page.js';
 import { audit } from '../../platform/audit/audit.js';
 import type { UserContext } from '../../platform/context/request-context.js';
 import type { QueryOf } from '../../platform/contract/types.js';
+import { lock } from '../../platform/db/columns.js';
 import { lockWarehouses } from '../../platform/db/locks.js';
 import { ApiError } from '../../platform/errors/errors.js';
-import { assertUsable, textOrNull, validateEmail } from '../../platform/values/contact.js';
+import { assertUsable, textOr, validateEmail } from '../../platform/values/contact.js';
 import { newId } from '../../platform/values/ids.js';
-import type { UserTx } from '../../platform/db/scope.js';
 import {
   countOfWarehouses,
   isWarehouseUsed,
-  lockedWarehouse,
   pageOfWarehouses,
+  WAREHOUSE_FIELDS,
   type WarehouseFields,
   type WarehouseRow,
 } from './queries.js';
@@ -25,13 +27,10 @@ export type SentFields = { [Name in TextField]?: string } & {
 
 const OPTIONAL = ['address', 'city', 'country', 'phone', 'email'] as const;
 
-export async function listWarehouses(
+export const listWarehouses = (
   ctx: UserContext,
   query: QueryOf<'listWarehouses'>,
-): Promise<{ rows: WarehouseRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfWarehouses(ctx, query), countOfWarehouses(ctx)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+): Promise<Page<WarehouseRow>> => readPage(ctx, pageOfWarehouses(ctx, query), countOfWarehouses(ctx));
 
 /** Creates a warehouse. The tenant's first one is primary. @throws ApiError validation_failed, duplicate_warehouse_name */
 export async function createWarehouse(
@@ -59,7 +58,7 @@ export async function updateWarehouse(
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   assertAcceptable(sent);
   return ctx.write(async (tx) => {
-    const stored = await lockWarehouse(tx, id);
+    const stored = await lock(tx, 'Warehouse', id, WAREHOUSE_FIELDS);
     const fields = merge(stored, sent);
     const row = { ...stored, ...fields };
     const changed = CHANGEABLE.filter((name) => row[name] !== stored[name]);
@@ -79,7 +78,7 @@ export async function makePrimary(
 ): Promise<{ row: WarehouseRow; isChanged: boolean }> {
   return ctx.write(async (tx) => {
     await tx.query(lockWarehouses(ctx.tenantId));
-    const row = await lockWarehouse(tx, id);
+    const row = await lock(tx, 'Warehouse', id, WAREHOUSE_FIELDS);
     if (row.isPrimary) return { row, isChanged: false };
     const { warehouse } = tx.models;
     // In this order, because a unique index allows only one primary warehouse.
@@ -99,7 +98,7 @@ export async function makePrimary(
 export async function deleteWarehouse(ctx: UserContext, id: string): Promise<WarehouseRow> {
   return ctx.write(async (tx) => {
     await tx.query(lockWarehouses(ctx.tenantId));
-    const row = await lockWarehouse(tx, id);
+    const row = await lock(tx, 'Warehouse', id, WAREHOUSE_FIELDS);
     if (row.isPrimary) throw new ApiError('warehouse_is_primary');
     // A separate statement: it also sees rows that were committed while the lock was awaited.
     const [found] = await tx.query(isWarehouseUsed(ctx, id));
@@ -112,16 +111,6 @@ export async function deleteWarehouse(ctx: UserContext, id: string): Promise<War
 }
 
 const CHANGEABLE = ['name', ...OPTIONAL, 'loadingGate', 'weightQuestionLb'] as const;
-
-/** Their names in the database where they differ. */
-const COLUMN_NAMES: Partial<Record<keyof WarehouseFields, string>> = {
-  loadingGate: 'loading_gate',
-  weightQuestionLb: 'weight_question_lb',
-};
-
-/** Returns fields under the names of their columns, for the audit trail. */
-const pickColumns = (fields: WarehouseFields, names: readonly (keyof WarehouseFields)[]) =>
-  Object.fromEntries(names.map((name) => [COLUMN_NAMES[name] ?? name, fields[name]]));
 
 const NOTHING = {
   address: null,
@@ -140,16 +129,10 @@ function merge(stored: WarehouseFields, sent: SentFields): WarehouseFields {
   const weightQuestionLb = sent.weight_question_lb ?? stored.weightQuestionLb;
   const name = sent.name ?? stored.name;
   const merged = { name, address, city, country, phone, email, loadingGate, weightQuestionLb };
-  for (const name of OPTIONAL) if (sent[name] !== undefined) merged[name] = textOrNull(sent[name]);
+  for (const name of OPTIONAL) merged[name] = textOr(stored[name], sent[name]);
   return merged;
 }
 
 function assertAcceptable(sent: SentFields): void {
   assertUsable({ email: sent.email ? validateEmail(sent.email) : undefined });
-}
-
-async function lockWarehouse(tx: UserTx, id: string): Promise<WarehouseRow> {
-  const [row] = await tx.query(lockedWarehouse(tx, id));
-  if (!row) throw new ApiError('warehouse_not_found');
-  return row;
 }

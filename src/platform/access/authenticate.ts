@@ -82,9 +82,14 @@ function readToken(request: FastifyRequest): string {
       ? new ApiError('token_missing', { variant: 'key_sent' })
       : new ApiError('token_missing');
   const [, token] = /^Bearer +([\w.-]+)$/i.exec(header) ?? [];
+  if (API_KEY.test(token ?? header)) throw new ApiError('token_invalid', { variant: 'key_sent' });
   if (!token) throw new ApiError('token_invalid');
   return token;
 }
+
+const API_KEY = /^[0-9a-f]{64}$/i;
+/** Three parts of base64url, perhaps with the scheme in front. */
+const ACCESS_TOKEN = /^(Bearer +)?[\w-]+\.[\w-]+\.[\w-]+$/i;
 
 const hasKey = ({ headers, query }: FastifyRequest): boolean =>
   // Fastify's parser always returns an object.
@@ -99,5 +104,7 @@ function readKey(request: FastifyRequest): string {
     throw request.headers.authorization
       ? new ApiError('key_missing', { variant: 'token_sent' })
       : new ApiError('key_missing');
+  if (typeof key === 'string' && ACCESS_TOKEN.test(key))
+    throw new ApiError('key_invalid', { variant: 'token_sent' });
   return typeof key === 'string' ? key : JSON.stringify(key);
 }

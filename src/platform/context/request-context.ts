@@ -12,7 +12,7 @@ import { outcomesOf, type Placed, type SharedWrite } from './shared-write.js';
 import { makeWrite, type Write } from './write.js';
 
 /** How to read. */
-export type Reading = {
+type Reading = {
   /**
    * For reports, which read much and may wait a moment. A replica serves them if it has replayed everything that was committed
    * before the call, and otherwise the primary does. See decision 0059.

@@ -7,7 +7,7 @@ import type { Caller } from '../identity/callers.js';
 import { whileOpen, type Hold, type RequestState } from './request-state.js';
 
 /** How to write. */
-export type Writing = {
+type Writing = {
   /** The statement timeout, instead of the pool's own. */
   timeoutMs?: number;
   /**

@@ -4,6 +4,7 @@ import type { Span } from '../tracing/span.js';
 import type { ConnectionShares } from './connections/connection-shares.js';
 import type { DatabaseHealth } from './health.js';
 import type { Replica } from './connections/replica.js';
+import type { SystemCaller } from '../identity/callers.js';
 
 export type Db = {
   pool: pg.Pool;
@@ -25,3 +26,9 @@ export type Db = {
 
 /** Returns a handle for a sampled request or job; the same one without a span. */
 export const withSpan = (db: Db, span: Span | undefined): Db => (span ? { ...db, span } : db);
+
+/** Returns one system caller per tenant, for background jobs that process all tenants. */
+export async function systemCallers(db: Db): Promise<SystemCaller[]> {
+  const { rows } = await db.pool.query<{ id: string }>('select id from all_tenants() as id');
+  return rows.map(({ id }) => ({ kind: 'system', tenantId: id }));
+}

@@ -25,3 +25,8 @@ export function tenantRows(
 ): Sql {
   return applicationFilters ? sql`${raw(alias)}.tenant_id = ${caller.tenantId}::uuid` : sql`true`;
 }
+
+/** Returns an ILIKE pattern for values that contain `text`, with its `%`, `_` and `\` escaped. */
+export function containsPattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}

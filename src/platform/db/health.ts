@@ -17,7 +17,7 @@ export type DatabaseHealth = {
   damageCount(): number;
 };
 
-export type WriteFailure = keyof typeof REASONS;
+type WriteFailure = keyof typeof REASONS;
 
 /** For the public: they name no file and no server. */
 export const REASONS = {

@@ -1,7 +1,14 @@
-import { once, sql, type Sql } from './statements.js';
+import { once, sql, type LockKind, type Locks, type Sql } from './statements.js';
+
+// Each statement tells the transaction which locks it takes, and the transaction checks their order (transactions/lock-order.ts).
+
+const taking = (statement: Sql, ...locks: Locks[]): Sql => Object.assign(statement, { locks });
+const alone = (kind: LockKind, names: readonly string[]): Locks => ({ kind, names, isShared: false });
+const shared = (kind: LockKind, names: readonly string[]): Locks => ({ kind, names, isShared: true });
 
 /** Takes the advisory lock of a name until the end of the transaction. */
-const lock = (name: string): Sql => once`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`;
+const lock = (kind: LockKind, name: string): Sql =>
+  taking(once`select pg_advisory_xact_lock(hashtextextended(${name}, 0))::text`, alone(kind, [name]));
 
 /** The number of parcel locks per tenant, a power of two. The server's table of locks holds, for example, 6,400. */
 const PARCEL_LOCKS = sql`128`;
@@ -19,25 +26,32 @@ const locksOf = (trackingKeys: readonly string[]): Sql =>
  * it before writing either. Parcels share 128 locks per tenant (decision 0038).
  */
 export const lockParcel = (tenantId: string, trackingKey: string): Sql =>
-  once`select pg_advisory_xact_lock(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`;
+  taking(
+    once`select pg_advisory_xact_lock(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text`,
+    alone('parcels', [trackingKey]),
+  );
 
 /** The same for several parcels, or for a parcel with several keys. */
 export function lockParcels(tenantId: string, trackingKeys: readonly string[]): Sql {
   const [key, another] = trackingKeys;
   if (key !== undefined && another === undefined) return lockParcel(tenantId, key);
-  return once`with locks as materialized (${locksOf(trackingKeys)})
+  const statement = once`with locks as materialized (${locksOf(trackingKeys)})
     select pg_advisory_xact_lock(${parcelsOf(tenantId)}, lock)::text from locks`;
+  return taking(statement, alone('parcels', trackingKeys));
 }
 
 const correctionsOf = (tenantId: string): Sql => sql`hashtextextended(${`corrections ${tenantId}`}, 0)`;
 
-/** Taken by a correction of a package's number, after user codes and before parcels. See `stopCorrections`. */
+/** Taken by a change of a parcel's number, after user codes and before parcels. See `stopCorrections`. */
 export const joinCorrections = (tenantId: string): Sql =>
-  once`select pg_advisory_xact_lock_shared(${correctionsOf(tenantId)})::text`;
+  taking(
+    once`select pg_advisory_xact_lock_shared(${correctionsOf(tenantId)})::text`,
+    shared('corrections', ['']),
+  );
 
-/** Waits for the corrections of numbers that have begun, and lets no other begin until the end of the transaction. */
+/** Waits for the changes of numbers that have begun, and lets no other begin until the end of the transaction. */
 export const stopCorrections = (tenantId: string): Sql =>
-  once`select pg_advisory_xact_lock(${correctionsOf(tenantId)})::text`;
+  taking(once`select pg_advisory_xact_lock(${correctionsOf(tenantId)})::text`, alone('corrections', ['']));
 
 /** What a new pre-alert locks. */
 export type Announced = { trackingKey: string; userCode: string };
@@ -47,8 +61,12 @@ export type Announced = { trackingKey: string; userCode: string };
  * the unique constraint refuses a second one of a number. Also keeps the user code, see `keepUserCode`.
  */
 export const lockAnnouncement = (tenantId: string, { trackingKey, userCode }: Announced): Sql =>
-  once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,
-    pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text as parcel`;
+  taking(
+    once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text as code,
+      pg_advisory_xact_lock_shared(${parcelsOf(tenantId)}, ${lockOf(sql`${trackingKey}::text`)})::text as parcel`,
+    shared('user codes', [userCode]),
+    shared('parcels', [trackingKey]),
+  );
 
 /** The same for several new pre-alerts. */
 export function lockAnnouncements(tenantId: string, announced: readonly Announced[]): Sql {
@@ -56,13 +74,14 @@ export function lockAnnouncements(tenantId: string, announced: readonly Announce
   if (one && !another) return lockAnnouncement(tenantId, one);
   const userCodes = announced.map(({ userCode }) => userCode);
   const trackingKeys = announced.map(({ trackingKey }) => trackingKey);
-  return once`with locks as materialized (
+  const statement = once`with locks as materialized (
       select 1 as step, ${userCodesOf(tenantId)} as kind, ${userCodeLockOf(sql`code`)} as lock
         from unnest(${userCodes}::text[]) as code
       union
       select 2, ${parcelsOf(tenantId)}, ${lockOf(sql`key`)} from unnest(${trackingKeys}::text[]) as key
       order by step, lock)
     select pg_advisory_xact_lock_shared(kind, lock)::text from locks`;
+  return taking(statement, shared('user codes', userCodes), shared('parcels', trackingKeys));
 }
 
 /** The number of locks of user codes per tenant, a power of two. Fewer than of parcels, because renames are rare. */
@@ -77,40 +96,52 @@ const userCodeLockOf = (userCode: Sql): Sql => sql`hashtext(${userCode}) & (${US
  * for a rename deadlock. See decision 0086.
  */
 export const keepUserCode = (tenantId: string, userCode: string): Sql =>
-  once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
+  taking(
+    once`select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`,
+    shared('user codes', [userCode]),
+  );
 
 /** The same for several codes. */
 export const keepUserCodes = (tenantId: string, userCodes: readonly string[]): Sql =>
-  once`with locks as materialized (
+  taking(
+    once`with locks as materialized (
       select distinct ${userCodeLockOf(sql`code`)} as lock from unnest(${userCodes}::text[]) as code order by lock)
-    select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, lock)::text from locks`;
+    select pg_advisory_xact_lock_shared(${userCodesOf(tenantId)}, lock)::text from locks`,
+    shared('user codes', userCodes),
+  );
 
 /** Waits for the transactions that keep a user code, before its customer is renamed or deleted. Later ones find the code unused. */
 export const lockUserCode = (tenantId: string, userCode: string): Sql =>
-  once`select pg_advisory_xact_lock(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`;
+  taking(
+    once`select pg_advisory_xact_lock(${userCodesOf(tenantId)}, ${userCodeLockOf(sql`${userCode}::text`)})::text`,
+    alone('user codes', [userCode]),
+  );
 
 /** Serializes changes of a tenant's rate tables. One lock for all of them, because a copy reads one table and writes another. */
-export const lockRates = (tenantId: string): Sql => lock(`rates ${tenantId}`);
+export const lockRates = (tenantId: string): Sql => lock('rates', `rates ${tenantId}`);
 
 /** Serializes the removal of administrators, so that two administrators who remove each other leave one. */
-export const lockAdministrators = (tenantId: string): Sql => lock(`administrators ${tenantId}`);
+export const lockAdministrators = (tenantId: string): Sql =>
+  lock('administrators', `administrators ${tenantId}`);
 
 /** Serializes changes of the tenant's security settings. An advisory lock, because the row may not exist yet. */
-export const lockSecuritySettings = (tenantId: string): Sql => lock(`security settings ${tenantId}`);
+export const lockSecuritySettings = (tenantId: string): Sql =>
+  lock('security settings', `security settings ${tenantId}`);
 
 /** Serializes adding and removing warehouses and changing the primary one. */
-export const lockWarehouses = (tenantId: string): Sql => lock(`warehouses ${tenantId}`);
+export const lockWarehouses = (tenantId: string): Sql => lock('warehouses', `warehouses ${tenantId}`);
 
 /** Serializes uploads for a courier, because two concurrent uploads would do the same work twice. */
 export const lockUploads = (tenantId: string, courierId: string): Sql =>
-  lock(`upload ${tenantId} ${courierId}`);
+  lock('uploads', `upload ${tenantId} ${courierId}`);
 
 /** Serializes requests with the same print_id, so that a repetition finds the jobs of the first one. Take it before the station's. */
-export const lockPrint = (tenantId: string, printId: string): Sql => lock(`print ${tenantId} ${printId}`);
+export const lockPrint = (tenantId: string, printId: string): Sql =>
+  lock('print', `print ${tenantId} ${printId}`);
 
 /** Serializes requests for labels at a station, because they count the waiting ones. */
 export const lockLabelStation = (tenantId: string, station: string): Sql =>
-  lock(`label station ${tenantId} ${station}`);
+  lock('label station', `label station ${tenantId} ${station}`);
 
 /** Serializes appending to the tenant's audit chain. */
-export const lockAuditChain = (tenantId: string): Sql => lock(`audit chain ${tenantId}`);
+export const lockAuditChain = (tenantId: string): Sql => lock('audit chain', `audit chain ${tenantId}`);

@@ -2,8 +2,29 @@ import { Prisma } from '../../../generated/prisma/client.js';
 
 declare const ROW: unique symbol;
 
+/** What an advisory lock protects. `transactions/lock-order.ts` has their order. */
+export type LockKind =
+  | 'administrators'
+  | 'audit chain'
+  | 'corrections'
+  | 'label station'
+  | 'parcels'
+  | 'print'
+  | 'rates'
+  | 'security settings'
+  | 'uploads'
+  | 'user codes'
+  | 'warehouses';
+
+/** Advisory locks that a statement takes, all of one kind. */
+export type Locks = { kind: LockKind; names: readonly string[]; isShared: boolean };
+
 /** A statement and the type of the rows that it returns. */
-export type Sql<Row = unknown> = Prisma.Sql & { readonly [ROW]?: Row; readonly isFixed?: boolean };
+export type Sql<Row = unknown> = Prisma.Sql & {
+  readonly [ROW]?: Row;
+  readonly isFixed?: boolean;
+  readonly locks?: readonly Locks[];
+};
 
 type Tag = <Row = unknown>(strings: readonly string[], ...values: readonly unknown[]) => Sql<Row>;
 
@@ -29,3 +50,6 @@ export type Rows = Record<string, unknown>[];
 export type RowsOf<Statements extends readonly Sql[]> = {
   -readonly [Index in keyof Statements]: Statements[Index] extends Sql<infer Row> ? Row[] : never;
 };
+
+/** The rows of one statement, or those that a list of columns has. */
+export type RowOf<Statement extends Sql> = Statement extends Sql<infer Row> ? Row : never;

@@ -154,7 +154,7 @@ export const NODE_ERRORS = [
 ];
 
 /** Families of codes. libuv has no name for some errors, for example for a full quota on a disk. */
-export const PREFIXES = ['EAI_', 'ERR_SSL_', 'Unknown system error'];
+const PREFIXES = ['EAI_', 'ERR_SSL_', 'Unknown system error'];
 
 const UNAVAILABLE = new Set([...SYSTEM_ERRORS, ...NODE_ERRORS]);
 

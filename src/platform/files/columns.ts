@@ -30,7 +30,7 @@ export const CUSTOMER_CODE_NAMES = [
 const MAX_NAME_CHARS = 100;
 
 /** Returns a header's name without accents, capitals, spaces and signs: `Nº de Guía` is `nodeguia`. A cell that is too long has none. */
-export function plainName(cell: string): string {
+function plainName(cell: string): string {
   if (cell.length > MAX_NAME_CHARS) return '';
   return cell
     .normalize('NFKD')

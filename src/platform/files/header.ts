@@ -66,7 +66,7 @@ function assertAmple<Column extends string>(
   if (isTitle && hasTable) throw noHeader(columns, cells);
 }
 
-export const noHeader = <Column extends string>(columns: ColumnTable<Column>, cells: string[]): ApiError =>
+const noHeader = <Column extends string>(columns: ColumnTable<Column>, cells: string[]): ApiError =>
   invalidFieldError('file', 'no_header', { header: shown(cells), columns: Object.keys(columns).join(', ') });
 
 /** Detects other file formats by the first row, which never looks like this in a spreadsheet's CSV. */

@@ -1,5 +1,5 @@
 /** The login events in the log. Their names are stable; docs/operations.md lists them. */
-export type SecurityEvent =
+type SecurityEvent =
   | 'login.succeeded'
   | 'login.code_required'
   | 'password.refused'

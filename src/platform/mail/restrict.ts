@@ -1,5 +1,5 @@
 import type { MailRecipients } from '../../config/config.js';
-import type { Mailer } from './mailer.js';
+import type { Mailer } from './send-result.js';
 import type { Message } from './mime.js';
 
 /** Returns a mailer that sends only to the allowed recipients, and everything else to one address or to nobody. */

@@ -1,3 +1,5 @@
+import type { Message } from './mime.js';
+
 export type SendResult =
   | {
       outcome: 'sent';
@@ -19,3 +21,6 @@ export type SendResult =
       /** The full message of the provider, which may contain addresses. */
       detail?: string;
     };
+
+/** Sends one message to one recipient. Returns a SendResult for every failure of the provider instead of throwing. */
+export type Mailer = { send(message: Message): Promise<SendResult>; close(): void };

@@ -4,7 +4,7 @@ import { oneLine } from './plain-text.js';
 import type { SendResult } from './send-result.js';
 
 /** The envelope and the content. SES uses the envelope's addresses, not those in the content's headers. */
-export type SesMail = { source: string; destination: string; bytes: Buffer };
+type SesMail = { source: string; destination: string; bytes: Buffer };
 
 export type Ses = { send(mail: SesMail): Promise<SendResult>; close(): void };
 

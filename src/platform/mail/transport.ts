@@ -1,5 +1,5 @@
 import type { MailConfig } from '../../config/config.js';
-import type { Mailer } from './mailer.js';
+import type { Mailer } from './send-result.js';
 import { toMime } from './mime.js';
 import { writeToOutbox } from './outbox.js';
 import { restrictMailer } from './restrict.js';

@@ -20,7 +20,7 @@ export type BacklogRow = {
   background_migrations: { name: string; rows_done: number; rows_total: number; is_finished: boolean }[];
 };
 
-export type QueueRow = {
+type QueueRow = {
   kind: string;
   /** Jobs that a worker may take now. */
   ready: number;

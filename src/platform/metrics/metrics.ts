@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { packageVersion } from '../../config/package-version.js';
+import { packageVersion } from '../../config/project-root.js';
 import type { DatabaseHealth } from '../db/health.js';
 import type { Replica } from '../db/connections/replica.js';
 import type { ReadBacklog } from './backlog.js';

@@ -7,8 +7,8 @@ const SYNC_RESULTS = ['succeeded', 'failed'] as const;
 /** The values of webhook_attempts.outcome. */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** `retried`: not sent, another attempt follows; `failed`: no more attempts; `skipped`: no recipient, or none that staging mails. */
-export type MailResult = (typeof MAIL_RESULTS)[number];
-export type CustomerSyncResult = (typeof SYNC_RESULTS)[number];
+type MailResult = (typeof MAIL_RESULTS)[number];
+type CustomerSyncResult = (typeof SYNC_RESULTS)[number];
 
 /** Counters for the worker's tasks. */
 export type OutboundMetrics = {

@@ -7,7 +7,7 @@ import { postponed, TargetError } from './failures.js';
 import type { Resolve } from './resolve.js';
 import type { OutboundRules } from './urls.js';
 
-export type Target = {
+type Target = {
   /** A name, or an address without brackets. */
   hostname: string;
   port: number;

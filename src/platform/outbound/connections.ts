@@ -6,7 +6,7 @@ import { postponed } from './failures.js';
 import { skipContinue } from './interim-responses.js';
 
 /** A request, the signal that aborts it, and the callback for a request that is not sent because of the rate limit. */
-export type StoppableRequest = Dispatcher.DispatchOptions & {
+type StoppableRequest = Dispatcher.DispatchOptions & {
   signal: AbortSignal;
   reject(error: Error): void;
 };

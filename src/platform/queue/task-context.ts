@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../config/config.js';
 import type { Secrets } from '../access/secrets.js';
 import type { Db } from '../db/database.js';
-import type { Mailer } from '../mail/mailer.js';
+import type { Mailer } from '../mail/send-result.js';
 import type { OutboundMetrics } from '../metrics/outbound.js';
 import type { OutboundClient } from '../outbound/client.js';
 import type { Span, Tracer } from '../tracing/span.js';

@@ -19,7 +19,7 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { TracingConfig } from '../../config/config.js';
-import { packageVersion } from '../../config/package-version.js';
+import { packageVersion } from '../../config/project-root.js';
 import { makeSampler } from './sampler.js';
 import type { Parent, Span, SpanKind, SpanOptions, Tracing, TracingLog } from './span.js';
 

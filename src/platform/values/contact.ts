@@ -20,3 +20,7 @@ export function assertUsable(problems: Record<string, FieldProblem | undefined>)
 
 /** Returns null for a missing or blank text. */
 export const textOrNull = (text: string | undefined): string | null => (text?.trim() ? text : null);
+
+/** Returns the stored text unless another was sent. A blank text clears it, because the contract does not allow null. */
+export const textOr = (stored: string | null, sent: string | undefined): string | null =>
+  sent === undefined ? stored : textOrNull(sent);

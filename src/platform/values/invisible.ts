@@ -4,7 +4,7 @@
  * and the interlinear annotation characters U+FFF9 to U+FFFB.
  * White space is not among them. For the inside of a regular expression with the flag `u`.
  */
-export const INVISIBLE_CLASS = String.raw`\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb`;
+const INVISIBLE_CLASS = String.raw`\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb`;
 
 /** For texts that are not ASCII: the classes of Unicode are slow. */
 export const INVISIBLE = new RegExp(`[${INVISIBLE_CLASS}]`, 'gu');

@@ -6,7 +6,6 @@ import { checkMail } from './checks/mail.js';
 import { checkMigrations } from './checks/migrations.js';
 import { checkPooler } from './checks/pooler.js';
 import { checkRights } from './checks/rights.js';
-import { checkProtections } from './schema.js';
 import { checkAutovacuum, checkClock, checkExtensions, checkServer, checkTimeZone } from './checks/server.js';
 import { checkSecrets, checkSettings } from './checks/settings.js';
 import { checkTls } from './checks/tls.js';
@@ -20,6 +19,8 @@ import { checkOwner } from './owner.js';
 import { checkReplica } from './replica.js';
 import { checkStorage } from './storage.js';
 import { checkStoredTexts } from './stored-texts.js';
+import { checkSchema } from '../../platform/db/schema-check/check-schema.js';
+import { orOk, problem, warning, type Finding } from './checks/finding.js';
 
 /** These need no database. */
 export const LOCAL: Check<Subject>[] = [
@@ -65,3 +66,14 @@ export const MIGRATED: Check<Connected>[] = [
   { name: 'encryption', run: checkEncryption },
   { name: 'texts', run: checkStoredTexts },
 ];
+
+/** Compares row-level security, policies, triggers, functions, rights and constraints with what the migrations make. */
+export async function checkProtections({ client }: Pick<Connected, 'client'>): Promise<Finding[]> {
+  const differences = await checkSchema(client);
+  // The database has other migrations, which another check reports.
+  if (!differences) return [];
+  return orOk(
+    differences.map(({ isDangerous, message, remedy }) => (isDangerous ? problem : warning)(message, remedy)),
+    'The schema is what the migrations make.',
+  );
+}

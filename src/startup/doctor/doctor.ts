@@ -2,7 +2,7 @@ import { startEmbeddedPostgres } from '../../development/embedded-postgres/embed
 import { serviceUrl, withClient } from '../../platform/db/connections/roles.js';
 import { listPending } from '../../platform/db/migrations/history.js';
 import { MIGRATIONS } from '../../platform/db/migrations/migration-files.js';
-import { packageVersion } from '../../config/package-version.js';
+import { packageVersion } from '../../config/project-root.js';
 import { describeDeployment } from '../deployment.js';
 import { ANYWHERE, LOCAL, MIGRATED } from './checks.js';
 import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';

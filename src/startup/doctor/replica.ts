@@ -1,7 +1,11 @@
 import type pg from 'pg';
-import { awaitReplay, readReplayDelay } from '../../platform/db/connections/replay.js';
+import {
+  awaitReplay,
+  POSITION,
+  readReplayDelay,
+  type WalPosition,
+} from '../../platform/db/connections/replay.js';
 import { createPool } from '../../platform/db/connections/pool.js';
-import { SERVER } from '../../platform/db/connections/server-identity.js';
 import { messageOf, ok, problem, warning, type Finding } from './checks/finding.js';
 import type { Connected } from './checks/subject.js';
 
@@ -34,10 +38,8 @@ export async function checkReplica({
   }
 }
 
-async function readPosition(client: pg.Client): Promise<{ server: string; position: string }> {
-  const { rows } = await client.query<{ server: string; position: string }>(
-    `select ${SERVER} as server, pg_current_wal_insert_lsn()::text as position`,
-  );
+async function readPosition(client: pg.Client): Promise<WalPosition> {
+  const { rows } = await client.query<WalPosition>(`select ${POSITION}`);
   const [position] = rows;
   if (!position) throw new Error('The statement returned no row.');
   return position;

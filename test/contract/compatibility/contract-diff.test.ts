@@ -358,6 +358,17 @@ const HARMLESS: Row[] = [
     bump: 'patch',
   },
   {
+    title: 'an excluded array states that it may have any items',
+    prepare: ({ output }) => {
+      output(LIST, '200', 'data.vendor')['not'] = { required: ['a'], properties: { a: { type: 'array' } } };
+    },
+    edit: ({ output }) => {
+      const properties = { a: { type: 'array', items: {} } };
+      output(LIST, '200', 'data.vendor')['not'] = { required: ['a'], properties };
+    },
+    bump: 'patch',
+  },
+  {
     title: 'an inline schema moves to a component',
     edit: ({ output }, { components }) => {
       const { properties } = output(LIST, '200', 'data.vendor');

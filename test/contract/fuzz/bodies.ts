@@ -3,7 +3,7 @@ import type { FilePart } from './files.js';
 
 export type Encoded = { contentType: string; bytes: Buffer };
 
-export const FORM = 'application/x-www-form-urlencoded';
+const FORM = 'application/x-www-form-urlencoded';
 export const MULTIPART = 'multipart/form-data';
 
 /** Encodes a body's fields in its media type. */
@@ -15,7 +15,7 @@ export function encodeBody(mediaType: string, value: unknown): Encoded {
 }
 
 /** Requires all three fields: a mutation may have removed one, and then the value is sent as text. */
-export const isFilePart = (value: unknown): value is FilePart => {
+const isFilePart = (value: unknown): value is FilePart => {
   if (typeof value !== 'object' || value === null) return false;
   // Any object may have these keys; their types are checked next.
   const { fileName, contentType, base64 } = value as Partial<FilePart>;

@@ -24,7 +24,7 @@ export function validValue(schema: Schema, context: ValueContext): fc.Arbitrary<
   return validText(schema, context);
 }
 
-export const isFile = (schema: Schema): boolean =>
+const isFile = (schema: Schema): boolean =>
   schema['format'] === 'binary' || schema['contentMediaType'] !== undefined;
 
 const merged = (parts: Schema[]): Schema => ({

@@ -48,7 +48,7 @@ function schemasIn(node: unknown): Schema[] {
 const schemaOf = ({ $ref }: Schema) => schemasOf(contract)[String($ref).split('/').at(-1) ?? ''] ?? {};
 
 const VERBS = [
-  ...['change', 'claim', 'create', 'delete', 'download', 'export', 'get', 'list', 'login', 'manage'],
+  ...['change', 'claim', 'create', 'delete', 'download', 'end', 'export', 'get', 'list', 'login', 'manage'],
   ...['preview', 'queue', 'receive', 'record', 'regenerate', 'replace', 'report', 'reprint', 'reset'],
   ...['resolve', 'review', 'rotate'],
   ...['search', 'send', 'submit', 'sync', 'update', 'upload', 'verify'],

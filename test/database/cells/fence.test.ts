@@ -6,7 +6,7 @@ import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { sql } from '../../../src/platform/db/statements.js';
 import { close, installFence, removeFence } from '../../../src/platform/db/tenant-move/fence.js';
 import { listTenantTables } from '../../../src/platform/db/tenant-move/tenant-tables.js';
-import { systemCallers } from '../../../src/platform/db/tenants.js';
+import { systemCallers } from '../../../src/platform/db/database.js';
 import type { OwnedCell } from '../../../src/platform/db/tenant-move/cell-state.js';
 import type { Caller } from '../../../src/platform/identity/callers.js';
 import { until } from '../../support/service/processes.js';

@@ -4,7 +4,7 @@ import { migrate } from '../../../src/platform/db/migrations/migrate.js';
 import { MIGRATIONS } from '../../../src/platform/db/migrations/migration-files.js';
 import { withClient } from '../../../src/platform/db/connections/roles.js';
 import { checkRights } from '../../../src/startup/doctor/checks/rights.js';
-import { checkProtections } from '../../../src/startup/doctor/schema.js';
+import { checkProtections } from '../../../src/startup/doctor/checks.js';
 import { prepareDatabase } from '../../../src/startup/prepare-database.js';
 import { endProcesses, removeFolders, run } from '../../support/service/processes.js';
 import { startOwnServer, type OwnServer } from '../../support/service/postgres.js';

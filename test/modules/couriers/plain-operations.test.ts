@@ -25,6 +25,7 @@ async function lastAudit(courierId: string): Promise<object | undefined> {
 const CHANGES = [
   ['regenerateApiKey', (courier_id?: string) => ({ body: { courier_id } })],
   ['rotateWebhookSecret', (courier_id?: string) => ({ body: { courier_id } })],
+  ['endPreviousWebhookSecret', (courier_id?: string) => ({ body: { courier_id } })],
   ['deleteLogo', (courier_id?: string) => ({ body: { courier_id } })],
   [
     'uploadLogo',

@@ -192,6 +192,66 @@ describe('rotation of the webhook secret', () => {
   }, 60_000);
 });
 
+describe('end of the previous webhook secret', () => {
+  const end = (call: Call = { as: 'iex' }) => api.with(call).endPreviousWebhookSecret();
+  const ENDED = { message: 'The previous secret no longer signs.' };
+  const NONE = { message: 'There is no previous secret. Nothing was changed.' };
+
+  test('leaves only the current secret, which signs on, and is audited without a secret', async () => {
+    const old = secretIn(await set({ api_url_add_package: URL }).ok());
+    const fresh = secretIn(await rotate().ok());
+    expect(await signersAfter(0)).toEqual([fresh, old]);
+    const before = (await auditOf('courier.webhook_secret_ended')).length;
+    expect(await end().ok()).toMatchObject(ENDED);
+    expect(await signersAfter(0)).toEqual([fresh]);
+    expect(await settings()).toMatchObject({ webhook_secret: fresh, webhook_secret_rotated_at: null });
+    const audited = await auditOf('courier.webhook_secret_ended');
+    expect(audited).toHaveLength(before + 1);
+    expect(audited.map(({ text }) => text).join()).not.toMatch(matching(/whsec_|v1\./, old, fresh));
+  });
+
+  test('changes and audits nothing if there is no previous secret', async () => {
+    const before = (await auditOf('courier.webhook_secret_ended')).length;
+    expect(await end().ok()).toMatchObject(NONE);
+    const only = secretIn(await set({ api_url_add_package: URL }).ok());
+    expect(await end().ok()).toMatchObject(NONE);
+    expect(await signersAfter(0)).toEqual([only]);
+    await rotate().ok();
+    expect([await end().ok(), await end().ok()]).toMatchObject([ENDED, NONE]);
+    expect(await auditOf('courier.webhook_secret_ended')).toHaveLength(before + 1);
+  });
+
+  test('is followed by rotations with a full overlap', async () => {
+    await set({ api_url_add_package: URL }).ok();
+    const second = secretIn(await rotate().ok());
+    await end().ok();
+    const third = secretIn(await rotate().ok());
+    expect(await signersAfter(DAY_MS - 1)).toEqual([third, second]);
+  });
+
+  test('leaves the secrets of other couriers, and staff end it for a courier', async () => {
+    await set({ api_url_add_package: URL }).ok();
+    await rotate().ok();
+    await update({ as: 'hrb', body: { api_url_add_package: URL } }).ok();
+    await update({ as: 'hrb', urlencoded: { action: 'rotate_webhook_secret' } }).ok();
+    const hrbs = await rowOf(HRB);
+    expect(hrbs.webhookPreviousSecretCipher).not.toBeNull();
+    expect(await end({ as: 'iex', body: { courier_id: HRB } }).ok()).toMatchObject(ENDED);
+    expect(await rowOf(HRB)).toEqual(hrbs);
+    expect(await end({ as: 'manager', body: { courier_id: HRB } }).ok()).toMatchObject(ENDED);
+    expect((await rowOf(HRB)).webhookPreviousSecretCipher).toBeNull();
+  });
+
+  test('of 30 simultaneous calls, one ends it and 29 change nothing', async () => {
+    await set({ api_url_add_package: URL }).ok();
+    await rotate().ok();
+    const replies = await Promise.all(Array.from({ length: 30 }, () => untilAdmitted(() => end().answer())));
+    const ended = replies.filter(({ status, message }) => status === 200 && message === ENDED.message);
+    const none = replies.filter(({ status, message }) => status === 200 && message === NONE.message);
+    expect([ended.length, none.length]).toEqual([1, 29]);
+  }, 60_000);
+});
+
 describe('state of webhook URLs', () => {
   const insertRows = (endpoint: string, columns: Record<string, string | number | null>) =>
     service().owner.query(

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { airlinePrefixOf, checkAwb } from '../../../src/modules/manifests/lifecycle/awb.js';
-import { newSuffix } from '../../../src/modules/manifests/lifecycle/number.js';
+import { airlinePrefixOf, checkAwb, newSuffix } from '../../../src/modules/manifests/lifecycle/awb.js';
 import { withService } from '../../support/fixture/with-service.js';
 
 // Number, airline prefix, and result for the check digit: 1234567 modulo 7 is 5.

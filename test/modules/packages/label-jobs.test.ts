@@ -319,3 +319,71 @@ test.each([
   expect((await service().call(id, body)).status).toBe(401);
   expect((await service().call(id, { as: 'iex', ...body })).status).toBe(403);
 });
+
+describe('the bridge of a station', () => {
+  const hasBridge = async (station?: string): Promise<boolean | null> => {
+    const { meta } = await api.as('warehouse').listLabelJobs({ station }).ok();
+    return meta.has_bridge;
+  };
+  const seenAt = async (station: string): Promise<Date | undefined> => {
+    const { rows } = await service().owner.query<{ seen_at: Date }>(
+      'select seen_at from label_bridges where station = $1',
+      [station],
+    );
+    return rows[0]?.seen_at;
+  };
+  const age = (station: string, interval: string) =>
+    service().owner.query(
+      `update label_bridges set seen_at = now() - interval '${interval}' where station = $1`,
+      [station],
+    );
+
+  test('is known by its polls, without a job, and only at its own station', async () => {
+    const [station, other] = [newStation(), newStation()];
+    expect(await hasBridge(station)).toBe(false);
+    await claim(station);
+    expect([await hasBridge(station), await hasBridge(other), await hasBridge()]).toEqual([
+      true,
+      false,
+      null,
+    ]);
+    await age(station, '119 seconds');
+    expect(await hasBridge(station)).toBe(true);
+    await age(station, '121 seconds');
+    expect(await hasBridge(station)).toBe(false);
+    await claim(station);
+    expect(await hasBridge(station)).toBe(true);
+  });
+
+  test('is noted once in 30 seconds, whatever the number of polls', async () => {
+    const station = newStation();
+    await Promise.all(Array.from({ length: 20 }, () => claim(station)));
+    const first = await seenAt(station);
+    for (let poll = 0; poll < 5; poll += 1) await claim(station);
+    expect(await seenAt(station)).toEqual(first);
+    await age(station, '31 seconds');
+    const aged = await seenAt(station);
+    await claim(station);
+    expect((await seenAt(station))?.getTime()).toBeGreaterThan(aged?.getTime() ?? Infinity);
+  });
+
+  test('stays known while it sends a label for a long time', async () => {
+    const station = newStation();
+    const { ids } = await newPackages(1);
+    await create({ station, package_ids: ids });
+    const { claimId, jobs } = await claim(station);
+    await age(station, '5 minutes');
+    expect((await report(claimId, jobs[0]?.job_id, 'sending')).status).toBe(200);
+    expect(await hasBridge(station)).toBe(true);
+  });
+
+  test('is forgotten after a day', async () => {
+    const [station, recent] = [newStation(), newStation()];
+    await claim(station);
+    await claim(recent);
+    await age(station, '25 hours');
+    await age(recent, '23 hours');
+    await deleteExpired({ db: service().db, stopping: new AbortController().signal });
+    expect([await seenAt(station), typeof (await seenAt(recent))]).toEqual([undefined, 'object']);
+  });
+});

@@ -108,6 +108,32 @@ describe('POST /api/Prealert', () => {
     );
   });
 
+  test('says so if the header of one credential has the other kind', async () => {
+    const token = await service().tokenOf('iex');
+    const key = DEMO.apiKeys.IEX;
+    for (const sent of [token, `Bearer ${token}`])
+      for (const call of [{ key: sent }, { query: { api_key: sent } }])
+        expect(
+          (
+            await api
+              .with({ ...call, body: {} })
+              .submitPrealert()
+              .refused(403, 'key_invalid')
+          ).message,
+        ).toContain('You sent an access token');
+    for (const authorization of [`Bearer ${key}`, key, `bearer  ${key.toUpperCase()}`])
+      expect(
+        (await api.with({ headers: { authorization } }).listPrealerts().refused(401, 'token_invalid'))
+          .message,
+      ).toContain('You sent an API key');
+    for (const authorization of ['Bearer x', `Bearer ${key}.x`, 'Basic eDp5'])
+      expect((await api.with({ headers: { authorization } }).listPrealerts().answer()).message).not.toContain(
+        'You sent',
+      );
+    const wrong = await api.with({ key: 'a.b', body: {} }).submitPrealert().refused(403, 'key_invalid');
+    expect(wrong.message).not.toContain('You sent');
+  });
+
   test('rejects unknown keys, foreign keys and keys of deactivated couriers identically', async () => {
     const body = { UserCode: 'IEX-1001', TrackingNumber: newNumber() };
     const refusals = [

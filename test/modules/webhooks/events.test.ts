@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { BACKGROUND } from '../../../src/platform/audit/audit.js';
 import { makeContext } from '../../../src/platform/context/request-context.js';
 import { raw, sql, type Sql } from '../../../src/platform/db/statements.js';
@@ -12,6 +11,7 @@ import {
   type EventType,
   type PackageChange,
 } from '../../../src/modules/webhooks/events/events.js';
+import { deadlocksOf } from '../../support/failures/deadlocks.js';
 import { whileInactive } from '../../support/harness/inactive-courier.js';
 import { bundle } from '../../support/service/contract.js';
 import { rounds } from '../../support/harness/effort.js';
@@ -292,27 +292,7 @@ test('waiting jobs contain only ids and task names, and no tenant data', async (
 });
 
 describe('deadlocks', () => {
-  /**
-   * Returns how many deadlocks PostgreSQL detected in this database. Sessions report when they end, so all others are
-   * terminated.
-   */
-  async function countDeadlocks(): Promise<number> {
-    const client = new pg.Client({ connectionString: service.owner.options.connectionString });
-    await client.connect();
-    try {
-      const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
-      const left = async () =>
-        (await client.query(`select pg_terminate_backend(pid) ${others} and backend_type = 'client backend'`))
-          .rowCount;
-      while ((await left()) !== 0) await new Promise((resolve) => setTimeout(resolve, 10));
-      const { rows } = await client.query<{ deadlocks: number }>(
-        'select deadlocks::int from pg_stat_database where datname = current_database()',
-      );
-      return rows[0]?.deadlocks ?? -1;
-    } finally {
-      await client.end();
-    }
-  }
+  const countDeadlocks = () => deadlocksOf(service.owner);
 
   test('the counter detects a deadlock', async () => {
     const before = await countDeadlocks();

@@ -174,7 +174,7 @@ describe('webhook content', () => {
     expect(payloadOf(receiver.received[0] as Received).data['tracking_number']).toBe('**************7788');
   });
 
-  test('signs with both secrets for a day after a rotation, then with the new one only', async () => {
+  test('signs with both secrets for a day after a rotation, or until the old one is ended', async () => {
     const { secrets } = service.app;
     const encryptionContext = {
       tenantId: DEMO.tenants.demo,
@@ -194,17 +194,23 @@ describe('webhook content', () => {
       await rotated(25);
       await receive();
       await until(async () => receiver.received.length === 2);
+      await rotated(1);
+      expect((await service.call('endPreviousWebhookSecret', { as: 'iex' })).status).toBe(200);
+      await receive();
+      await until(async () => receiver.received.length === 3);
     } finally {
       await service.owner.query(
         'update couriers set webhook_previous_secret_cipher = null, webhook_secret_rotated_at = null',
       );
     }
-    const [during, after] = receiver.received as [Received, Received];
+    const [during, ...alone] = receiver.received as [Received, Received, Received];
     expect(during.headers['webhook-signature']?.split(' ')).toHaveLength(2);
     for (const letter of ['s', 'o'])
       expect(verified(webhookSecret(letter), during)).toEqual(payloadOf(during));
-    expect(after.headers['webhook-signature']?.split(' ')).toHaveLength(1);
-    expect(() => verified(webhookSecret('o'), after)).toThrow('No matching signature found');
+    for (const after of alone) {
+      expect(after.headers['webhook-signature']?.split(' ')).toHaveLength(1);
+      expect(() => verified(webhookSecret('o'), after)).toThrow('No matching signature found');
+    }
   });
 
   test('sends nothing without a URL or for a package without a courier', async () => {

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { projectRoot } from '../../../src/config/project-root.js';
-import { packageVersion } from '../../../src/config/package-version.js';
+import { projectRoot, packageVersion } from '../../../src/config/project-root.js';
 import { PGBOUNCER, startPooler } from '../../support/harness/pgbouncer.js';
 import { startSes, type Ses } from '../../support/receivers/ses.js';
 import { startOwnServer } from '../../support/service/postgres.js';

@@ -113,16 +113,20 @@ test(
 );
 
 test(
-  'a database of a developer, with the demo data and own tenants beside them, starts again and again',
+  'a database of a developer, with the demo data and own tenants beside them, starts again and again, and tells if a key has changed',
   async () => {
     await addTenant(demoOwner);
-    const started: number[] = [];
-    for (const attempt of [1, 2]) {
-      const replica = await startReplica({ DATABASE_URL: demo.ownerUrl });
+    const LOOKUP_KEY = randomBytes(32).toString('hex');
+    const told: boolean[] = [];
+    const settings: Record<string, string>[] = [{}, {}, { LOOKUP_KEY }, { LOOKUP_KEY }];
+    for (const keys of settings) {
+      const replica = await startReplica({ DATABASE_URL: demo.ownerUrl, ...keys });
       await replica.stop();
-      started.push(attempt);
+      told.push(
+        replica.output().includes('The last start on this database had other keys (LOOKUP_KEY). What they'),
+      );
     }
-    expect(started).toEqual([1, 2]);
+    expect(told).toEqual([false, false, true, false]);
   },
   LIMIT_MS,
 );

@@ -86,6 +86,7 @@ declare(
 
 const DOCUMENTS = [
   'README.md',
+  'CONTRIBUTING.md',
   'CHANGELOG.md',
   'SECURITY.md',
   ...readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })

@@ -311,6 +311,7 @@ export const CALLS: Record<CaseTitle, MakeCall> = {
   'queueDispatch of a courier': ({ courierId }) => ({ body: { courierID: courierId } }),
   regenerateApiKey: ({ courierId }) => ({ body: { courier_id: courierId } }),
   rotateWebhookSecret: ({ courierId }) => ({ body: { courier_id: courierId } }),
+  endPreviousWebhookSecret: ({ courierId }) => ({ body: { courier_id: courierId } }),
   uploadLogo: ({ courierId }) => ({ form: { logo: { file: png() }, courier_id: courierId } }),
   deleteLogo: ({ courierId }) => ({ body: { courier_id: courierId } }),
   'listWebhookDeliveries of a courier': ({ courierId }) => ({ query: { courier_id: courierId, limit: 500 } }),

@@ -21,7 +21,7 @@ export const GROUPS = {
   'key TWO': 'keys',
 } as const satisfies Record<Principal, string>;
 
-export type Group = (typeof GROUPS)[Principal];
+type Group = (typeof GROUPS)[Principal];
 
 /**
  * Statuses for own, sibling's, other tenant's, unknown and malformed ids; a single one if the call names no
@@ -306,6 +306,9 @@ export const MATRIX = {
   },
   rotateWebhookSecret: {
     'rotateWebhookSecret':               ['200 200 404 404 400', S403,                  ALL],
+  },
+  endPreviousWebhookSecret: {
+    'endPreviousWebhookSecret':          ['200 200 404 404 400', S403,                  ALL],
   },
   deleteLogo: {
     'deleteLogo':                        ['200 200 404 404 400', S403,                  ALL],

@@ -39,3 +39,22 @@ function isDriverImport(node: ts.Node): boolean {
   if (node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword) return false;
   return /^(pg|@prisma\/.*)$|generated\/prisma\//.test(node.moduleSpecifier.text);
 }
+
+/** Statements with which a transaction waits for an advisory lock until its end. */
+const LOCK_CALL = /pg_advisory_xact_lock/;
+
+/** These files have connections of their own, and take one lock. */
+const LOCKERS = new Set([
+  'src/development/demo/seed.ts',
+  'src/platform/db/connections/pooler.ts',
+  'src/platform/db/connections/roles.ts',
+  'src/platform/db/locks.ts',
+  'src/platform/db/tenant-move/fence.ts',
+]);
+
+/** Returns the statements that take an advisory lock whose order no transaction checks. Statements of locks.ts name their locks. */
+export const findUncheckedLocks = (source: Source): string[] =>
+  LOCKERS.has(source.path) ? [] : findNodes(source, (node) => isText(node) && LOCK_CALL.test(node.getText()));
+
+const isText = (node: ts.Node): boolean =>
+  ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node);

@@ -3,7 +3,7 @@ import type { OperationId } from '../../../src/platform/contract/types.js';
 import { operationOf } from '../service/contract.js';
 import { filled, type WorstBody } from './worst-bodies.js';
 
-export const NDJSON_TYPE = 'application/x-ndjson';
+const NDJSON_TYPE = 'application/x-ndjson';
 
 /**
  * Tracking numbers of many parts, as a scanner sends several symbols: each at most 255 characters. A reader compares each part with

@@ -4,7 +4,7 @@ import { untilAdmitted, type Reply, type Service } from '../service/service.js';
 
 const TENANT = DEMO.tenants.demo;
 
-export type Tier = { start: string; end: string; fee: string };
+type Tier = { start: string; end: string; fee: string };
 
 const TIERS: Tier[] = [
   { start: '0', end: '1', fee: '4.50' },

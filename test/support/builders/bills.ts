@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { DEMO } from '../../../src/development/demo/demo.js';
 
-export type InsertedPayment = {
+type InsertedPayment = {
   amount: string;
   receivedOn: string;
   recordedAt?: string;
@@ -11,7 +11,7 @@ export type InsertedPayment = {
 };
 
 /** A package on a bill. Weight and courier default to those of the package. */
-export type InsertedLine = { packageId: string; amount: string; tier?: string | null; weight?: string };
+type InsertedLine = { packageId: string; amount: string; tier?: string | null; weight?: string };
 
 export type InsertedBill = {
   courierId: string;

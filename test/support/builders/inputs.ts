@@ -42,10 +42,7 @@ export function mostPrivilegedCaller(id: OperationId): Call {
 type Parameter = NonNullable<ContractOperation['parameters']>[number];
 
 /** Returns the examples of an operation's parameters. */
-export function examplesOf(
-  id: OperationId,
-  isWanted: (parameter: Parameter) => boolean,
-): Record<string, string> {
+function examplesOf(id: OperationId, isWanted: (parameter: Parameter) => boolean): Record<string, string> {
   const parameters = (describeOperation(id).parameters ?? []).filter(isWanted);
   // A parameter is a string, a number or a boolean.
   return Object.fromEntries(

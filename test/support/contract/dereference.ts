@@ -1,7 +1,7 @@
 import type { Schema } from '../../../src/platform/contract/bundle.js';
 
 export type Media = { schema?: Schema; examples?: Record<string, { value?: unknown }>; example?: unknown };
-export type ContractResponse = {
+type ContractResponse = {
   headers?: Record<string, { required?: boolean; schema?: Schema; example?: string | number }>;
   content?: Record<string, Media>;
 };

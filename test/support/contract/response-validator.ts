@@ -19,7 +19,7 @@ export type ObservedResponse = {
   problems: string[];
 };
 
-export type Reply = {
+type Reply = {
   status: number;
   header(name: string): string | undefined;
   /** The names of all headers of the response. */

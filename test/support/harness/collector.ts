@@ -1,6 +1,6 @@
 import { startReceiver, type Receiver } from '../receivers/receiver.js';
 
-export type CollectedSpan = {
+type CollectedSpan = {
   name: string;
   traceId: string;
   spanId: string;

@@ -29,7 +29,8 @@ export async function changeMeanwhile<Result>(
   }
 }
 
-async function isWaitedFor(owner: pg.Pool, client: pg.PoolClient): Promise<boolean> {
+/** Returns whether a session waits for a lock of the client's. */
+export async function isWaitedFor(owner: pg.Pool, client: pg.PoolClient): Promise<boolean> {
   // node-postgres knows the process id of its backend but does not declare the property.
   const { processID } = client as unknown as { processID: number };
   const { rows } = await owner.query(

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import {
   chownSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,6 +11,8 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
+// Not cpSync: in Node 24 it gives folders the mode 755, and PostgreSQL refuses to start on such data.
+import { cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { chooseLocation } from '../../../dist/src/development/embedded-postgres/location.js';
 import { projectRoot } from '../../../dist/src/config/project-root.js';
@@ -46,7 +47,7 @@ export async function restoreCluster(key, dataDir) {
   const kept = join(CACHE, key);
   if (!existsSync(kept)) return false;
   const { home, account } = await chooseLocation(dataDir, () => {});
-  for (const part of PARTS) cpSync(join(kept, part), join(home, part), { recursive: true });
+  for (const part of PARTS) await cp(join(kept, part), join(home, part), { recursive: true });
   if (account)
     for (const path of [...everythingIn(join(home, 'postgres')), join(home, 'postgres.password')])
       chownSync(path, account.uid, account.gid);
@@ -54,11 +55,11 @@ export async function restoreCluster(key, dataDir) {
 }
 
 /** Caches the cluster of a stopped server and deletes older ones. */
-export function keepCluster(key, server) {
+export async function keepCluster(key, server) {
   const partial = join(CACHE, `${key}.${process.pid}`);
   mkdirSync(CACHE, { recursive: true });
   for (const part of PARTS)
-    cpSync(join(dirname(server.dataDir), part), join(partial, part), { recursive: true });
+    await cp(join(dirname(server.dataDir), part), join(partial, part), { recursive: true });
   for (const name of readdirSync(CACHE))
     if (!name.startsWith(key)) rmSync(join(CACHE, name), { recursive: true, force: true });
   if (existsSync(join(CACHE, key))) rmSync(partial, { recursive: true });

@@ -7,7 +7,7 @@ export type Scrape = {
   text: string;
 };
 
-export type Series = { name: string; labels: Record<string, string>; value: number };
+type Series = { name: string; labels: Record<string, string>; value: number };
 
 const COMMENT = /^# (?<kind>HELP|TYPE) (?<name>[a-zA-Z_:][\w:]*) (?<rest>.+)$/;
 const SAMPLE =

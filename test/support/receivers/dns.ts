@@ -3,12 +3,7 @@ import { once } from 'node:events';
 import { decode, encode, RECURSION_AVAILABLE, type Answer } from 'dns-packet';
 
 /** The answer for a name: its addresses of both families, or a failure. */
-export type DnsAnswer =
-  | string[]
-  | { cname: string; addresses: string[] }
-  | 'NXDOMAIN'
-  | 'SERVFAIL'
-  | 'silence';
+type DnsAnswer = string[] | { cname: string; addresses: string[] } | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export type DnsServer = {
   /** `address:port`. */

@@ -64,7 +64,7 @@ const FIELDS: Record<string, Check> = {
 
 export const FLAT_FIELDS = Object.keys(FIELDS);
 
-export type FlatBody = Record<string, string | number | boolean>;
+type FlatBody = Record<string, string | number | boolean>;
 export type RegionRequest = {
   path: string;
   headers: IncomingMessage['headers'];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 
 /** The parameters of a SendRawEmail request. */
-export type SentMail = {
+type SentMail = {
   source: string;
   destinations: string[];
   bytes: Buffer;

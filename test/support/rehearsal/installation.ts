@@ -57,7 +57,7 @@ export type Installation = {
   stop(): Promise<void>;
 };
 
-export type Replica = Running & { port: number };
+type Replica = Running & { port: number };
 
 /** The service's login in the database. */
 export const LOGIN = { user: 'rehearsal_login', password: randomBytes(16).toString('hex') };

@@ -23,7 +23,7 @@ export type FaultCase = {
 };
 
 /** `value`: it succeeds. `no response` and `timeout` are the SDK's own errors. A number is the status of a refusal. */
-export type Ending = 'value' | 'no response' | 'timeout' | number;
+type Ending = 'value' | 'no response' | 'timeout' | number;
 
 /** The time limit of the calls that wait for one. A busy machine still answers within it. */
 const SHORT_SECONDS = 4;

@@ -6,7 +6,7 @@ import type { FaultCase } from './fault-cases.js';
 import type { FaultLanguage } from './fault-languages.js';
 
 /** What a program reports of a call. It has either a value or an error. */
-export type Report = {
+type Report = {
   name: string;
   value?: unknown;
   /** `refusal`, `timeout`, `no response`, or what else was thrown. */

@@ -51,7 +51,7 @@ async function startServerWithTemplates(config) {
   await makeTemplates(server.url, KEPT_PREFIX, config);
   await makeConnectingCheap(server);
   await server.stop();
-  keepCluster(key, server);
+  await keepCluster(key, server);
   return startServer(dataDir);
 }
 

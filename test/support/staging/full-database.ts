@@ -30,6 +30,7 @@ const ROWS = [
      requested_by, ended_at)
    select tenant_id, new_id(), new_id(), 'belt-1', id, 1, 'failed', new_id(), now(), 'out of paper', new_id(), '${admin}', now()
    from packages where tenant_id = $1 order by id limit 1`,
+  `insert into label_bridges (tenant_id, station, seen_at) values ($1, 'Printer of Marcia Campbell', now())`,
   `insert into scans (tenant_id, id, station, kind, scanned_at, user_id, scan, parcel_key, details, content_hash, manifest_id, event_id,
      outcome, reason)
    select $1, new_id(), 'Dock of Marcia Campbell', 'load', now(), '${admin}', 'SCANNED1', 'SCANNED1', '{"remarks": "For Marcia Campbell"}',

@@ -1,4 +1,3 @@
-import { newBackupCodes } from '../credentials/backup-codes.js';
 import type { AttemptDeps } from '../credentials/password-attempt.js';
 import { limitOf } from '../credentials/throttle.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
@@ -7,6 +6,7 @@ import { ApiError, fieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { Tx } from '../../../platform/db/scope.js';
 import type { Client } from '../../sessions/public.js';
+import { randomInt } from 'node:crypto';
 
 /**
  * Runs an attempt that returns a rejection instead of throwing it, so that the attempt stays counted. Then
@@ -42,3 +42,20 @@ export async function replaceBackupCodes(
   });
   return codes;
 }
+
+/** Without characters that look alike in handwriting: 0 and O, 1, I and L. */
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+const COUNT = 10;
+
+/**
+ * Returns ten different codes of the form XXXX-XXXX with 39 bits each. Five wrong attempts lock the user's
+ * codes.
+ */
+function newBackupCodes(): string[] {
+  const codes = new Set<string>();
+  while (codes.size < COUNT) codes.add(`${newGroup()}-${newGroup()}`);
+  return [...codes];
+}
+
+const newGroup = (): string =>
+  Array.from({ length: 4 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');

@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../../platform/errors/errors.js';
 import { MAX_PASSWORD_BYTES } from './passwords.js';
 
 /** Counted in code points: an emoji of one code point counts once. */
-export const MIN_PASSWORD_LENGTH = 12;
+const MIN_PASSWORD_LENGTH = 12;
 
 /**
  * Returns the problem of a new password, or undefined. A list of common passwords prevents more guesses than

@@ -3,7 +3,7 @@ import bcrypt from 'bcrypt';
 /** bcrypt reads 72 bytes and ignores the rest, so a longer password would match its own prefix. */
 export const MAX_PASSWORD_BYTES = 72;
 
-export function isHashable(password: string): boolean {
+function isHashable(password: string): boolean {
   return Buffer.byteLength(password) <= MAX_PASSWORD_BYTES && !password.includes('\0');
 }
 

@@ -1,11 +1,24 @@
 import type { DataOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Bill, BillLine, BillPayment, DecimalText } from '../../../platform/db/models/types.js';
+import type { BillLine, DecimalText } from '../../../platform/db/models/types.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
-import { once, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { maskedTrackingNumber } from '../../tracking-numbers/public.js';
 import { billColumns, visibleBills, type BillRow } from '../shared/bill-row.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const BILL = columns('Bill', 'b', ['sequenceNumber', 'remarks']);
+const BILL_PAYMENT = columns('BillPayment', 'p', [
+  'id',
+  'amountUsd',
+  'method',
+  'reference',
+  'receivedOn',
+  'recordedAt',
+  'voidedAt',
+  'voidReason',
+]);
 
 type Detail = DataOf<'getCourierBill'>;
 
@@ -21,12 +34,11 @@ export type Party = {
   email: string | null;
 };
 
-export type BillHeadRow = BillRow &
-  Pick<Bill, 'sequenceNumber' | 'remarks'> & { billFrom: Party; billTo: Party };
+export type BillHeadRow = BillRow & RowOf<typeof BILL> & { billFrom: Party; billTo: Party };
 
 /** One bill that the caller may see, with its parties: the frozen ones, or the current ones of a draft. */
 export function findBill(ctx: UserScope, billId: string): Sql<BillHeadRow> {
-  return once`select ${billColumns}, b.sequence_number as "sequenceNumber", b.remarks,
+  return once`select ${billColumns}, ${BILL},
       coalesce(b.bill_from, ${partyOfWarehouse}) as "billFrom", coalesce(b.bill_to, ${partyOfCourier}) as "billTo"
     from bills b
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
@@ -85,14 +97,14 @@ export const countOfLines = (ctx: UserScope, billId: string): Sql<{ total: numbe
     where ${ownRows(ctx, 'l')} and ${visibleBills(ctx)} and l.bill_id = ${billId}::uuid`;
 
 /** `receivedOn` is text. */
-export type PaymentRow = DecimalText<
-  Pick<BillPayment, 'id' | 'amountUsd' | 'reference' | 'recordedAt' | 'voidedAt' | 'voidReason'>
-> & { method: Detail['payments'][number]['method']; receivedOn: string };
+export type PaymentRow = Omit<RowOf<typeof BILL_PAYMENT>, 'receivedOn'> & {
+  method: Detail['payments'][number]['method'];
+  receivedOn: string;
+};
 
 /** All payments, including voided ones, oldest first. */
 export const paymentsOfBill = (ctx: UserScope, billId: string): Sql<PaymentRow> =>
-  once`select p.id, p.amount_usd as "amountUsd", p.method, p.reference, p.received_on as "receivedOn",
-      p.recorded_at as "recordedAt", p.voided_at as "voidedAt", p.void_reason as "voidReason"
+  once`select ${BILL_PAYMENT}
     from bill_payments p join bills b on b.tenant_id = p.tenant_id and b.id = p.bill_id
     where ${ownRows(ctx, 'p')} and ${visibleBills(ctx)} and p.bill_id = ${billId}::uuid
     order by p.recorded_at, p.id`;

@@ -1,3 +1,4 @@
+import { pageMeta } from '../../../platform/contract/page-reply.js';
 import { jsonRows } from '../../../platform/contract/json-text.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
@@ -29,12 +30,7 @@ export async function viewDetail({
       lines: await jsonRows(lines, viewLine),
       payments: await jsonRows(payments, viewPayment),
     },
-    meta: {
-      current_page: query.page,
-      per_page: query.limit,
-      total_records: totalLines,
-      total_pages: Math.ceil(totalLines / query.limit),
-    },
+    meta: pageMeta(query, totalLines),
   };
 }
 

@@ -1,5 +1,5 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Bill, Courier, DecimalText } from '../../../platform/db/models/types.js';
+import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
 import { sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import {
@@ -16,14 +16,6 @@ import {
 } from '../../invoices/public.js';
 import { elementOfTier } from '../../rates/public.js';
 import { MAX_USD, type TotalsRow } from '../shared/totals.js';
-
-/**
- * Locks the courier until the transaction ends. Serializes concurrent drafts of one courier, so that the second
- * sees the packages that the first has billed.
- */
-export const lockedCourier = (ctx: UserScope, courierId: string): Sql<Pick<Courier, 'id'>> =>
-  sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid
-    for no key update`;
 
 /** The tax rate is in percent. */
 export type NewDraft = DecimalText<

@@ -1,6 +1,7 @@
 import { audit } from '../../../platform/audit/audit.js';
 import { randomInt } from 'node:crypto';
 import type { UserContext } from '../../../platform/context/request-context.js';
+import { lock } from '../../../platform/db/columns.js';
 import { violates } from '../../../platform/db/violations.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
@@ -8,7 +9,7 @@ import { gapWarning } from '../../rates/public.js';
 import type { ActionInput } from '../shared/action-input.js';
 import { lockDraft } from '../shared/locked-bill.js';
 import { MAX_USD, totalsAsColumns } from '../shared/totals.js';
-import { deleteDraftRow, insertDraft, lockedCourier, type DraftRow, type NewDraft } from './draft-queries.js';
+import { deleteDraftRow, insertDraft, type DraftRow, type NewDraft } from './draft-queries.js';
 
 /** 100,000 packages take seconds, longer than the pool's limit for ordinary requests. */
 const TIMEOUT_MS = 60_000;
@@ -47,8 +48,8 @@ async function storeDraft(ctx: UserContext, draft: NewDraft): Promise<CreatedDra
   const { id, invoiceNumber, period } = draft;
   return ctx.write(
     async (tx) => {
-      const [courier] = await tx.query(lockedCourier(ctx, period.courierId));
-      if (!courier) throw new ApiError('courier_not_found');
+      // Drafts of one courier are created one after the other, so that the second sees the packages that the first has billed.
+      await lock(tx, 'Courier', period.courierId, ['id'], 'no key update');
       const [row] = await tx.query(insertDraft(ctx, draft));
       if (!row?.isStored) throw whyNotStored(row);
       const after = auditedColumns(draft, row);

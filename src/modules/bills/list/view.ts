@@ -1,3 +1,4 @@
+import { pageMeta } from '../../../platform/contract/page-reply.js';
 import { jsonRows } from '../../../platform/contract/json-text.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
@@ -11,12 +12,7 @@ export async function viewBills({ query, rows, total }: BillPage): Promise<Reply
     message: `${countOf(total, 'bill')} found.`,
     count: rows.length,
     data: await jsonRows(rows, viewBill),
-    meta: {
-      current_page: query.page,
-      per_page: query.limit,
-      total_records: total,
-      total_pages: Math.ceil(total / query.limit),
-    },
+    meta: pageMeta(query, total),
   };
 }
 

@@ -5,7 +5,7 @@ import { newId } from '../../../platform/values/ids.js';
 import type { ActionInput } from '../shared/action-input.js';
 import { lockDraft } from '../shared/locked-bill.js';
 import { MAX_USD, totalsAsColumns, type TotalsRow } from '../shared/totals.js';
-import { addToSubtotal } from './adjustment-queries.js';
+import { addToSubtotal } from './payment-queries.js';
 
 export type Adjusted = { billId: string; lineId: string; totals: TotalsRow };
 

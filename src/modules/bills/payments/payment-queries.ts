@@ -1,10 +1,15 @@
 import { ownRows } from '../../../platform/db/filters.js';
-import type { Bill, BillPayment, DecimalText } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { BillPayment, DecimalText } from '../../../platform/db/models/types.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { BillStatus } from '../shared/bill-row.js';
+import { MAX_USD, type TotalsRow } from '../shared/totals.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type SettledRow = DecimalText<Pick<Bill, 'paidAmount'>> & { balance: string; status: BillStatus };
+const PAID = columns('Bill', 'b', ['paidAmount', 'status']);
+const TOTALS = columns('Bill', 'b', ['taxAmount', 'totalAmount']);
+
+export type SettledRow = RowOf<typeof PAID> & { balance: string; status: BillStatus };
 
 /** The database's date in UTC, `YYYY-MM-DD`. */
 export const currentDate: Sql<{ today: string }> =
@@ -47,5 +52,20 @@ export const markVoid = (
     update bills b set paid_amount = b.paid_amount - v.amount_usd, status = 'published'
     from voided v
     where ${ownRows(ctx, 'b')} and b.tenant_id = v.tenant_id and b.id = v.bill_id
-    returning b.paid_amount::text as "paidAmount", (b.total_amount - b.paid_amount)::text as balance, b.status,
+    returning ${PAID}, (b.total_amount - b.paid_amount)::text as balance,
       v.amount_usd::text as "amountUsd"`;
+
+/**
+ * Adds an amount to a draft's subtotal, and computes the tax and the total again. Returns no row if a total would be
+ * out of range.
+ */
+export const addToSubtotal = (ctx: UserScope, billId: string, amountUsd: string): Sql<TotalsRow> =>
+  sql`update bills b set subtotal = n.subtotal, tax_amount = n.tax_amount, total_amount = n.subtotal + n.tax_amount
+    from (
+      select d.tenant_id, d.id, d.subtotal + change.usd as subtotal,
+        round((d.subtotal + change.usd) * d.tax_rate / 100, 2) as tax_amount
+      from bills d cross join (select ${amountUsd}::numeric as usd) as change
+      where ${ownRows(ctx, 'd')} and d.id = ${billId}::uuid) as n
+    where ${ownRows(ctx, 'b')} and b.tenant_id = n.tenant_id and b.id = n.id and b.status = 'draft'
+      and n.subtotal >= 0 and n.subtotal + n.tax_amount <= ${MAX_USD}::numeric
+    returning b.subtotal::text, ${TOTALS}`;

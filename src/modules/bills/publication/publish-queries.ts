@@ -1,11 +1,19 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Bill, DecimalText } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { partyOfCourier, partyOfWarehouse } from '../detail/queries.js';
 import type { BillStatus } from '../shared/bill-row.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type PublishedRow = DecimalText<Pick<Bill, 'invoiceNumber' | 'totalAmount'>> & {
+const BILL = columns('Bill', 'b', [
+  'invoiceNumber',
+  'sequenceNumber',
+  'status',
+  'totalAmount',
+  'publishedAt',
+]);
+
+export type PublishedRow = RowOf<typeof BILL> & {
   sequenceNumber: number;
   status: BillStatus;
   publishedAt: Date;
@@ -42,5 +50,4 @@ export const publishDraft = (ctx: UserScope, billId: string): Sql<PublishedRow> 
       couriers c
     where b.tenant_id = t.tenant_id and b.id = t.id and b.status = 'draft'
       and ${tenantRows(ctx, 'c')} and c.tenant_id = b.tenant_id and c.id = b.courier_id
-    returning b.invoice_number as "invoiceNumber", b.sequence_number as "sequenceNumber", b.status,
-      b.total_amount::text as "totalAmount", b.published_at as "publishedAt"`;
+    returning ${BILL}`;

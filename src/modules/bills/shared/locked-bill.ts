@@ -5,6 +5,17 @@ import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserScope, UserTx } from '../../../platform/db/scope.js';
 import type { BillStatus } from './bill-row.js';
 import type { TotalsRow } from './totals.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const BILL = columns('Bill', 'b', [
+  'id',
+  'courierId',
+  'invoiceNumber',
+  'status',
+  'taxAmount',
+  'totalAmount',
+  'paidAmount',
+]);
 
 export type LockedBill = TotalsRow &
   DecimalText<Pick<Bill, 'id' | 'courierId' | 'invoiceNumber' | 'paidAmount'>> & {
@@ -35,8 +46,7 @@ export async function lockDraft(tx: UserTx, billId: string): Promise<LockedBill>
 }
 
 const lockedBill = (ctx: UserScope, billId: string): Sql<LockedBill> =>
-  sql`select b.id, b.courier_id as "courierId", b.invoice_number as "invoiceNumber", b.status, b.subtotal::text,
-      b.tax_amount::text as "taxAmount", b.total_amount::text as "totalAmount", b.paid_amount::text as "paidAmount",
+  sql`select ${BILL}, b.subtotal::text,
       (b.total_amount - b.paid_amount)::text as balance
     from bills b where ${ownRows(ctx, 'b')} and b.id = ${billId}::uuid
     for update`;

@@ -1,3 +1,4 @@
+import { pageMeta } from '../../../platform/contract/page-reply.js';
 import { jsonRows } from '../../../platform/contract/json-text.js';
 import type { DataOf, ReplyOf } from '../../../platform/contract/types.js';
 import { formatDateTime } from '../../../platform/values/time.js';
@@ -37,12 +38,7 @@ export async function viewStatement({
         credit: Number(account.credit),
       },
     },
-    meta: {
-      current_page: page,
-      per_page: limit,
-      total_records: total,
-      total_pages: Math.ceil(total / limit),
-    },
+    meta: pageMeta({ page, limit }, total),
   };
 }
 

@@ -1,3 +1,4 @@
+import { pageReply } from '../../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import { byAction, type ReplyOf } from '../../../platform/contract/types.js';
 import type { Deps } from '../../dependencies.js';
@@ -5,7 +6,6 @@ import { setActivity, updateCourier } from './change-courier.js';
 import { createCourier } from './new-courier.js';
 import { listCouriers } from './records.js';
 import { viewCredentials, viewRecord } from './view.js';
-import { countOf } from '../../../platform/values/count-of.js';
 
 type Managed = Promise<ReplyOf<'manageCouriers'>>;
 
@@ -13,17 +13,7 @@ export function courierAdministrationHandlers(deps: Deps) {
   return {
     async listCouriers({ ctx, query }) {
       const { rows, total } = await listCouriers(ctx, query);
-      return {
-        statusCode: 200,
-        message: `${countOf(total, 'courier')} found.`,
-        data: rows.map(viewRecord),
-        meta: {
-          current_page: query.page,
-          per_page: query.limit,
-          total_records: total,
-          total_pages: Math.ceil(total / query.limit),
-        },
-      };
+      return pageReply(query, total, 'courier', rows.map(viewRecord));
     },
 
     async manageCouriers({ ctx, body }) {
@@ -52,7 +42,7 @@ export function courierAdministrationHandlers(deps: Deps) {
         activate: ({ courier_id: id }) => setTo(id, true, ACTIVATED),
       });
     },
-  } satisfies Pick<Handlers, 'listCouriers' | 'manageCouriers'>;
+  } satisfies Partial<Handlers>;
 }
 
 type Messages = { changed: string; unchanged: string };

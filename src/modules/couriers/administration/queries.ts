@@ -1,16 +1,17 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { tenantRows } from '../../../platform/db/filters.js';
-import type { Courier } from '../../../platform/db/models/types.js';
-import { containsPattern } from '../../../platform/db/patterns.js';
+import { tenantRows, containsPattern } from '../../../platform/db/filters.js';
 import { limitTo } from '../../../platform/db/pages.js';
-import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { join, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const COURIER = columns('Courier', 'c', ['isActive', 'createdAt']);
 
 type Query = QueryOf<'listCouriers'>;
 
 export type RecordRow = ContactRow &
-  Pick<Courier, 'isActive' | 'createdAt'> & {
+  RowOf<typeof COURIER> & {
     hasApiKey: boolean;
     usesGlobalRates: boolean;
     userCount: number;
@@ -56,7 +57,7 @@ function filtersOf(ctx: UserScope, query: Query): Sql {
 function recordsOf(ctx: UserScope, couriers: Sql): Sql<RecordRow> {
   const ofCourier = (alias: string): Sql =>
     sql`${tenantRows(ctx, alias)} and ${raw(alias)}.tenant_id = c.tenant_id and ${raw(alias)}.courier_id = c.id`;
-  return sql`select ${CONTACT_COLUMNS}, c.is_active as "isActive", c.created_at as "createdAt",
+  return sql`select ${CONTACT_COLUMNS}, ${COURIER},
       c.api_key_hash is not null as "hasApiKey",
       not exists (select from rate_tiers r where ${ofCourier('r')}) as "usesGlobalRates",
       (select count(*)::int from users u where ${ofCourier('u')}) as "userCount",

@@ -1,16 +1,12 @@
+import { readPage, type Page } from '../../../platform/context/read-page.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { countOfCouriers, oneCourier, pageOfCouriers, type RecordRow } from './queries.js';
 
-export async function listCouriers(
-  ctx: UserContext,
-  query: QueryOf<'listCouriers'>,
-): Promise<{ rows: RecordRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfCouriers(ctx, query), countOfCouriers(ctx, query)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+export const listCouriers = (ctx: UserContext, query: QueryOf<'listCouriers'>): Promise<Page<RecordRow>> =>
+  readPage(ctx, pageOfCouriers(ctx, query), countOfCouriers(ctx, query));
 
 /**
  * Returns the courier as courier administration shows it, inside the transaction that changes it.

@@ -1,3 +1,4 @@
+import { lock } from '../../../platform/db/columns.js';
 import { audit } from '../../../platform/audit/audit.js';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -9,7 +10,6 @@ import type {
 } from '../../../platform/context/request-context.js';
 import type { UploadedFile } from '../../../platform/contract/types.js';
 import { ApiError, fieldError } from '../../../platform/errors/errors.js';
-import { lockCourier } from '../shared/lock-courier.js';
 import type { DrawnLogo, LogoDrawer } from './logo-drawer.js';
 import { PictureError } from './picture-error.js';
 import type { MediaType } from './picture.js';
@@ -46,7 +46,7 @@ export async function storeLogo(
   const contentHash = createHash('sha256').update(content).digest('hex');
   const path = pathOf(courierId, contentHash, mediaType);
   await ctx.write(async (tx) => {
-    await lockCourier(tx, courierId);
+    await lock(tx, 'Courier', courierId, ['id']);
     const [stored] = await tx.query(currentLogo(ctx, courierId));
     if (stored?.contentHash === contentHash) return;
     await tx.count(replaceLogo(ctx, courierId, { contentHash, mediaType, content, raster }));
@@ -65,7 +65,7 @@ export async function storeLogo(
  */
 export async function deleteLogo(ctx: UserContext, courierId: string): Promise<boolean> {
   return ctx.write(async (tx) => {
-    await lockCourier(tx, courierId);
+    await lock(tx, 'Courier', courierId, ['id']);
     const [stored] = await tx.query(currentLogo(ctx, courierId));
     if (!stored) return false;
     await tx.models.courierLogo.deleteMany({ where: { courierId } });

@@ -1,5 +1,5 @@
 import { readJpeg } from './jpeg.js';
-import type { MediaType } from '../shared/media-type.js';
+import type { MediaType } from '../shared/profile.js';
 import type { Raster } from './picture-error.js';
 import { readPng } from './png.js';
 import { scanSvg } from './svg-scan.js';

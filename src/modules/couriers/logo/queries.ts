@@ -2,7 +2,7 @@ import { tenantRows } from '../../../platform/db/filters.js';
 import type { CourierLogo } from '../../../platform/db/models/types.js';
 import { raw, sql, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
-import type { MediaType } from '../shared/media-type.js';
+import type { MediaType } from '../shared/profile.js';
 
 /** A logo without its content. */
 export type LogoHeadRow = Pick<CourierLogo, 'contentHash'> & { mediaType: MediaType };

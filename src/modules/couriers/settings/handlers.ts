@@ -11,7 +11,7 @@ import { regenerateKey } from './api-key.js';
 import { readSettings, targetCourierId } from './settings.js';
 import { updateSettings, type SettingsUpdate } from './update-settings.js';
 import { viewSettings } from './view.js';
-import { rotateWebhookSecret } from './webhook-secret.js';
+import { endPreviousSecret, rotateWebhookSecret } from './webhook-secret.js';
 
 type Updated = ReplyOf<'updateCourierSettings'>;
 type Action = (ctx: UserContext, secrets: Secrets, courierId: string) => Promise<Updated>;
@@ -55,10 +55,18 @@ export function courierHandlers({ secrets, outbound, drawLogo }: Deps) {
 
     rotateWebhookSecret: ({ ctx, body }) =>
       rotate(ctx, secrets, targetCourierId(ctx.caller, body.courier_id, 'courier_id')),
-  } satisfies Pick<
-    Handlers,
-    'getCourierSettings' | 'updateCourierSettings' | 'regenerateApiKey' | 'rotateWebhookSecret'
-  >;
+
+    async endPreviousWebhookSecret({ ctx, body }) {
+      const isEnded = await endPreviousSecret(
+        ctx,
+        targetCourierId(ctx.caller, body.courier_id, 'courier_id'),
+      );
+      const message = isEnded
+        ? 'The previous secret no longer signs.'
+        : 'There is no previous secret. Nothing was changed.';
+      return { statusCode: 200, message };
+    },
+  } satisfies Partial<Handlers>;
 
   async function update(ctx: UserContext, sent: SettingsUpdate): Promise<Updated> {
     const { settings, isChanged } = await updateSettings(ctx, { secrets, outbound }, sent);

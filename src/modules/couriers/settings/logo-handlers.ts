@@ -34,5 +34,5 @@ export function courierLogoHandlers({ drawLogo }: Deps) {
         file: { mediaType, content, headers: { ...LOGO_HEADERS, etag: `"${contentHash}"` } },
       };
     },
-  } satisfies Pick<Handlers, 'uploadLogo' | 'deleteLogo' | 'getCourierLogo'>;
+  } satisfies Partial<Handlers>;
 }

@@ -1,29 +1,33 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Courier } from '../../../platform/db/models/types.js';
-import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Scope, UserScope } from '../../../platform/db/scope.js';
-import type { MediaType } from '../shared/media-type.js';
-import type { WebhookFormat } from '../shared/profile.js';
+import type { MediaType, WebhookFormat } from '../shared/profile.js';
 import { CONTACT_COLUMNS, type ContactRow } from '../shared/queries.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const COURIER = columns('Courier', 'c', [
+  'apiKeyCipher',
+  'apiUrlGetCustomers',
+  'apiUrlAddPackage',
+  'apiUrlUpdatePackage',
+  'addPackageFormat',
+  'updatePackageFormat',
+  'apiTokenCipher',
+  'webhookSecretCipher',
+  'webhookSecretRotatedAt',
+  'airFreightRate',
+]);
+const LOGO = columns('CourierLogo', 'l', { logoHash: 'contentHash', logoMediaType: 'mediaType' });
+const WEBHOOK_SECRET = columns('Courier', 'c', ['webhookSecretCipher']);
 
 export type CourierRow = ContactRow &
-  Pick<
-    Courier,
-    | 'apiKeyCipher'
-    | 'apiUrlGetCustomers'
-    | 'apiUrlAddPackage'
-    | 'apiUrlUpdatePackage'
-    | 'apiTokenCipher'
-    | 'webhookSecretCipher'
-    | 'webhookSecretRotatedAt'
-  > & {
+  RowOf<typeof COURIER> & {
     addPackageFormat: WebhookFormat;
     updatePackageFormat: WebhookFormat;
     /** The endpoints that have received a request; null for none. */
     endpoints: { [Name in Endpoint]?: EndpointHealth } | null;
-    /** USD per pound, as exact decimal text. */
-    airFreightRate: string;
     logoHash: string | null;
     logoMediaType: MediaType | null;
     /** The time of the transaction, by the database's clock. */
@@ -31,7 +35,7 @@ export type CourierRow = ContactRow &
   };
 
 /** The health of a URL, in the contract's format. */
-export type EndpointHealth = {
+type EndpointHealth = {
   failing_since: string | null;
   paused_at: string | null;
   last_success_at: string | null;
@@ -42,17 +46,13 @@ export type EndpointHealth = {
 /** Selects a courier's profile, the health of its URLs, and its logo's hash and media type. */
 export function selectCourier(ctx: UserScope, courierId: string): Sql<CourierRow> {
   return once`
-    select ${CONTACT_COLUMNS}, c.api_key_cipher as "apiKeyCipher", c.api_url_get_customers as "apiUrlGetCustomers",
-      c.api_url_add_package as "apiUrlAddPackage", c.api_url_update_package as "apiUrlUpdatePackage",
-      c.add_package_format as "addPackageFormat", c.update_package_format as "updatePackageFormat",
-      c.api_token_cipher as "apiTokenCipher", c.webhook_secret_cipher as "webhookSecretCipher",
-      c.webhook_secret_rotated_at as "webhookSecretRotatedAt",
+    select ${CONTACT_COLUMNS}, ${COURIER},
       (select jsonb_object_agg(e.endpoint, jsonb_build_object('failures', e.failures,
           'failing_since', ${formatted('failing_since')}, 'paused_at', ${formatted('paused_at')},
           'last_success_at', ${formatted('last_success_at')}, 'last_failure_at', ${formatted('last_failure_at')}))
         from webhook_endpoints e
         where ${tenantRows(ctx, 'e')} and e.tenant_id = c.tenant_id and e.courier_id = c.id) as endpoints,
-      c.air_freight_rate::text as "airFreightRate", l.content_hash as "logoHash", l.media_type as "logoMediaType",
+      ${LOGO},
       now() as now
     from couriers c
     left join courier_logos l on l.tenant_id = c.tenant_id and l.courier_id = c.id and ${tenantRows(ctx, 'l')}
@@ -75,6 +75,6 @@ export const replaceApiKey = (
 export const lockedWebhookSecret = (
   ctx: Scope,
   courierId: string,
-): Sql<Pick<Courier, 'webhookSecretCipher'> & { now: Date }> =>
-  sql`select c.webhook_secret_cipher as "webhookSecretCipher", now() as now from couriers c
+): Sql<RowOf<typeof WEBHOOK_SECRET> & { now: Date }> =>
+  sql`select ${WEBHOOK_SECRET}, now() as now from couriers c
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid for no key update`;

@@ -1,3 +1,4 @@
+import { lock } from '../../../platform/db/columns.js';
 import { audit } from '../../../platform/audit/audit.js';
 import type { Secrets } from '../../../platform/access/secrets.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
@@ -8,11 +9,10 @@ import { addJobs } from '../../../platform/queue/jobs.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import type { Deps } from '../../dependencies.js';
 import { encryptionContext } from '../shared/encryption.js';
-import { lockCourier } from '../shared/lock-courier.js';
 import {
   assertAcceptable,
   contactColumns,
-  differenceOf,
+  profileDifference,
   mergeFields,
   type ProfileFields,
   type SentFields,
@@ -50,12 +50,12 @@ export async function changeFields(
   secrets: Secrets,
   { courierId, sent }: SettingsUpdate,
 ): Promise<boolean> {
-  await lockCourier(tx, courierId);
+  await lock(tx, 'Courier', courierId, ['id']);
   const [row] = await tx.query(selectCourier(tx, courierId));
   if (!row) throw new ApiError('courier_not_found');
   const before = profileOf(decryptSettings(tx, secrets, row));
   const after = mergeFields(before, sent);
-  const difference = differenceOf(before, after);
+  const difference = profileDifference(before, after);
   if (!difference) return false;
   await saveFields(tx, secrets, { row, before, after });
   tx.later(audit(tx, { action: 'courier.updated', entity: 'courier', entityId: courierId, ...difference }));

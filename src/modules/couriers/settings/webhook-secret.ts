@@ -66,6 +66,24 @@ export async function rotateWebhookSecret(
   });
 }
 
+/**
+ * Ends the previous secret before the overlap is over. Returns false if there is none.
+ * @throws ApiError courier_not_found
+ */
+export async function endPreviousSecret(ctx: UserContext, courierId: string): Promise<boolean> {
+  return ctx.write(async (tx) => {
+    const { now } = await lockWebhookSecret(tx, courierId);
+    const { count } = await tx.models.courier.updateMany({
+      where: { id: courierId, webhookPreviousSecretCipher: { not: null } },
+      data: { webhookPreviousSecretCipher: null, webhookSecretRotatedAt: null, updatedAt: now },
+    });
+    if (count === 0) return false;
+    const action = 'courier.webhook_secret_ended';
+    tx.later(audit(tx, { action, entity: 'courier', entityId: courierId }));
+    return true;
+  });
+}
+
 /** @throws ApiError courier_not_found */
 async function lockWebhookSecret(tx: Tx, courierId: string) {
   const [row] = await tx.query(lockedWebhookSecret(tx, courierId));

@@ -1,6 +1,7 @@
+import { differenceOf } from '../../../platform/audit/difference.js';
 import type { components } from '../../../../generated/contract.js';
 import type { FieldProblem } from '../../../platform/errors/errors.js';
-import { assertUsable, validateEmail } from '../../../platform/values/contact.js';
+import { assertUsable, textOr, validateEmail } from '../../../platform/values/contact.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
 import type { Courier } from '../../../platform/db/models/types.js';
 import { validateUrl, type OutboundRules } from '../../../platform/outbound/urls.js';
@@ -109,7 +110,7 @@ export function mergeFields(stored: ProfileFields, sent: SentFields): ProfileFie
   const merged: Record<keyof ProfileFields, string | null> = { ...stored };
   for (const name of NAMES) {
     const text = sent[name];
-    if (text !== undefined) merged[name] = text.trim() === '' ? null : text;
+    merged[name] = textOr(stored[name], text);
   }
   // The contract rejects a blank name and a blank format.
   return {
@@ -120,17 +121,12 @@ export function mergeFields(stored: ProfileFields, sent: SentFields): ProfileFie
   };
 }
 
-/**
- * Returns the differing fields for the audit trail, or undefined if there are none. A token is never
- * included, only whether it is set.
- */
-export function differenceOf(before: ProfileFields, after: ProfileFields) {
-  const changed = NAMES.filter((name) => before[name] !== after[name]);
-  const pick = (fields: ProfileFields) =>
-    Object.fromEntries(
-      changed.map((name) => [name, name === 'api_token' ? hide(fields[name]) : fields[name]]),
-    );
-  return changed.length > 0 ? { before: pick(before), after: pick(after) } : undefined;
-}
+/** Returns the differing fields for the audit trail. It learns only whether a token is set. */
+export const profileDifference = (before: ProfileFields, after: ProfileFields) =>
+  differenceOf(before, after, NAMES, (fields) => ({
+    ...fields,
+    api_token: fields.api_token === null ? null : '(hidden)',
+  }));
 
-const hide = (secret: string | null) => (secret === null ? null : '(hidden)');
+/** The allowed media types of a logo. */
+export type MediaType = 'image/png' | 'image/jpeg' | 'image/svg+xml';

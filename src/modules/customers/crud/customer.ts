@@ -1,17 +1,20 @@
+import { differenceOf } from '../../../platform/audit/difference.js';
+import { readPage, type Page } from '../../../platform/context/read-page.js';
 import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, QueryOf } from '../../../platform/contract/types.js';
+import { lock } from '../../../platform/db/columns.js';
 import { lockUserCode } from '../../../platform/db/locks.js';
 import { takeQuota, type Quota } from '../../../platform/db/quotas.js';
-import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
+import { invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { renameOnPrealerts } from '../../prealerts/public.js';
-import { auditedCustomer, differenceOf, mergeFields, newFields } from './fields.js';
+import { auditedCustomer, CUSTOMER_FIELDS, mergeFields, newFields } from './fields.js';
 import { branchNames, pageOfCustomers, totalOfCustomers } from './list-queries.js';
 import {
-  lockedCustomer,
   oneCustomer,
+  STORED_FIELDS,
   updateFields,
   type CustomerFields,
   type CustomerRow,
@@ -19,13 +22,10 @@ import {
 } from './queries.js';
 
 /** Returns one page of customers and the total number of matching ones, in one round trip. */
-export async function listCustomers(
+export const listCustomers = (
   ctx: UserContext,
   query: QueryOf<'listCustomers'>,
-): Promise<{ rows: CustomerRow[]; total: number }> {
-  const [rows, [counted]] = await ctx.read([pageOfCustomers(ctx, query), totalOfCustomers(ctx, query)]);
-  return { rows, total: counted?.total ?? 0 };
-}
+): Promise<Page<CustomerRow>> => readPage(ctx, pageOfCustomers(ctx, query), totalOfCustomers(ctx, query));
 
 /** Returns the distinct branch names of customers, sorted. */
 export async function listBranches(ctx: UserContext, courierId?: string): Promise<string[]> {
@@ -69,7 +69,7 @@ export async function updateCustomer(
 ): Promise<{ row: CustomerRow; isChanged: boolean }> {
   const id = body.courier_customer_id;
   return ctx.write(async (tx) => {
-    const stored = await lockCustomer(tx, id);
+    const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
     const isChanged = await writeChanges(tx, stored, mergeFields(stored, body));
     if (isChanged) await takeOne(tx, quota, stored.courierId);
     const [row] = await tx.query(oneCustomer(ctx, id));
@@ -80,7 +80,7 @@ export async function updateCustomer(
 
 /** Writes the fields if they differ from the stored ones. Returns whether they do. */
 async function writeChanges(tx: UserTx, stored: StoredCustomer, fields: CustomerFields): Promise<boolean> {
-  const difference = differenceOf(stored, fields);
+  const difference = differenceOf<CustomerFields>(stored, fields, CUSTOMER_FIELDS);
   if (!difference) return false;
   await tx.count(updateFields(tx, stored.id, fields));
   tx.later(audit(tx, { action: 'customer.updated', entity: 'customer', entityId: stored.id, ...difference }));
@@ -103,7 +103,7 @@ export async function deleteCustomer(
 ): Promise<string> {
   const id = requireCustomerId(ids);
   return ctx.write(async (tx) => {
-    const stored = await lockCustomer(tx, id);
+    const stored = await lock(tx, 'Customer', id, STORED_FIELDS);
     await tx.query(lockUserCode(ctx.tenantId, stored.userCode));
     await tx.models.customer.deleteMany({ where: { id } });
     const before = auditedCustomer(stored);
@@ -125,12 +125,6 @@ function requireCustomerId({
   if (inBody !== undefined && inBody !== id)
     throw invalidFieldError('courier_customer_id', 'different', { other: 'id in the query' });
   return id;
-}
-
-async function lockCustomer(tx: UserTx, id: string): Promise<StoredCustomer> {
-  const [customer] = await tx.query(lockedCustomer(tx, id));
-  if (!customer) throw new ApiError('customer_not_found');
-  return customer;
 }
 
 const takeOne = (tx: UserTx, quota: Quota, courierId: string): Promise<void> =>

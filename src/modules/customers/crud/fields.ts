@@ -1,3 +1,5 @@
+import { pickColumns } from '../../../platform/audit/difference.js';
+import { textOr } from '../../../platform/values/contact.js';
 import type { CustomerFields, StoredCustomer } from './queries.js';
 
 /** The fields of a request body that set a customer's fields. */
@@ -30,39 +32,16 @@ export function mergeFields(stored: CustomerFields, sent: SentFields): CustomerF
   };
 }
 
-/** A blank text clears a field, because the contract does not allow null. */
-function textOr(stored: string | null, sent: string | undefined): string | null {
-  if (sent === undefined) return stored;
-  return sent.trim() === '' ? null : sent;
-}
+/** The fields of CustomerFields, in the order of the audit trail. */
+export const CUSTOMER_FIELDS = [
+  'userCode',
+  'firstName',
+  'lastName',
+  'branch',
+  'email',
+  'isActive',
+] as const satisfies (keyof CustomerFields)[];
 
-const FIELD_BY_COLUMN = {
-  user_code: 'userCode',
-  first_name: 'firstName',
-  last_name: 'lastName',
-  branch: 'branch',
-  email: 'email',
-  is_active: 'isActive',
-} as const satisfies Record<string, keyof CustomerFields>;
-
-const COLUMNS = Object.entries(FIELD_BY_COLUMN);
-
-/** Returns a whole customer for the audit trail, by column. */
-export const auditedCustomer = (customer: StoredCustomer): Record<string, unknown> => ({
-  id: customer.id,
-  courier_id: customer.courierId,
-  ...byColumn(customer, COLUMNS),
-});
-
-/** Returns the differing columns for the audit trail, or undefined if the fields are equal. */
-export function differenceOf(
-  before: CustomerFields,
-  after: CustomerFields,
-): { before: Record<string, unknown>; after: Record<string, unknown> } | undefined {
-  const changed = COLUMNS.filter(([, field]) => before[field] !== after[field]);
-  if (changed.length === 0) return undefined;
-  return { before: byColumn(before, changed), after: byColumn(after, changed) };
-}
-
-const byColumn = (fields: CustomerFields, columns: typeof COLUMNS): Record<string, unknown> =>
-  Object.fromEntries(columns.map(([column, field]) => [column, fields[field]]));
+/** Returns a whole customer for the audit trail. */
+export const auditedCustomer = (customer: StoredCustomer) =>
+  pickColumns(customer, ['id', 'courierId', ...CUSTOMER_FIELDS]);

@@ -2,8 +2,10 @@ import type { Handlers } from '../../../../generated/handlers.js';
 import type { Deps } from '../../dependencies.js';
 import { customerChanges } from '../shared/change-quota.js';
 import { createCustomer, deleteCustomer, listBranches, listCustomers, updateCustomer } from './customer.js';
-import { viewCustomer } from './view.js';
 import { countOf } from '../../../platform/values/count-of.js';
+import type { DataOf } from '../../../platform/contract/types.js';
+import { formatDateTime } from '../../../platform/values/time.js';
+import type { CustomerRow } from './queries.js';
 
 export function customerHandlers({ customerChangesPerDay }: Deps) {
   const quota = customerChanges(customerChangesPerDay);
@@ -44,5 +46,20 @@ export function customerHandlers({ customerChangesPerDay }: Deps) {
       const id = await deleteCustomer(ctx, quota, ids);
       return { statusCode: 200, message: 'Customer deleted.', data: { courier_customer_id: id } };
     },
-  } satisfies Pick<Handlers, 'listCustomers' | 'createCustomer' | 'updateCustomer' | 'deleteCustomer'>;
+  } satisfies Partial<Handlers>;
+}
+
+function viewCustomer(row: CustomerRow): DataOf<'updateCustomer'> {
+  return {
+    courier_customer_id: row.id,
+    user_code: row.userCode,
+    first_name: row.firstName,
+    last_name: row.lastName,
+    branch: row.branch,
+    is_active: row.isActive ? 1 : 0,
+    courier_id: row.courierId,
+    courier_name: row.courierName,
+    created_at: formatDateTime(row.createdAt),
+    updated_at: formatDateTime(row.updatedAt),
+  };
 }

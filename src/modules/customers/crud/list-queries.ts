@@ -1,6 +1,5 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import { containsPattern } from '../../../platform/db/patterns.js';
+import { ownRows, tenantRows, containsPattern } from '../../../platform/db/filters.js';
 import type { CustomerTally } from '../../../platform/db/models/types.js';
 import { isCommonPage, limitTo } from '../../../platform/db/pages.js';
 import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';

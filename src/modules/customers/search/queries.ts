@@ -1,24 +1,20 @@
 import type { QueryOf } from '../../../platform/contract/types.js';
-import { ownRows } from '../../../platform/db/filters.js';
-import type { Customer } from '../../../platform/db/models/types.js';
-import { containsPattern } from '../../../platform/db/patterns.js';
-import { raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { ownRows, containsPattern } from '../../../platform/db/filters.js';
+import { raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type MatchRow = Pick<
-  Customer,
-  'id' | 'userCode' | 'firstName' | 'lastName' | 'email' | 'courierId'
-> & {
+const CUSTOMER = columns('Customer', 'cu', ['id', 'userCode', 'firstName', 'lastName', 'email', 'courierId']);
+const COURIER = columns('Courier', 'c', { courierName: 'name' });
+
+export type MatchRow = RowOf<typeof CUSTOMER> & {
   courierName: string;
   matchScore: number | null;
 };
 
 type Query = QueryOf<'searchCustomers'>;
 
-const COLUMNS = raw(
-  `cu.id, cu.user_code as "userCode", cu.first_name as "firstName", cu.last_name as "lastName", cu.email,
-    cu.courier_id as "courierId", c.name as "courierName"`,
-);
+const COLUMNS = sql`${CUSTOMER}, ${COURIER}`;
 const WITH_COURIER = raw('join couriers c on c.tenant_id = cu.tenant_id and c.id = cu.courier_id');
 
 // Both search functions bypass row-level security within the caller's scope, and return ids. These statements

@@ -1,7 +1,9 @@
 import type { Handlers } from '../../../../generated/handlers.js';
 import { listSyncs, requestSync } from './sync-run.js';
-import { viewSync } from './view.js';
 import { countOf } from '../../../platform/values/count-of.js';
+import type { DataOf } from '../../../platform/contract/types.js';
+import { formatDateTime } from '../../../platform/values/time.js';
+import type { RunRow } from './run-queries.js';
 
 export function customerSyncHandlers() {
   return {
@@ -22,5 +24,26 @@ export function customerSyncHandlers() {
         meta: { limit: query.limit, next_before: nextBefore },
       };
     },
-  } satisfies Pick<Handlers, 'syncCustomers' | 'listCustomerSyncs'>;
+  } satisfies Partial<Handlers>;
 }
+
+const timeOrNull = (date: Date | null) => date && formatDateTime(date);
+
+const viewSync = (row: RunRow): DataOf<'syncCustomers'> => ({
+  run_id: row.id,
+  courier_id: row.courierId,
+  courier_name: row.courierName,
+  origin: row.origin,
+  status: row.status,
+  http_status: row.httpStatus,
+  received: row.received,
+  created: row.created,
+  updated: row.updated,
+  unchanged: row.unchanged,
+  skipped: row.skipped,
+  problems: row.problems ?? [],
+  error: row.error,
+  created_at: formatDateTime(row.createdAt),
+  started_at: timeOrNull(row.startedAt),
+  finished_at: timeOrNull(row.finishedAt),
+});

@@ -1,8 +1,30 @@
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Courier, CustomerSyncRun } from '../../../platform/db/models/types.js';
-import { join, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import type { CustomerSyncRun } from '../../../platform/db/models/types.js';
+import { join, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope, UserScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const RUN = columns('CustomerSyncRun', 'r', [
+  'id',
+  'courierId',
+  'origin',
+  'status',
+  'httpStatus',
+  'received',
+  'created',
+  'updated',
+  'unchanged',
+  'skipped',
+  'problems',
+  'error',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
+]);
+const COURIER_NAME = columns('Courier', 'c', { courierName: 'name' });
+const OWNER = columns('CustomerSyncRun', 'r', ['courierId']);
+const ENDPOINT = columns('Courier', 'c', ['apiUrlGetCustomers', 'apiTokenCipher']);
 
 type Run = DataOf<'syncCustomers'>;
 
@@ -50,15 +72,12 @@ export function pageOfRuns(ctx: UserScope, query: QueryOf<'listCustomerSyncs'>):
 }
 
 const withCourierName = (ctx: UserScope, runs: Sql): Sql<RunRow> =>
-  sql`select r.id, r.courier_id as "courierId", c.name as "courierName", r.origin, r.status,
-      r.http_status as "httpStatus", r.received, r.created, r.updated, r.unchanged, r.skipped, r.problems, r.error,
-      r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt"
+  sql`select ${RUN}, ${COURIER_NAME}
     from (${runs}) as r
     join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = r.tenant_id and c.id = r.courier_id
     order by r.id desc`;
 
-export type StartedRun = Pick<CustomerSyncRun, 'courierId'> &
-  Pick<Courier, 'apiUrlGetCustomers' | 'apiTokenCipher'>;
+export type StartedRun = RowOf<typeof OWNER> & RowOf<typeof ENDPOINT>;
 
 /** Starts an open run, or restarts it after a worker crashed. Returns the courier's URL and token. */
 export function startRun(ctx: SystemScope, id: string): Sql<StartedRun> {
@@ -66,8 +85,7 @@ export function startRun(ctx: SystemScope, id: string): Sql<StartedRun> {
     from couriers c
     where ${tenantRows(ctx, 'r')} and r.id = ${id}::uuid and r.status in ('queued', 'running')
       and c.tenant_id = r.tenant_id and c.id = r.courier_id
-    returning r.courier_id as "courierId", c.api_url_get_customers as "apiUrlGetCustomers",
-      c.api_token_cipher as "apiTokenCipher"`;
+    returning ${OWNER}, ${ENDPOINT}`;
 }
 
 /** Locks the run until the end of the transaction. Returns no row if it is no longer running. */
@@ -83,7 +101,7 @@ export type RunEnd = {
   counts?: SyncCounts;
   problems?: object[];
 };
-export type SyncCounts = {
+type SyncCounts = {
   received: number;
   created: number;
   updated: number;

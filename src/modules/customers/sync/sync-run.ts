@@ -5,8 +5,7 @@ import {
   type UserContext,
 } from '../../../platform/context/request-context.js';
 import type { QueryOf } from '../../../platform/contract/types.js';
-import type { Db } from '../../../platform/db/database.js';
-import { systemCallers } from '../../../platform/db/tenants.js';
+import { type Db, systemCallers } from '../../../platform/db/database.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import { addJobs } from '../../../platform/queue/jobs.js';

@@ -1,8 +1,20 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { AccountMail, User } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { AccountMail } from '../../../platform/db/models/types.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { oneLine } from '../../../platform/mail/plain-text.js';
 import type { Scope, SystemScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const ACCOUNT_MAIL = columns('AccountMail', 'mail', [
+  'kind',
+  'recipient',
+  'address',
+  'userAgent',
+  'secretCipher',
+  'createdAt',
+]);
+const USER = columns('User', 'u', ['username', 'fullName']);
+const TENANT = columns('Tenant', 't', { tenantName: 'name', tenantSlug: 'slug' });
 
 export type AccountMailKind =
   | 'new_network'
@@ -43,7 +55,7 @@ export function insertAccountMail(ctx: Scope, mail: NewAccountMail): Sql<{ id: s
 type AccountMailColumns = 'recipient' | 'address' | 'userAgent' | 'secretCipher' | 'createdAt';
 
 export type AccountMailRow = Pick<AccountMail, AccountMailColumns> &
-  Pick<User, 'username' | 'fullName'> & {
+  RowOf<typeof USER> & {
     kind: AccountMailKind;
     /** Older than the lifetime of a reset token. */
     isStale: boolean;
@@ -52,10 +64,9 @@ export type AccountMailRow = Pick<AccountMail, AccountMailColumns> &
   };
 
 export const selectAccountMail = (ctx: SystemScope, mailId: string): Sql<AccountMailRow> => sql`
-  select mail.kind, mail.recipient, mail.address, mail.user_agent as "userAgent",
-    mail.secret_cipher as "secretCipher", mail.created_at as "createdAt",
+  select ${ACCOUNT_MAIL},
     mail.created_at < now() - interval '30 minutes' as "isStale",
-    u.username, u.full_name as "fullName", t.name as "tenantName", t.slug as "tenantSlug"
+    ${USER}, ${TENANT}
   from account_mails mail
   join users u on u.tenant_id = mail.tenant_id and u.id = mail.user_id
   join tenants t on t.id = mail.tenant_id

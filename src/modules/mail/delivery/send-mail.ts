@@ -5,8 +5,7 @@ import type { Db } from '../../../platform/db/database.js';
 import type { OutboundMetrics } from '../../../platform/metrics/outbound.js';
 import type { Message } from '../../../platform/mail/mime.js';
 import { recordOutcome, claimMail, type MailOutcome, type MailTable } from './queries.js';
-import type { SendResult } from '../../../platform/mail/send-result.js';
-import type { Mailer } from '../../../platform/mail/mailer.js';
+import type { SendResult, Mailer } from '../../../platform/mail/send-result.js';
 
 export type MailDeps = {
   db: Db;

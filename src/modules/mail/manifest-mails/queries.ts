@@ -1,7 +1,30 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { ManifestMail, Package } from '../../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const MANIFEST_MAIL = columns('ManifestMail', 'mail', ['manifestNumber', 'manifestStatus', 'createdAt']);
+const TENANT = columns('Tenant', 't', { tenantName: 'name' });
+const COURIER = columns('Courier', 'c', {
+  courierName: 'name',
+  courierEmail: 'email',
+  isCourierActive: 'isActive',
+  houseColor: 'houseColor',
+});
+const MANIFEST = columns('Manifest', 'm', {
+  manifestId: 'id',
+  awbNumber: 'awbNumber',
+  flightNumber: 'flightNumber',
+});
+const WAREHOUSE = columns('Warehouse', 'w', { warehouseName: 'name' });
+const PACKAGE = columns('Package', 'p', [
+  'trackingNumber',
+  'houseNumber',
+  'userCode',
+  'firstName',
+  'lastName',
+  'weightLb',
+]);
 
 /** The status change of a manifest that mails announce. */
 export type ManifestStatusChange = {
@@ -11,7 +34,7 @@ export type ManifestStatusChange = {
 };
 
 /** The data of a mail. Columns of deleted records are null. */
-export type MailDataRow = Pick<ManifestMail, 'manifestNumber' | 'createdAt'> & {
+export type MailDataRow = RowOf<typeof MANIFEST_MAIL> & {
   manifestStatus: ManifestStatusChange['status'];
   tenantName: string;
   courierName: string | null;
@@ -28,10 +51,7 @@ export type MailDataRow = Pick<ManifestMail, 'manifestNumber' | 'createdAt'> & {
 
 /** `createdAt` is when the manifest reached the status. */
 export const selectMailData = (ctx: SystemScope, mailId: string): Sql<MailDataRow> => sql`
-  select mail.manifest_number as "manifestNumber", mail.manifest_status as "manifestStatus",
-    mail.created_at as "createdAt", t.name as "tenantName", c.name as "courierName", c.email as "courierEmail",
-    c.is_active as "isCourierActive", c.house_color as "houseColor", m.id as "manifestId", m.awb_number as "awbNumber",
-    m.flight_number as "flightNumber", to_char(m.flight_date, 'YYYY-MM-DD') as "flightDate", w.name as "warehouseName"
+  select ${MANIFEST_MAIL}, ${TENANT}, ${COURIER}, ${MANIFEST}, to_char(m.flight_date, 'YYYY-MM-DD') as "flightDate", ${WAREHOUSE}
   from manifest_mails mail
   join tenants t on t.id = mail.tenant_id
   left join couriers c on c.tenant_id = mail.tenant_id and c.id = mail.courier_id
@@ -39,16 +59,11 @@ export const selectMailData = (ctx: SystemScope, mailId: string): Sql<MailDataRo
   left join warehouses w on w.tenant_id = m.tenant_id and w.id = m.warehouse_id
   where ${tenantRows(ctx, 'mail')} and mail.id = ${mailId}::uuid`;
 
-/** node-postgres returns a numeric as text. */
-export type CargoRow = Pick<
-  Package,
-  'trackingNumber' | 'houseNumber' | 'userCode' | 'firstName' | 'lastName'
-> & { weightLb: string };
+export type CargoRow = RowOf<typeof PACKAGE>;
 
 /** Selects the courier's own packages on the manifest, in the order of GetManifest. */
 export const selectCargo = (ctx: SystemScope, mailId: string, limit: number): Sql<CargoRow> => sql`
-  select p.tracking_number as "trackingNumber", p.house_number as "houseNumber", p.user_code as "userCode",
-    p.first_name as "firstName", p.last_name as "lastName", p.weight_lb as "weightLb"
+  select ${PACKAGE}
   from ${ownCargo(ctx, mailId)}
   order by p.received_at, p.id
   limit ${limit}`;

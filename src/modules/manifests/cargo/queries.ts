@@ -1,15 +1,17 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Package } from '../../../platform/db/models/types.js';
-import { once, type Sql } from '../../../platform/db/statements.js';
+import { once, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PACKAGE = columns('Package', 'p', ['id', 'status', 'manifestId']);
 
 /** A locked package. */
-export type CargoRow = Pick<Package, 'id' | 'status' | 'manifestId'>;
+export type CargoRow = RowOf<typeof PACKAGE>;
 
 /** Locks the packages that exist in the tenant. */
 export const lockedPackages = (ctx: UserScope, ids: string[]): Sql<CargoRow> =>
   // Sorted, because two scanners that locked in opposite orders deadlocked.
-  once`select p.id, p.status, p.manifest_id as "manifestId" from packages p
+  once`select ${PACKAGE} from packages p
     where ${tenantRows(ctx, 'p')} and p.id = any(${ids}::uuid[])
     order by p.id
     for update`;

@@ -1,4 +1,5 @@
 import type { components } from '../../../../generated/contract.js';
+import { randomInt } from 'node:crypto';
 
 export type AwbCheck = components['schemas']['AwbCheck'];
 
@@ -18,4 +19,15 @@ export function checkAwb(awbNumber: string | null): AwbCheck {
   const [, serial, checkDigit] = AIR_WAYBILL.exec(awbNumber ?? '') ?? [];
   if (!serial || !checkDigit) return 'not_checked';
   return Number(serial) % 7 === Number(checkDigit) ? 'valid' : 'invalid';
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+const SUFFIX_LENGTH = 4;
+
+/**
+ * Returns the random suffix of `MAN-YYYYMMDD-XXXX`. 1.68 million are possible per day: even the
+ * ten-thousandth manifest of a day collides in only 0.6 % of tries, and the caller retries.
+ */
+export function newSuffix(): string {
+  return Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
 }

@@ -1,3 +1,4 @@
+import { textOr } from '../../../platform/values/contact.js';
 import type { components } from '../../../../generated/contract.js';
 import { airlinePrefixOf } from './awb.js';
 
@@ -46,18 +47,5 @@ function mergeAirWaybill(stored: ManifestFields, sent: SentFields) {
   return { awb_number, airline_prefix: airlinePrefixOf(awb_number) };
 }
 
-/** Returns the differing fields with the values of both manifests. */
-export function differenceOf(before: ManifestFields, after: ManifestFields) {
-  const changed = FIELD_NAMES.filter((name) => before[name] !== after[name]);
-  const pick = (fields: ManifestFields) => Object.fromEntries(changed.map((name) => [name, fields[name]]));
-  return changed.length > 0 ? { before: pick(before), after: pick(after) } : undefined;
-}
-
 // The literal has exactly this type's keys.
-const FIELD_NAMES = Object.keys(NO_FIELDS) as (keyof ManifestFields)[];
-
-/** A blank text clears a field, because the contract does not allow null. */
-function textOr(stored: string | null, sent: string | undefined): string | null {
-  if (sent === undefined) return stored;
-  return sent.trim() === '' ? null : sent;
-}
+export const FIELD_NAMES = Object.keys(NO_FIELDS) as (keyof ManifestFields)[];

@@ -1,15 +1,14 @@
+import { differenceOf } from '../../../platform/audit/difference.js';
 import { audit, type AuditFact } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf, ManifestStatus } from '../../../platform/contract/types.js';
 import { ApiError } from '../../../platform/errors/errors.js';
 import { newId } from '../../../platform/values/ids.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { checkAwb, type AwbCheck } from './awb.js';
+import { checkAwb, type AwbCheck, newSuffix } from './awb.js';
 import { findPackageAboard, lockedManifestPackages } from './package-queries.js';
-import { differenceOf, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
+import { FIELD_NAMES, mergeFields, NO_FIELDS, type ManifestFields } from './fields.js';
 import { passGate } from './loading-gate.js';
-import { lockManifest } from './lock-manifest.js';
-import { newSuffix } from './number.js';
 import {
   changeManifest,
   findAirline,
@@ -17,9 +16,10 @@ import {
   insertManifest,
   removeManifest,
   type ManifestRow,
+  findManifest,
+  lockedManifest,
 } from './queries.js';
 import { applyStatusToPackages } from './transitions.js';
-import { assertStep } from './status.js';
 
 type ManageBody = BodyOf<'manageManifest'>;
 type Creation = BodyOf<'createManifest'> & Omit<Extract<ManageBody, { action: 'create_manifest' }>, 'action'>;
@@ -56,7 +56,7 @@ export async function createManifest(ctx: UserContext, wanted: Creation): Promis
   });
 }
 
-export type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isChanged: boolean };
+type UpdatedManifest = { status: ManifestStatus; awbCheck: AwbCheck; isChanged: boolean };
 
 /**
  * Changes the given fields that differ, moves the manifest one step, or both. Without a difference it writes
@@ -132,7 +132,7 @@ type Fact = Omit<AuditFact, 'entity' | 'entityId'>;
 /** A change of fields and a change of status are two audit entries, even if one request makes both. */
 async function listFacts(tx: UserTx, before: ManifestRow, after: ManifestRow): Promise<Fact[]> {
   const facts: Fact[] = [];
-  const difference = differenceOf(before, after);
+  const difference = differenceOf<ManifestFields>(before, after, FIELD_NAMES);
   if (difference) {
     const hasNewPrefix = 'airline_prefix' in difference.after;
     const [airline] = hasNewPrefix ? await tx.query(findAirline(tx, after.airline_prefix)) : [];
@@ -151,3 +151,29 @@ async function listFacts(tx: UserTx, before: ManifestRow, after: ManifestRow): P
 
 /** The airline of the prefix, for readers of the audit trail. */
 const airlineFact = (airline: { name: string } | undefined) => (airline ? { airline: airline.name } : {});
+
+/**
+ * Selects a manifest and locks it until the end of the transaction.
+ * @throws ApiError manifest_not_found
+ */
+async function lockManifest(tx: UserTx, id: string): Promise<ManifestRow> {
+  const [, [manifest]] = await tx.query([lockedManifest(tx, id), findManifest(tx, id)]);
+  if (!manifest) throw new ApiError('manifest_not_found');
+  return manifest;
+}
+
+const NEXT = {
+  draft: 'ready',
+  ready: 'shipped',
+  shipped: 'completed',
+  completed: null,
+} satisfies Record<ManifestStatus, ManifestStatus | null>;
+
+/** @throws ApiError manifest_invalid_transition unless `to` is the current status or its next step */
+function assertStep(from: ManifestStatus, to: ManifestStatus): void {
+  const next = NEXT[from];
+  if (to === from || to === next) return;
+  throw next
+    ? new ApiError('manifest_invalid_transition', { args: { status: from, next } })
+    : new ApiError('manifest_invalid_transition', { variant: 'final', args: { status: from } });
+}

@@ -1,8 +1,11 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
-import { once, type Sql } from '../../../platform/db/statements.js';
+import { once, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PACKAGE = columns('Package', 'p', ['id', 'status', 'courierId']);
 
 /** Removes the packages of the given statuses that were not loaded for the manifest, and returns them. */
 export const leaveBehind = (
@@ -18,7 +21,7 @@ export const leaveBehind = (
   returning p.id`;
 
 /** The columns of a package that a status change needs. */
-export type ManifestPackageRow = Pick<Package, 'id' | 'courierId'> & { status: PackageStatus };
+export type ManifestPackageRow = RowOf<typeof PACKAGE> & { status: PackageStatus };
 
 /** Selects one package on the manifest. */
 export const findPackageAboard = (ctx: UserScope, manifestId: string): Sql<Pick<Package, 'id'>> => once`
@@ -29,7 +32,7 @@ export const lockedManifestPackages = (
   ctx: UserScope,
   manifestId: string | null,
 ): Sql<ManifestPackageRow> => once`
-  select p.id, p.status, p.courier_id as "courierId" from packages p
+  select ${PACKAGE} from packages p
   where ${tenantRows(ctx, 'p')} and p.manifest_id = ${manifestId}::uuid
   order by p.id
   for update`;

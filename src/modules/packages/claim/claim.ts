@@ -1,3 +1,4 @@
+import { differenceOf } from '../../../platform/audit/difference.js';
 import type { AuditFact } from '../../../platform/audit/audit.js';
 import { ownRows } from '../../../platform/db/filters.js';
 import type { Prealert } from '../../../platform/db/models/types.js';
@@ -92,9 +93,7 @@ function changeOf(before: ClaimedColumns, after: ClaimedColumns): Claim['change'
 /** Returns the audit entry of the changed columns, or an empty array if nothing changed. */
 function listFacts(entityId: string, before: ClaimedColumns, after: ClaimedColumns): AuditFact[] {
   // `before` has exactly the keys of ClaimedColumns.
-  const keys = (Object.keys(before) as (keyof ClaimedColumns)[]).filter((key) => before[key] !== after[key]);
-  if (keys.length === 0) return [];
-  const pick = (columns: ClaimedColumns) => Object.fromEntries(keys.map((key) => [key, columns[key]]));
-  const states = { before: pick(before), after: pick(after) };
-  return [{ action: 'package.assigned', entity: 'package', entityId, ...states }];
+  const difference = differenceOf(before, after, Object.keys(before) as (keyof ClaimedColumns)[]);
+  if (!difference) return [];
+  return [{ action: 'package.assigned', entity: 'package', entityId, ...difference }];
 }

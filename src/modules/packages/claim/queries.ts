@@ -3,6 +3,9 @@ import type { ColumnsOf, Package } from '../../../platform/db/models/types.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PACKAGE = columns('Package', 'p', ['id', 'shipper', 'description', 'trackingKey']);
 
 /** The columns that a claim may change. */
 export type ClaimedColumns = ColumnsOf<
@@ -16,8 +19,7 @@ export type ClaimedRow = ClaimedColumns & Pick<Package, 'id' | 'trackingKey'>;
 
 /** Selects and locks the package of a parcel, by the first of its keys that a package has. */
 export function lockedParcelPackage(ctx: UserScope, keys: string[]): Sql<ClaimedRow> {
-  return once`select p.id, p.courier_id, p.user_code, p.first_name, p.last_name, p.shipper, p.description, p.prealert_id,
-      p.tracking_key as "trackingKey"
+  return once`select ${PACKAGE}, p.courier_id, p.user_code, p.first_name, p.last_name, p.prealert_id
     from packages p where ${tenantRows(ctx, 'p')} and ${keyIn('p', keys)} ${orderedByKey('p', keys)} limit 1 for no key update`;
 }
 

@@ -3,6 +3,16 @@ import { ownRows } from '../../../platform/db/filters.js';
 import type { Dispatch } from '../../../platform/db/models/types.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const DISPATCH = columns('Dispatch', 'd', [
+  'id',
+  'courierId',
+  'requestedBy',
+  'requestedAt',
+  'selected',
+  'queued',
+]);
 
 export type DispatchQuery = QueryOf<'listDispatches'>;
 
@@ -30,8 +40,7 @@ export function pageOfDispatches(ctx: UserScope, query: DispatchQuery): Sql<Disp
   if (query.dispatch_id) conditions.push(sql`d.id = ${query.dispatch_id}::uuid`);
   if (query.before) conditions.push(sql`d.id < ${query.before}::uuid`);
   return sql`
-    select d.id, d.courier_id as "courierId", d.requested_by as "requestedBy", d.requested_at as "requestedAt",
-      d.selected, d.queued, s.counts
+    select ${DISPATCH}, s.counts
     from (
       select d.* from dispatches d where ${join(conditions, ' and ')} order by d.id desc limit ${query.limit}::int + 1
     ) d

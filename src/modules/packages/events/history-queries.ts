@@ -1,14 +1,26 @@
 import type { components } from '../../../../generated/contract.js';
 import { ownRows } from '../../../platform/db/filters.js';
-import type { Package, PackageEvent } from '../../../platform/db/models/types.js';
-import { once, type Sql } from '../../../platform/db/statements.js';
+import type { PackageEvent } from '../../../platform/db/models/types.js';
+import { once, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from './transitions.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type TrackedRow = Pick<Package, 'id' | 'houseNumber'> & { status: PackageStatus };
+const PACKAGE = columns('Package', 'p', ['id', 'houseNumber', 'status']);
+const PACKAGE_EVENT = columns('PackageEvent', 'e', [
+  'id',
+  'previousStatus',
+  'status',
+  'source',
+  'occurredAt',
+  'recordedAt',
+  'location',
+]);
+
+export type TrackedRow = RowOf<typeof PACKAGE> & { status: PackageStatus };
 
 export function findTrackedPackage(ctx: UserScope, packageId: string): Sql<TrackedRow> {
-  return once`select p.id, p.house_number as "houseNumber", p.status from packages p
+  return once`select ${PACKAGE} from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${packageId}::uuid`;
 }
 
@@ -26,8 +38,7 @@ export type HistoryRow = Pick<PackageEvent, 'id' | 'occurredAt' | 'recordedAt' |
  */
 export function findHistory(ctx: UserScope, packageId: string): Sql<HistoryRow> {
   const isForCourier = ctx.caller.courierId !== null;
-  return once`select e.id, e.previous_status as "previousStatus", e.status, e.source, e.occurred_at as "occurredAt",
-      e.recorded_at as "recordedAt", e.location,
+  return once`select ${PACKAGE_EVENT},
       case when ${!isForCourier}::boolean or e.courier_id = p.courier_id then e.remarks end as remarks,
       case when ${!isForCourier}::boolean then u.full_name end as "recordedBy"
     from packages p

@@ -1,8 +1,11 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Package, PackageEvent } from '../../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import type { Package } from '../../../platform/db/models/types.js';
+import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { SUSPENDED, type PackageState, type PackageStatus } from './transitions.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PACKAGE_EVENT = columns('PackageEvent', 'e', ['packageId']);
 
 /** Selects whether a time, `YYYY-MM-DD HH:MM:SS` in UTC, is in the future; null without a time. */
 export function isInFuture(moment: string | null): Sql<{ isFuture: boolean | null }> {
@@ -56,7 +59,7 @@ export type Move = EventDetails & {
 };
 
 /** `occurredAt` is `YYYY-MM-DD HH:MM:SS` in UTC. */
-export type EventRow = Pick<PackageEvent, 'packageId'> & { occurredAt: string };
+export type EventRow = RowOf<typeof PACKAGE_EVENT> & { occurredAt: string };
 
 /**
  * Updates the status of the packages that still have the expected previous status, and appends an event to the history
@@ -79,7 +82,7 @@ export function moveAndAppend(ctx: UserScope, moves: Move[]): Sql<EventRow> {
     from moved m
     left join lateral (select l.occurred_at from package_events l where l.tenant_id = m.tenant_id and l.package_id = m.id
       order by l.place desc limit 1) latest on true
-    returning e.package_id as "packageId",
+    returning ${PACKAGE_EVENT},
       to_char(date_trunc('second', e.occurred_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "occurredAt"`;
 }
 

@@ -11,6 +11,14 @@ import {
 } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from './house-number.js';
 import { namesakeTexts, selectNamesakes, wantsNamesakes, type Namesake } from './namesakes.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PACKAGE = columns('Package', 'p', {
+  trackingKey: 'trackingKey',
+  trackingNumber: 'trackingNumber',
+  packageId: 'id',
+  houseNumber: 'houseNumber',
+});
 
 /** The parcel that a scan means. */
 export type ScannedParcel = {
@@ -38,8 +46,7 @@ export function selectKnown(ctx: UserScope, readings: ScanReading[]): Sql<KnownR
   const numbers = readings.flatMap((reading) => reading.numbers);
   const keys = numbers.flatMap((number) => number.keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.id as "packageId",
-      p.house_number as "houseNumber"
+  return once`select ${PACKAGE}
     from packages p
     where ${ownRows(ctx, 'p')}
       and (p.tracking_key = any(${keys}::text[]) or p.house_number = any(${houseNumbers}::text[]))

@@ -4,6 +4,18 @@ import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn } from '../../tracking-numbers/public.js';
 import type { OpenPrealert } from './ownership.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PREALERT = columns('Prealert', 'a', [
+  'id',
+  'courierId',
+  'userCode',
+  'trackingNumber',
+  'vendor',
+  'description',
+  'status',
+]);
+const CUSTOMER = columns('Customer', 'c', ['firstName', 'lastName']);
 
 /**
  * Whether a pre-alert `a` names a different owner than the package `p`. A package without an owner never
@@ -43,8 +55,7 @@ export const lockOpenPrealerts = (ctx: UserScope, keys: string[]): Sql =>
  * customer, it reads the new user code, but still sees the customer with the old one.
  */
 export function findOpenPrealerts(ctx: UserScope, keys: string[]): Sql<OpenPrealertRow> {
-  return once`select a.id, a.courier_id as "courierId", a.user_code as "userCode", a.tracking_number as "trackingNumber",
-      a.vendor, a.description, a.status, c.first_name as "firstName", c.last_name as "lastName"
+  return once`select ${PREALERT}, ${CUSTOMER}
     from prealerts a
     left join customers c on ${ownRows(ctx, 'c')} and c.tenant_id = a.tenant_id
       and c.courier_id = a.courier_id and c.user_code = a.user_code and c.is_active

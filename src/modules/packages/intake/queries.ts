@@ -1,17 +1,25 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Scan } from '../../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, orderedByKey } from '../../tracking-numbers/public.js';
 import type { PackageStatus } from '../events/transitions.js';
 import type { Measures } from '../shared/measures.js';
 import type { Customer } from './ownership.js';
 import { disagrees } from './prealert-queries.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type ReceiptRow = Pick<
-  Package,
-  'id' | 'houseNumber' | 'trackingKey' | 'courierId' | 'userCode' | 'prealertId'
-> & {
+const PACKAGE = columns('Package', 'p', [
+  'id',
+  'houseNumber',
+  'trackingKey',
+  'status',
+  'courierId',
+  'userCode',
+  'prealertId',
+]);
+
+export type ReceiptRow = RowOf<typeof PACKAGE> & {
   status: PackageStatus;
   /** ISO 8601, in UTC. */
   receivedAt: string;
@@ -19,8 +27,7 @@ export type ReceiptRow = Pick<
 
 // The time is selected as text, because Prisma's adapter drops the offset of a timestamptz, which shifts the time
 // in a session that is not in UTC.
-const RECEIPT = sql`p.id, p.house_number as "houseNumber", p.tracking_key as "trackingKey", p.status, p.courier_id as "courierId",
-  p.user_code as "userCode", p.prealert_id as "prealertId",
+const RECEIPT = sql`${PACKAGE},
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "receivedAt"`;
 
 /** The package that an earlier scan stored, and the state of its pre-alerts. */

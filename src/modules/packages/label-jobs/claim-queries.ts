@@ -1,6 +1,7 @@
 import { tenantRows } from '../../../platform/db/filters.js';
 import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { noteBridge } from './bridge-queries.js';
 import { labelColumns, labelTables, type LabelRow } from '../labels/queries.js';
 
 /** The time in which a bridge must begin to send a claimed job, and report again while it sends. */
@@ -14,10 +15,10 @@ type Claim = { claimId: string; station: string; maxJobs: number };
 
 /**
  * Claims the oldest jobs of a station that no bridge has, and selects their labels. Jobs that another transaction claims at the
- * same time are skipped.
+ * same time are skipped. Notes that the station has a bridge, also if there is no job.
  */
 export const claimJobs = (ctx: UserScope, { claimId, station, maxJobs }: Claim): Sql<ClaimedRow> =>
-  once`with due as (
+  once`with bridge as (${noteBridge(ctx, station)}), due as (
       select j.tenant_id, j.id from label_jobs j
       where ${tenantRows(ctx, 'j')} and j.station = ${station} and j.status in ('waiting', 'claimed')
         and j.expires_at > now() and (j.status = 'waiting' or j.lease_until <= now())
@@ -32,6 +33,7 @@ export const claimJobs = (ctx: UserScope, { claimId, station, maxJobs }: Claim):
     where ${tenantRows(ctx, 'p')} order by claimed.id`;
 
 /** Notes that a bridge sends the job, and renews its lease. */
-export const noteSending = (ctx: UserScope, id: string): Sql =>
-  once`update label_jobs j set status = 'sending', lease_until = ${leaseEnd}
+export const noteSending = (ctx: UserScope, { id, station }: { id: string; station: string }): Sql =>
+  once`with bridge as (${noteBridge(ctx, station)})
+    update label_jobs j set status = 'sending', lease_until = ${leaseEnd}
     where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid`;

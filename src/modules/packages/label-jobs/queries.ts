@@ -1,8 +1,24 @@
 import type { DataOf, QueryOf } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
 import type { LabelJob } from '../../../platform/db/models/types.js';
-import { empty, once, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const JOB = columns('LabelJob', 'j', [
+  'id',
+  'printId',
+  'station',
+  'packageId',
+  'copies',
+  'reason',
+  'reprintOf',
+  'requestedBy',
+  'createdAt',
+  'expiresAt',
+]);
+const PACKAGE = columns('Package', 'p', ['houseNumber']);
+const LOCKED_JOB = columns('LabelJob', 'j', ['id', 'packageId', 'station', 'copies', 'claimId', 'status']);
 
 export type JobQuery = QueryOf<'listLabelJobs'>;
 export type JobStatus = DataOf<'listLabelJobs'>[number]['status'];
@@ -16,9 +32,7 @@ export type JobRow = Omit<LabelJob, 'tenantId' | 'status' | 'claimId' | 'leaseUn
 const STATUS_NOW = sql`label_job_status(j.status, j.expires_at, j.lease_until)`;
 
 const selectJobs = (ctx: UserScope, condition: Sql, order: Sql): Sql<JobRow> =>
-  sql`select j.id, j.print_id as "printId", j.station, j.package_id as "packageId", p.house_number as "houseNumber",
-      j.copies, ${STATUS_NOW} as status, j.reason, j.reprint_of as "reprintOf", j.requested_by as "requestedBy",
-      j.created_at as "createdAt", j.expires_at as "expiresAt",
+  sql`select ${JOB}, ${PACKAGE}, ${STATUS_NOW} as status,
       case ${STATUS_NOW} when 'expired' then j.expires_at when 'unconfirmed' then coalesce(j.ended_at, j.lease_until)
         else j.ended_at end as "endedAt"
     from label_jobs j
@@ -61,13 +75,13 @@ export function insertJobs({ tenantId, caller }: UserScope, jobs: NewJobs): Sql 
 }
 
 /** `status` as stored, and `statusNow` with what the clock has changed. */
-export type LockedJob = Pick<LabelJob, 'id' | 'packageId' | 'station' | 'copies' | 'claimId'> & {
+export type LockedJob = RowOf<typeof LOCKED_JOB> & {
   status: Exclude<JobStatus, 'expired'>;
   statusNow: JobStatus;
 };
 
 export const lockedJob = (ctx: UserScope, id: string): Sql<LockedJob> =>
-  once`select j.id, j.package_id as "packageId", j.station, j.copies, j.claim_id as "claimId", j.status,
+  once`select ${LOCKED_JOB},
       ${STATUS_NOW} as "statusNow"
     from label_jobs j where ${tenantRows(ctx, 'j')} and j.id = ${id}::uuid for no key update`;
 

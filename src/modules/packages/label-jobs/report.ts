@@ -30,7 +30,7 @@ export async function reportLabelJob(ctx: UserContext, report: LabelReport): Pro
     if (!job) throw new ApiError('label_job_not_found');
     if (!isAccepted(job, report)) throw new ApiError('label_job_not_claimed');
     if (status === 'sending') {
-      tx.later(noteSending(ctx, jobId));
+      tx.later(noteSending(ctx, job));
       return;
     }
     if (job.status === status) return;

@@ -2,6 +2,15 @@ import { ownRows } from '../../../platform/db/filters.js';
 import type { Package } from '../../../platform/db/models/types.js';
 import { once, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const COURIER = columns('Courier', 'c', {
+  courierCode: 'code',
+  courierName: 'name',
+  houseColor: 'houseColor',
+});
+const WAREHOUSE = columns('Warehouse', 'w', { warehouseName: 'name' });
+const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
 
 export type LabelRow = Pick<
   Package,
@@ -18,8 +27,8 @@ export type LabelRow = Pick<
 /** The columns of a LabelRow, from labelTables. */
 export const labelColumns = sql`p.house_number as "houseNumber", p.tracking_number as "trackingNumber",
   p.user_code as "userCode", p.first_name as "firstName", p.last_name as "lastName", p.weight_lb::text as "weightLb",
-  p.received_at as "receivedAt", c.code as "courierCode", c.name as "courierName", c.house_color as "houseColor",
-  w.name as "warehouseName", m.manifest_number as "manifestNumber"`;
+  p.received_at as "receivedAt", ${COURIER},
+  ${WAREHOUSE}, ${MANIFEST}`;
 
 export const labelTables = sql`(packages p
   join warehouses w on w.tenant_id = p.tenant_id and w.id = p.warehouse_id

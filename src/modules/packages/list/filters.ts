@@ -1,6 +1,5 @@
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { ownRows } from '../../../platform/db/filters.js';
-import { containsPattern } from '../../../platform/db/patterns.js';
+import { ownRows, containsPattern } from '../../../platform/db/filters.js';
 import { join, sql, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 

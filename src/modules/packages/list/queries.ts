@@ -1,29 +1,35 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Package } from '../../../platform/db/models/types.js';
 import { isCommonPage, limitTo, type PageQuery } from '../../../platform/db/pages.js';
-import { empty, onceIf, sql, type Sql } from '../../../platform/db/statements.js';
+import { empty, onceIf, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../events/transitions.js';
 import { hasFilters, matching, type PackageFilters } from './filters.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type PackageRow = Pick<
-  Package,
-  | 'id'
-  | 'trackingNumber'
-  | 'houseNumber'
-  | 'userCode'
-  | 'firstName'
-  | 'lastName'
-  | 'shipper'
-  | 'description'
-  | 'receivedAt'
-> & {
-  weightLb: string;
-  status: PackageStatus;
-  courierName: string | null;
-  carrierName: string | null;
-  manifestNumber: string | null;
-};
+const PACKAGE = columns('Package', 'p', [
+  'id',
+  'trackingNumber',
+  'houseNumber',
+  'userCode',
+  'firstName',
+  'lastName',
+  'weightLb',
+  'shipper',
+  'status',
+]);
+const COURIER = columns('Courier', 'c', { courierName: 'name' });
+const CARRIER = columns('Carrier', 'r', { carrierName: 'name' });
+const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
+const DETAILS = columns('Package', 'p', ['description', 'receivedAt']);
+const COURIER_CODE = columns('Courier', 'c', { courierCode: 'code' });
+
+export type PackageRow = RowOf<typeof PACKAGE> &
+  RowOf<typeof DETAILS> & {
+    status: PackageStatus;
+    courierName: string | null;
+    carrierName: string | null;
+    manifestNumber: string | null;
+  };
 
 /** A package in an exported file: without the description, with its courier's code. */
 export type ExportRow = Omit<PackageRow, 'description' | 'receivedAt'> & {
@@ -34,12 +40,11 @@ export type ExportRow = Omit<PackageRow, 'description' | 'receivedAt'> & {
 
 const STORED = sql`p.id, p.tracking_number, p.house_number, p.user_code, p.first_name, p.last_name, p.weight_lb,
   p.shipper, p.received_at, p.status`;
-const SHOWN = sql`p.id, p.tracking_number as "trackingNumber", p.house_number as "houseNumber", p.user_code as "userCode",
-  p.first_name as "firstName", p.last_name as "lastName", p.weight_lb as "weightLb", p.shipper, p.status,
-  c.name as "courierName", r.name as "carrierName", m.manifest_number as "manifestNumber"`;
-const LISTED = sql`${SHOWN}, p.description, p.received_at as "receivedAt"`;
+const SHOWN = sql`${PACKAGE},
+  ${COURIER}, ${CARRIER}, ${MANIFEST}`;
+const LISTED = sql`${SHOWN}, ${DETAILS}`;
 // The time is selected as text, because converting 10,000 dates in JavaScript took a fifth of an export.
-const EXPORTED = sql`${SHOWN}, c.code as "courierCode",
+const EXPORTED = sql`${SHOWN}, ${COURIER_CODE},
   to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "entryDateTime"`;
 
 /** Selects one page, newest first. */

@@ -1,8 +1,9 @@
-import { joinCorrections, keepUserCode, lockParcels } from '../../../platform/db/locks.js';
+import { keepUserCode } from '../../../platform/db/locks.js';
 import type { ApiError } from '../../../platform/errors/errors.js';
 import type { UserTx } from '../../../platform/db/scope.js';
 import { keysOfStored, readScan, type ScannedNumber } from '../../tracking-numbers/public.js';
 import { isHouseNumber } from '../intake/house-number.js';
+import { lockLooked } from '../intake/lock-identified.js';
 import { hiddenPackageError } from '../shared/hidden-package.js';
 import { packageHasCourier } from '../shared/queries.js';
 import type { RequestedFields } from './fields.js';
@@ -19,58 +20,54 @@ export type LockedPackage = {
 /**
  * Selects and locks the package. If the change can affect pre-alerts, first locks the parcels of the old and
  * the new number, and keeps the new user code.
- * @throws ApiError package_not_found, record_forbidden
+ * @throws ApiError package_not_found, record_forbidden, unavailable
  */
 export async function lockPackageAndParcels(
   tx: UserTx,
   id: string,
   input: RequestedFields,
 ): Promise<LockedPackage> {
-  const locked = new Set<string>();
   // A courier cannot change the number. Waiting for the lock of the number it sends would reveal whether that
   // parcel exists.
   const newNumber = tx.caller.courierId === null ? input.tracking_number : undefined;
-  const numbers = readScan(newNumber ?? '').numbers;
-  if (newNumber !== undefined || input.user_code) {
-    const [found] = await tx.query(findNumber(tx, id));
-    const keys = found ? [keysOfStored(found), ...numbers.map((number) => number.keys)] : [];
-    for (const key of keys.flat()) locked.add(key);
-    if (input.user_code) tx.later(keepUserCode(tx.tenantId, input.user_code));
-    if (newNumber !== undefined) tx.later(joinCorrections(tx.tenantId));
-    // Locked before the row, as intake does: two different orders would deadlock.
-    tx.later(lockParcels(tx.tenantId, [...locked]));
-  }
-  const { row, isNumberTaken, isScanned } = await selectLocked(tx, id, numbers, [...locked]);
-  if (!row) throw await findHiddenPackageError(tx, id);
-  if (locked.size === 0 || locked.has(row.tracking_key)) return { row, isNumberTaken, isScanned };
-  // A concurrent update has changed the number. If this lock deadlocks, PostgreSQL cancels one transaction
-  // and it is retried. Scans of that number were not looked for.
-  tx.later(lockParcels(tx.tenantId, keysOfPackage(row)));
-  return { row, isNumberTaken, isScanned: true };
+  if (newNumber === undefined && !input.user_code) return selectLocked(tx, id, { numbers: [], locked: [] });
+  const { numbers } = readScan(newNumber ?? '');
+  const newKeys = numbers.flatMap(({ keys }) => keys);
+  if (input.user_code) tx.later(keepUserCode(tx.tenantId, input.user_code));
+  // Locked before the row, as intake does: two different orders would deadlock.
+  return lockLooked(tx, {
+    look: async () => ({ keys: await findKeys(tx, id, newKeys) }),
+    identify: (locked) => selectLocked(tx, id, { numbers, locked }),
+    isCorrection: newNumber !== undefined,
+  });
 }
 
-type Selected = Omit<LockedPackage, 'row'> & { row?: Editable };
+async function findKeys(tx: UserTx, id: string, newKeys: string[]): Promise<string[]> {
+  const [found] = await tx.query(findNumber(tx, id));
+  if (!found) throw await findHiddenPackageError(tx, id);
+  return [...new Set([...keysOfStored(found), ...newKeys])];
+}
 
 /** Selects the package, and in the same round trip whether its new number is taken, and whether scans are stored. */
 async function selectLocked(
   tx: UserTx,
   id: string,
-  numbers: ScannedNumber[],
-  locked: string[],
-): Promise<Selected> {
-  if (numbers.length === 0) {
-    const [row] = await tx.query(lockedPackage(tx, id));
-    return { ...(row ? { row } : {}), isNumberTaken: false, isScanned: false };
-  }
-  const keys = numbers.flatMap((number) => number.keys);
+  { numbers, locked }: { numbers: ScannedNumber[]; locked: readonly string[] },
+): Promise<LockedPackage & { keys: string[] }> {
+  const newKeys = numbers.flatMap(({ keys }) => keys);
   const houseNumbers = numbers.map(({ folded }) => folded).filter(isHouseNumber);
-  const [[row], taken, [scans]] = await tx.query([
-    lockedPackage(tx, id),
-    packageOfNumber(tx, id, keys, houseNumbers),
-    hasScans(tx, locked),
-  ]);
+  const [[row], taken, [scans]] =
+    numbers.length === 0
+      ? [await tx.query(lockedPackage(tx, id)), [], []]
+      : await tx.query([
+          lockedPackage(tx, id),
+          packageOfNumber(tx, id, newKeys, houseNumbers),
+          hasScans(tx, locked),
+        ]);
+  if (!row) throw await findHiddenPackageError(tx, id);
   return {
-    ...(row ? { row } : {}),
+    row,
+    keys: [...keysOfPackage(row), ...newKeys],
     isNumberTaken: taken.length > 0,
     isScanned: scans?.isScanned === true,
   };

@@ -1,9 +1,13 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
 import type { ColumnsOf, Package, Prealert } from '../../../platform/db/models/types.js';
-import { join, once, onceIf, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { join, once, onceIf, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { keyIn, type StoredNumber } from '../../tracking-numbers/public.js';
 import type { Measures } from '../shared/measures.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PACKAGE = columns('Package', 'p', ['trackingKey', 'trackingNumber']);
+const PREALERT = columns('Prealert', 'a', ['id', 'trackingNumber', 'trackingKey']);
 
 /** The columns that an update may change, as the audit trail records them. Numbers are decimal text. */
 export type Editable = Measures &
@@ -44,7 +48,7 @@ const TYPES: Partial<Record<keyof Editable, string>> = {
 
 /** Selects the number of the parcel that an update must lock. It locks nothing. */
 export function findNumber(ctx: UserScope, id: string): Sql<StoredNumber> {
-  return once`select p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber" from packages p
+  return once`select ${PACKAGE} from packages p
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
@@ -61,7 +65,7 @@ export const packageOfNumber = (
     limit 1`;
 
 /** Selects whether scans of stations, or a place that they led to, are stored under one of these keys. */
-export const hasScans = (ctx: UserScope, keys: string[]): Sql<{ isScanned: boolean }> =>
+export const hasScans = (ctx: UserScope, keys: readonly string[]): Sql<{ isScanned: boolean }> =>
   once`select exists (select from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = any(${keys}::text[]))
     or exists (select from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[]))
     as "isScanned"`;
@@ -111,14 +115,14 @@ export function changePackage(ctx: UserScope, id: string, changes: Partial<Edita
     where ${ownRows(ctx, 'p')} and p.id = ${id}::uuid`;
 }
 
-export type ReopenedRow = Pick<Prealert, 'id' | 'trackingNumber' | 'trackingKey'>;
+export type ReopenedRow = RowOf<typeof PREALERT>;
 
 /** Sets the pre-alerts that the package no longer matches to pending: none without a courier. */
 export function reopenPrealerts(ctx: UserScope, courierId: string | null, keys: string[]): Sql<ReopenedRow> {
   return once`update prealerts a set status = 'pending', updated_at = now()
     where ${ownRows(ctx, 'a')} and a.courier_id = ${courierId}::uuid and ${keyIn('a', keys)}
       and a.status = 'received'
-    returning a.id, a.tracking_number as "trackingNumber", a.tracking_key as "trackingKey"`;
+    returning ${PREALERT}`;
 }
 
 /** Gives reopened pre-alerts the keys of their own numbers. They had that of the package. */

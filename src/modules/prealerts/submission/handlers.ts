@@ -8,10 +8,7 @@ import { submitBatch } from './submit-batch.js';
 type Submission = HandlerRequest<'submitPrealert'> | HandlerRequest<'submitPrealertWithoutSuffix'>;
 
 export function prealertSubmissionHandlers() {
-  return { submitPrealert: submit, submitPrealertWithoutSuffix: submit } satisfies Pick<
-    Handlers,
-    'submitPrealert' | 'submitPrealertWithoutSuffix'
-  >;
+  return { submitPrealert: submit, submitPrealertWithoutSuffix: submit } satisfies Partial<Handlers>;
 }
 
 async function submit(request: Submission): Promise<ReplyOf<'submitPrealert'>> {

@@ -9,7 +9,7 @@ export function prealertUploadHandlers({ bulk }: Deps) {
       const data = await uploadPrealerts(ctx, bulk, body);
       return { statusCode: 200, message: describe(data), data };
     },
-  } satisfies Pick<Handlers, 'uploadPrealerts'>;
+  } satisfies Partial<Handlers>;
 }
 
 function describe({ processed, created, duplicate, repeated, dry_run }: DataOf<'uploadPrealerts'>): string {

@@ -13,7 +13,7 @@ export type Upload = ReadFile & {
   repeatedRows: number[];
 };
 
-export const MAX_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 type Rows = Pick<Upload, 'prealerts' | 'repeatedRows'>;
 

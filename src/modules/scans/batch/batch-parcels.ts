@@ -38,7 +38,7 @@ export const TOO_MANY_SCANS: Refusal = {
 };
 
 /** Parcels whose scans are folded together. */
-export type Part = BatchParcel<AdmittedScan>[];
+type Part = BatchParcel<AdmittedScan>[];
 
 export type Limited = {
   parts: Part[];

@@ -8,5 +8,5 @@ export function scanBatchHandlers() {
       const data = viewBatch(await executeBatch(ctx, body.station, body.scans));
       return { statusCode: 200, message: describeBatch(data), data };
     },
-  } satisfies Pick<Handlers, 'sendScans'>;
+  } satisfies Partial<Handlers>;
 }

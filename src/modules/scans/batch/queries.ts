@@ -1,12 +1,57 @@
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
-import { once, raw, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, raw, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import { keyInColumn } from '../../tracking-numbers/public.js';
 import type { ConflictReason, ScanKind } from '../fold/fold.js';
 import type { Details } from './read-scans.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const LOCKED_MANIFEST = columns('Manifest', 'm', ['id', 'manifestNumber', 'status']);
+const KNOWN_SCAN = columns('Scan', 's', ['id', 'contentHash', 'parcelKey', 'reason']);
+const STORED_SCAN = columns('Scan', 's', [
+  'id',
+  'station',
+  'kind',
+  'parcelKey',
+  'scan',
+  'details',
+  'manifestId',
+  'isAdmitted',
+  'eventId',
+  'outcome',
+  'reason',
+]);
+const LOCKED_PACKAGE = columns('Package', 'p', [
+  'id',
+  'trackingKey',
+  'trackingNumber',
+  'status',
+  'courierId',
+  'manifestId',
+]);
+const PACKAGE_EVENT = columns('PackageEvent', 'e', ['id', 'packageId', 'previousStatus', 'status']);
+const ABOARD = columns('Package', 'p', ['manifestId', 'courierId']);
+const PARCEL_POSITION = columns('ParcelPosition', 'o', [
+  'parcelKey',
+  'scan',
+  'location',
+  'manifestId',
+  'station',
+]);
+const PACKAGE = columns('Package', 'p', [
+  'id',
+  'trackingKey',
+  'trackingNumber',
+  'houseNumber',
+  'status',
+  'courierId',
+  'userCode',
+  'manifestId',
+]);
+const COURIER = columns('Courier', 'c', { courierName: 'name' });
+const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
 
 /** The time as ISO 8601, in UTC with milliseconds. */
 const iso = (time: string): Sql =>
@@ -14,11 +59,11 @@ const iso = (time: string): Sql =>
 
 export const serverTime = (): Sql<{ now: string }> => once`select ${iso('clock_timestamp()')} as now`;
 
-export type ManifestRow = Pick<Manifest, 'id' | 'manifestNumber'> & { status: ManifestStatus };
+export type ManifestRow = RowOf<typeof LOCKED_MANIFEST> & { status: ManifestStatus };
 
 /** Selects the manifests of new loads, and keeps them from being shipped until the transaction ends. */
 export const lockedManifests = (ctx: UserScope, ids: string[], numbers: string[]): Sql<ManifestRow> =>
-  once`select m.id, m.manifest_number as "manifestNumber", m.status from manifests m
+  once`select ${LOCKED_MANIFEST} from manifests m
     where ${tenantRows(ctx, 'm')} and (m.id = any(${ids}::uuid[]) or m.manifest_number = any(${numbers}::text[]))
     order by m.id for share`;
 
@@ -26,16 +71,13 @@ export const lockedManifests = (ctx: UserScope, ids: string[], numbers: string[]
 export const manifestStatuses = (ctx: UserScope, ids: string[]): Sql<Omit<ManifestRow, 'manifestNumber'>> =>
   once`select m.id, m.status from manifests m where ${tenantRows(ctx, 'm')} and m.id = any(${ids}::uuid[])`;
 
-export type KnownScan = Pick<Scan, 'id' | 'contentHash' | 'parcelKey'> & { reason: ConflictReason | null };
+export type KnownScan = RowOf<typeof KNOWN_SCAN> & { reason: ConflictReason | null };
 
 export const scansById = (ctx: UserScope, ids: string[]): Sql<KnownScan> =>
-  once`select s.id, s.content_hash as "contentHash", s.parcel_key as "parcelKey", s.reason from scans s
+  once`select ${KNOWN_SCAN} from scans s
     where ${tenantRows(ctx, 's')} and s.id = any(${ids}::uuid[])`;
 
-export type StoredScan = Pick<
-  Scan,
-  'id' | 'station' | 'parcelKey' | 'scan' | 'manifestId' | 'isAdmitted' | 'eventId'
-> & {
+export type StoredScan = RowOf<typeof STORED_SCAN> & {
   kind: ScanKind;
   scannedAt: string;
   arrivedAt: string;
@@ -59,26 +101,18 @@ export const countScans = (
 
 /** Selects the newest scans of parcels, at most `limit` for each key. */
 export const scansOfParcels = (ctx: UserScope, keys: string[], limit: number): Sql<StoredScan> =>
-  once`select s.id, s.station, s.kind, ${iso('s.scanned_at')} as "scannedAt", ${iso('s.arrived_at')} as "arrivedAt",
-      s.parcel_key as "parcelKey", s.scan, s.details, s.manifest_id as "manifestId", s.is_admitted as "isAdmitted",
-      s.event_id as "eventId", s.outcome, s.reason
+  once`select ${STORED_SCAN}, ${iso('s.scanned_at')} as "scannedAt", ${iso('s.arrived_at')} as "arrivedAt"
     from unnest(${keys}::text[]) as k (key)
     cross join lateral (
       select * from scans s where ${tenantRows(ctx, 's')} and s.parcel_key = k.key
       order by s.scanned_at desc, s.id desc limit ${limit}::int
     ) as s`;
 
-export type PackageRow = Pick<
-  Package,
-  'id' | 'trackingKey' | 'trackingNumber' | 'courierId' | 'manifestId'
-> & {
-  status: PackageStatus;
-};
+export type PackageRow = RowOf<typeof LOCKED_PACKAGE> & { status: PackageStatus };
 
 /** Locks the packages of parcels. */
 export const lockedPackages = (ctx: UserScope, keys: string[]): Sql<PackageRow> =>
-  once`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber", p.status,
-      p.courier_id as "courierId", p.manifest_id as "manifestId"
+  once`select ${LOCKED_PACKAGE}
     from packages p where ${tenantRows(ctx, 'p')} and p.tracking_key = any(${keys}::text[])
     order by p.id for no key update`;
 
@@ -96,7 +130,7 @@ export type EventRow = {
  * waits for the packages' locks.
  */
 export const statusEvents = (ctx: UserScope, keys: string[], limit: number): Sql<EventRow> =>
-  once`select e.id, e.package_id as "packageId", e.previous_status as "previousStatus", e.status,
+  once`select ${PACKAGE_EVENT},
       ${iso('e.occurred_at')} as "occurredAt", ${iso('e.recorded_at')} as "recordedAt"
     from packages p
     cross join lateral (
@@ -112,17 +146,14 @@ export const couriersOnManifests = (
   ctx: UserScope,
   ids: string[],
 ): Sql<{ manifestId: string; courierId: string }> =>
-  once`select distinct p.manifest_id as "manifestId", p.courier_id as "courierId" from packages p
+  once`select distinct ${ABOARD} from packages p
     where ${tenantRows(ctx, 'p')} and p.manifest_id = any(${ids}::uuid[]) and p.courier_id is not null`;
 
-export type PositionRow = Pick<
-  ParcelPosition,
-  'parcelKey' | 'scan' | 'location' | 'manifestId' | 'station'
-> & { loadedAt: string | null };
+export type PositionRow = RowOf<typeof PARCEL_POSITION> & { loadedAt: string | null };
 
 export const positionsOfParcels = (ctx: UserScope, keys: string[]): Sql<PositionRow> =>
-  once`select o.parcel_key as "parcelKey", o.scan, o.location, o.manifest_id as "manifestId",
-      ${iso('o.loaded_at')} as "loadedAt", o.station
+  once`select ${PARCEL_POSITION},
+      ${iso('o.loaded_at')} as "loadedAt"
     from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[])`;
 
 export type NewScan = StoredScan & { contentHash: string };
@@ -160,10 +191,7 @@ export const savePositions = ({ tenantId }: UserScope, positions: PositionRow[])
 export const removePositions = (ctx: UserScope, keys: string[]): Sql =>
   once`delete from parcel_positions o where ${tenantRows(ctx, 'o')} and o.parcel_key = any(${keys}::text[])`;
 
-export type StateRow = Pick<
-  Package,
-  'id' | 'trackingKey' | 'trackingNumber' | 'houseNumber' | 'courierId' | 'userCode' | 'manifestId'
-> & {
+export type StateRow = RowOf<typeof PACKAGE> & {
   status: PackageStatus;
   courierName: string | null;
   manifestNumber: string | null;
@@ -175,9 +203,7 @@ export type ParcelKeys = { key: string; keys: string[] };
 
 /** Selects the state of the parcels' packages. */
 export const packageStates = (ctx: UserScope, parcels: ParcelKeys[]): Sql<StateRow> =>
-  once`select p.id, p.tracking_key as "trackingKey", p.tracking_number as "trackingNumber",
-      p.house_number as "houseNumber", p.status, p.courier_id as "courierId", c.name as "courierName",
-      p.user_code as "userCode", p.manifest_id as "manifestId", m.manifest_number as "manifestNumber",
+  once`select ${PACKAGE}, ${COURIER}, ${MANIFEST},
       exists (select from prealerts a where a.tenant_id = p.tenant_id and ${keyInColumn('a', sql`parcel.keys`)}
         and a.status = 'flagged') as "isFlagged"
     from packages p

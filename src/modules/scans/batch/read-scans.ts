@@ -12,7 +12,7 @@ import {
 import { readScan, type ScanReading } from '../../tracking-numbers/public.js';
 
 export type SentScan = JsonBodyOf<'sendScans'>['scans'][number];
-export type SentReceive = Extract<SentScan, { kind: 'receive' }>;
+type SentReceive = Extract<SentScan, { kind: 'receive' }>;
 
 /** The fields of a kind, without those that all scans have. */
 export type Details = Omit<Partial<SentReceive>, 'scan_id' | 'scanned_at' | 'kind' | 'scan'> & {

@@ -45,8 +45,8 @@ export type ParcelHistory = {
 };
 
 /** A scan that changes the status. */
-export type Step = { scanId: string; status: PackageStatus };
-export type Load = { manifestId: string; scannedAt: string; station: string };
+type Step = { scanId: string; status: PackageStatus };
+type Load = { manifestId: string; scannedAt: string; station: string };
 
 export type FoldedParcel = {
   /** The scan that makes the receipt. */

@@ -1,3 +1,4 @@
+import { pageMeta } from '../../../platform/contract/page-reply.js';
 import type { Handlers } from '../../../../generated/handlers.js';
 import { readLoading } from './read-loading.js';
 import { viewLoading } from './view.js';
@@ -11,13 +12,8 @@ export function manifestLoadingHandlers() {
         statusCode: 200,
         message: `${loaded} of ${expected} packages loaded. ${extra} extra.`,
         data: viewLoading(loading, query.list),
-        meta: {
-          current_page: query.page,
-          per_page: query.limit,
-          total_records: loading.total,
-          total_pages: Math.ceil(loading.total / query.limit),
-        },
+        meta: pageMeta(query, loading.total),
       };
     },
-  } satisfies Pick<Handlers, 'getManifestLoading'>;
+  } satisfies Partial<Handlers>;
 }

@@ -1,16 +1,39 @@
 import type { ManifestStatus } from '../../../platform/contract/types.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Manifest, Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
-import { join, sql, type Sql } from '../../../platform/db/statements.js';
+import type { Package, ParcelPosition, Scan } from '../../../platform/db/models/types.js';
+import { join, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import type { PackageStatus } from '../../packages/public.js';
 import type { ConflictReason } from '../fold/fold.js';
 import { HELD, type ExtraReason } from '../fold/extra-reason.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type LoadedManifestRow = Pick<
-  Manifest,
-  'id' | 'manifestNumber' | 'overrideReason' | 'overriddenAt' | 'overrideMissing' | 'overrideExtra'
-> & { status: ManifestStatus; isGated: boolean; overriddenBy: string | null };
+const MANIFEST = columns('Manifest', 'm', [
+  'id',
+  'manifestNumber',
+  'status',
+  'overrideReason',
+  'overriddenAt',
+  'overrideMissing',
+  'overrideExtra',
+]);
+const OVERRIDER = columns('User', 'u', { overriddenBy: 'fullName' });
+const COURIER = columns('Courier', 'c', { courierName: 'name' });
+const MANIFEST_NUMBER = columns('Manifest', 'm', ['manifestNumber']);
+const PARCEL = columns('Package', 'p', {
+  packageId: 'id',
+  houseNumber: 'houseNumber',
+  status: 'status',
+  userCode: 'userCode',
+});
+const SCANNER = columns('User', 'u', { userName: 'fullName' });
+const SCANNED_PACKAGE = columns('Package', 'p', { packageId: 'id', houseNumber: 'houseNumber' });
+
+export type LoadedManifestRow = RowOf<typeof MANIFEST> & {
+  status: ManifestStatus;
+  isGated: boolean;
+  overriddenBy: string | null;
+};
 
 /**
  * Whether the gate of the manifest's warehouse, or of the warehouse of one of its packages, is on. Otherwise a manifest of another
@@ -23,10 +46,8 @@ export const isGatedByWarehouse = (ctx: UserScope): Sql =>
 
 /** Selects a manifest, whether its gate is on, and its override. */
 export const findManifest = (ctx: UserScope, id: string): Sql<LoadedManifestRow> =>
-  sql`select m.id, m.manifest_number as "manifestNumber", m.status,
-      m.loading_gate = 'on' or (m.loading_gate = 'warehouse' and ${isGatedByWarehouse(ctx)}) as "isGated",
-      m.override_reason as "overrideReason", m.overridden_at as "overriddenAt", u.full_name as "overriddenBy",
-      m.override_missing as "overrideMissing", m.override_extra as "overrideExtra"
+  sql`select ${MANIFEST},
+      m.loading_gate = 'on' or (m.loading_gate = 'warehouse' and ${isGatedByWarehouse(ctx)}) as "isGated", ${OVERRIDER}
     from manifests m
     left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = m.tenant_id and u.id = m.overridden_by
     where ${tenantRows(ctx, 'm')} and m.id = ${id}::uuid`;
@@ -84,17 +105,16 @@ export function loadedParcels(
   { limit, offset }: Page,
 ): Sql<ParcelRow> {
   return sql`with listed as (${listed(ctx, id, list)} order by 1 limit ${limit}::int offset ${offset}::int)
-    select l."packageId", l."trackingNumber", l."houseNumber", l.status, c.name as "courierName", l."userCode",
+    select l."packageId", l."trackingNumber", l."houseNumber", l.status, ${COURIER}, l."userCode",
       l.location, l."isLoaded", case when l."isLoaded" then l.loaded_at end as "loadedAt",
-      case when l."isLoaded" then l.station end as station, l.reason, m.manifest_number as "manifestNumber"
+      case when l."isLoaded" then l.station end as station, l.reason, ${MANIFEST_NUMBER}
     from listed l
     left join couriers c on ${tenantRows(ctx, 'c')} and c.tenant_id = l.tenant_id and c.id = l.courier_id
     left join manifests m on ${tenantRows(ctx, 'm')} and m.tenant_id = l.tenant_id and m.id = l.manifest_id
     order by l.key`;
 }
 
-const SHOWN = sql`p.id as "packageId", coalesce(p.tracking_number, o.scan) as "trackingNumber",
-  p.house_number as "houseNumber", p.status, p.courier_id, p.manifest_id, p.user_code as "userCode",
+const SHOWN = sql`${PARCEL}, coalesce(p.tracking_number, o.scan) as "trackingNumber", p.courier_id, p.manifest_id,
   o.location, o.loaded_at, o.station`;
 
 function listed(ctx: UserScope, id: string, list: ParcelList): Sql {
@@ -143,7 +163,7 @@ export const countHistory = (ctx: UserScope, id: string): Sql<{ total: number }>
 export const loadHistory = (ctx: UserScope, id: string, { limit, offset }: Page): Sql<HistoryRow> =>
   sql`with h as (${history(ctx, id)} order by scanned_at desc, scan_id desc limit ${limit}::int offset ${offset}::int)
     select h.scan_id as "scanId", h.kind, h.scanned_at as "scannedAt", h.arrived_at as "arrivedAt", h.station,
-      u.full_name as "userName", h.scan, p.id as "packageId", p.house_number as "houseNumber", h.outcome, h.reason, h.remarks
+      ${SCANNER}, h.scan, ${SCANNED_PACKAGE}, h.outcome, h.reason, h.remarks
     from h
     left join users u on ${tenantRows(ctx, 'u')} and u.tenant_id = h.tenant_id and u.id = h.user_id
     left join packages p on ${tenantRows(ctx, 'p')} and p.tenant_id = h.tenant_id and p.tracking_key = h.parcel_key

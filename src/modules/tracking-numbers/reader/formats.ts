@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../../../config/project-root.js';
 import type { Checksum } from './check-digits.js';
-import { lengthRangeOf, type LengthRange } from './format-length.js';
 
-const FOLDER = join(projectRoot, 'data', 'tracking-numbers', 'couriers');
+const FOLDER = join(projectRoot, 'data', 'tracking-numbers');
 
 type Lookup = { matches?: string; matches_regex?: string; name?: string; country?: string; courier?: string };
 type Additional = { name: string; regex_group_name: string; lookup: Lookup[] };
@@ -24,6 +23,9 @@ type FormatEntry = {
 
 type CarrierFile = { name: string; courier_code: string; tracking_numbers: FormatEntry[] };
 
+/** By file, in the order of its formats: the lengths of the shortest and the longest number without white space. */
+type Lengths = Record<string, [min: number, max: number][]>;
+
 export type Format = {
   /** The identifier of the data set; for the few formats without one, the name in the addresses of its site. */
   id: string;
@@ -32,7 +34,8 @@ export type Format = {
   carrierName: string;
   /** Matches a whole number without white space. */
   pattern: RegExp;
-  length: LengthRange;
+  /** Of the shortest and the longest number. */
+  length: { min: number; max: number };
   checksum: Checksum | undefined;
   /** What the checksum needs in front of some serials. */
   prefix: { condition: RegExp; content: string } | undefined;
@@ -44,7 +47,7 @@ export type Format = {
 };
 
 export type Lookups = { name: string; group: string; entries: LookupEntry[] };
-export type LookupEntry = { pattern: RegExp; text: string };
+type LookupEntry = { pattern: RegExp; text: string };
 
 /** The named parts of a number. */
 export type Groups = Record<string, string | undefined>;
@@ -56,7 +59,7 @@ let loaded: Format[][] | undefined;
 
 /** Returns the formats of the data set that a number of this length can have. Reads the files once. */
 export function formatsOfLength(length: number): Format[] {
-  loaded ??= groupByLength(readdirSync(FOLDER).sort().flatMap(readCarrier));
+  loaded ??= groupByLength(readFormats());
   return loaded[length] ?? [];
 }
 
@@ -66,13 +69,27 @@ const groupByLength = (formats: Format[]): Format[][] =>
     formats.filter(({ length: { min, max } }) => min <= length && length <= max),
   );
 
-function readCarrier(file: string): Format[] {
-  // The data set is part of the project; the tests read each format.
-  const carrier = JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as CarrierFile;
-  return carrier.tracking_numbers.map((entry) => toFormat(carrier, entry));
+function readFormats(): Format[] {
+  // The data set is part of the project, and format-lengths.mjs computes the lengths from it. The tests read each format.
+  const lengths = JSON.parse(readFileSync(join(FOLDER, 'lengths.json'), 'utf8')) as Lengths;
+  return readdirSync(join(FOLDER, 'couriers'))
+    .sort()
+    .flatMap((file) => readCarrier(file, lengths[file] ?? []));
 }
 
-function toFormat(carrier: CarrierFile, entry: FormatEntry): Format {
+function readCarrier(file: string, lengths: [min: number, max: number][]): Format[] {
+  const carrier = JSON.parse(readFileSync(join(FOLDER, 'couriers', file), 'utf8')) as CarrierFile;
+  return carrier.tracking_numbers.map((entry, index) => {
+    const [min, max] = lengths[index] ?? [];
+    if (min === undefined || max === undefined)
+      throw new Error(
+        `data/tracking-numbers/lengths.json lacks a format of ${file}. Run npm run formats:update -- --lengths.`,
+      );
+    return toFormat(carrier, entry, { min, max });
+  });
+}
+
+function toFormat(carrier: CarrierFile, entry: FormatEntry, length: Format['length']): Format {
   const { checksum, serial_number_format: format, additional } = entry.validation;
   const source = [entry.regex].flat().join('');
   const lookups = (entry.additional ?? []).map(toLookups);
@@ -82,7 +99,7 @@ function toFormat(carrier: CarrierFile, entry: FormatEntry): Format {
     carrier: carrier.courier_code,
     carrierName: carrier.name,
     pattern: new RegExp(`^(?:${source})$`),
-    length: lengthRangeOf(source),
+    length,
     checksum,
     prefix: format && {
       condition: new RegExp(format.prepend_if.matches_regex),

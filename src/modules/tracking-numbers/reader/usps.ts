@@ -21,7 +21,7 @@ const scoreOf = (number: string): number =>
   (hasUspsCheckDigit(number) ? 2 : 0) + (IDENTIFIER.test(number) ? 1 : 0);
 
 /** Weights 3 and 1 from the right, modulo 10. */
-export function hasUspsCheckDigit(digits: string): boolean {
+function hasUspsCheckDigit(digits: string): boolean {
   const [check, ...others] = Array.from(digits, Number).reverse();
   const sum = others.reduce((total, digit, index) => total + digit * (index % 2 === 0 ? 3 : 1), 0);
   return (10 - (sum % 10)) % 10 === check;

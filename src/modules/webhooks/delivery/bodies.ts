@@ -10,7 +10,7 @@ import type { Called } from './outcome.js';
 export type Message = { delivery: ClaimedRow; body: MessageBody };
 
 /** `userCode` is that of a flat package. Null if there is nothing to send. */
-export type MessageBody = { text: string; userCode: string | undefined } | null;
+type MessageBody = { text: string; userCode: string | undefined } | null;
 
 /**
  * Adds the body to each delivery, in the format of the URL. An event is sent as it was stored, a flat package

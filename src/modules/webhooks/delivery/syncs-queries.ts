@@ -1,9 +1,11 @@
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { PackageSync } from '../../../platform/db/models/types.js';
-import { once, type Sql } from '../../../platform/db/statements.js';
+import { once, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
 
-export type SyncRow = Pick<PackageSync, 'packageId' | 'jobId' | 'traceparent'>;
+const PACKAGE_SYNC = columns('PackageSync', 's', ['packageId', 'jobId', 'traceparent']);
+
+export type SyncRow = RowOf<typeof PACKAGE_SYNC>;
 
 /** Marks the oldest queued synchronisations of the courier as being sent, and returns them. */
 export function takeQueuedSyncs(ctx: SystemScope, courierId: string, atMost: number): Sql<SyncRow> {
@@ -16,7 +18,7 @@ export function takeQueuedSyncs(ctx: SystemScope, courierId: string, atMost: num
     )
     update package_syncs s set status = 'sending' from queued
     where ${tenantRows(ctx, 's')} and s.package_id = queued.package_id
-    returning s.package_id as "packageId", s.job_id as "jobId", s.traceparent`;
+    returning ${PACKAGE_SYNC}`;
 }
 
 /** Fails the synchronisations without a delivery. */

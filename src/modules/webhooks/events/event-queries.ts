@@ -1,23 +1,27 @@
 import type { components } from '../../../../generated/contract.js';
 import { tenantRows } from '../../../platform/db/filters.js';
-import type { Package } from '../../../platform/db/models/types.js';
-import { once, sql, type Sql } from '../../../platform/db/statements.js';
+import { once, sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { Scope } from '../../../platform/db/scope.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const PACKAGE = columns('Package', 'p', [
+  'id',
+  'courierId',
+  'trackingNumber',
+  'houseNumber',
+  'userCode',
+  'firstName',
+  'lastName',
+  'packageType',
+  'shipper',
+  'description',
+  'status',
+]);
+const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
 
 /** A package in the payload of an event. Numbers are exact decimal text, times have the contract's format. */
-export type EventPackageRow = Pick<
-  Package,
-  | 'id'
-  | 'trackingNumber'
-  | 'houseNumber'
-  | 'userCode'
-  | 'firstName'
-  | 'lastName'
-  | 'packageType'
-  | 'shipper'
-  | 'description'
-> & {
+export type EventPackageRow = RowOf<typeof PACKAGE> & {
   courierId: string;
   weight: string;
   length: string | null;
@@ -31,10 +35,8 @@ export type EventPackageRow = Pick<
 /** Selects the packages that have a courier, in the order of the ids. */
 export function selectEventPackages(ctx: Scope, packageIds: string[]): Sql<EventPackageRow> {
   return once`
-    select p.id, p.courier_id as "courierId", p.tracking_number as "trackingNumber", p.house_number as "houseNumber",
-      p.user_code as "userCode", p.first_name as "firstName", p.last_name as "lastName", p.weight_lb::text as weight,
-      p.length_in::text as length, p.width_in::text as width, p.height_in::text as height,
-      p.package_type as "packageType", p.shipper, p.description, p.status, m.manifest_number as "manifestNumber",
+    select ${PACKAGE}, p.weight_lb::text as weight,
+      p.length_in::text as length, p.width_in::text as width, p.height_in::text as height, ${MANIFEST},
       to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "entryDateTime"
     from unnest(${packageIds}::uuid[]) with ordinality as changed (id, position)
     join packages p on p.id = changed.id and ${tenantRows(ctx, 'p')}

@@ -4,6 +4,21 @@ import type { Customer, Package } from '../../../platform/db/models/types.js';
 import { once, type Sql } from '../../../platform/db/statements.js';
 import type { SystemScope } from '../../../platform/db/scope.js';
 import { STATUS_NUMBERS, type NumberedStatus } from './flat-status.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const EVENT = columns('Event', 'ev', { eventId: 'id' });
+const PACKAGE = columns('Package', 'p', {
+  packageId: 'id',
+  courierId: 'courierId',
+  manifestId: 'manifestId',
+  trackingNumber: 'trackingNumber',
+  houseNumber: 'houseNumber',
+  userCode: 'userCode',
+  shipper: 'shipper',
+  description: 'description',
+  status: 'status',
+});
+const MANIFEST = columns('Manifest', 'm', ['manifestNumber']);
 
 /** The current state of the package of an event. Numbers are exact decimal text. */
 export type FlatRow = Pick<
@@ -40,13 +55,12 @@ export type FlatRow = Pick<
 export function selectFlatPackages(ctx: SystemScope, courierId: string, eventIds: string[]): Sql<FlatRow> {
   const numbered = Object.keys(STATUS_NUMBERS);
   return once`
-    select ev.id as "eventId", p.id as "packageId", p.courier_id as "courierId", p.manifest_id as "manifestId",
-      m.manifest_number as "manifestNumber", p.tracking_number as "trackingNumber", p.house_number as "houseNumber",
-      p.user_code as "userCode", coalesce(p.first_name, cu.first_name) as "firstName",
+    select ${EVENT}, ${PACKAGE},
+      ${MANIFEST}, coalesce(p.first_name, cu.first_name) as "firstName",
       coalesce(p.last_name, cu.last_name) as "lastName", cu.branch, p.weight_lb::text as weight,
-      p.length_in::text as length, p.width_in::text as width, p.height_in::text as height, p.shipper, p.description,
+      p.length_in::text as length, p.width_in::text as width, p.height_in::text as height,
       to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS') as "receivedAt",
-      p.claimed_by is not null as "isClaimed", p.status,
+      p.claimed_by is not null as "isClaimed",
       exists (select from prealerts a where ${tenantRows(ctx, 'a')} and a.tracking_key = p.tracking_key
         and a.courier_id = p.courier_id and a.status = 'flagged') as "isFlagged",
       case when p.status = any(${numbered}::text[]) then p.status else coalesce(

@@ -1,7 +1,8 @@
+import { lock } from '../../../platform/db/columns.js';
 import { ApiError, type FailureCode } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { UserTx } from '../../../platform/db/scope.js';
-import { lockedCourier, selectEndpoints, type Obstacle } from './resend-queries.js';
+import { selectEndpoints, type Obstacle } from './resend-queries.js';
 
 /** Why each URL of a courier cannot receive deliveries; null for one that can. */
 export type Obstacles = Map<Endpoint, Obstacle | null>;
@@ -12,9 +13,8 @@ export type Obstacles = Map<Endpoint, Obstacle | null>;
  */
 export async function lockEndpoints(tx: UserTx, courierId: string): Promise<Obstacles> {
   // Read with a second statement: a statement that waits for the lock sees the pause from before the wait.
-  await tx.query(lockedCourier(tx, courierId));
+  await lock(tx, 'Courier', courierId, ['id'], 'no key update');
   const rows = await tx.query(selectEndpoints(tx, courierId));
-  if (rows.length === 0) throw new ApiError('courier_not_found');
   return new Map(rows.map(({ endpoint, obstacle }) => [endpoint, obstacle]));
 }
 

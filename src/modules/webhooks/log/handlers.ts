@@ -13,7 +13,7 @@ export function webhookHandlers() {
     listWebhookDeliveries: async ({ ctx, query }) => viewDeliveries(await listDeliveries(ctx, query)),
     listEvents: async ({ ctx, query }) => viewFeed(await readFeed(ctx, query)),
     manageWebhookDeliveries: ({ ctx, body }) => manage(ctx, body),
-  } satisfies Pick<Handlers, 'listWebhookDeliveries' | 'listEvents' | 'manageWebhookDeliveries'>;
+  } satisfies Partial<Handlers>;
 }
 
 type Managed = ReplyOf<'manageWebhookDeliveries'>;

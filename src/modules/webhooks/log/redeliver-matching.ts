@@ -1,19 +1,14 @@
-import { audit } from '../../../platform/audit/audit.js';
 import type { UserContext } from '../../../platform/context/request-context.js';
 import type { BodyOf } from '../../../platform/contract/types.js';
-import { assertQuota, quotaOf, takeQuota } from '../../../platform/db/quotas.js';
+import { assertQuota } from '../../../platform/db/quotas.js';
 import { ApiError, invalidFieldError } from '../../../platform/errors/errors.js';
 import type { Endpoint } from '../../../platform/queue/delivery-queues.js';
 import { targetCourierId } from '../events/target-courier.js';
-import { isDateTime } from './date-time.js';
 import { lockEndpoints } from './endpoints.js';
-import type { Recovered, Recovery } from './recover.js';
+import { isDateTime, MAX_RECOVERED, openOf, RECOVERED, settleRecovery, type Recovery } from './recovery.js';
 import { countMatching, redeliverMatching, type RedeliveryFilter } from './redeliver-queries.js';
 
 type Input = Extract<BodyOf<'manageWebhookDeliveries'>, { action: 'redeliver_matching' }>;
-
-const MAX_REDELIVERED = 100_000;
-const RECOVERED = quotaOf('recovered_webhooks');
 
 /**
  * Sends the events of the matching deliveries again, all or none.
@@ -24,34 +19,28 @@ export async function redeliverMatchingDeliveries(ctx: UserContext, input: Input
   const { courierId } = filter;
   return ctx.write(async (tx) => {
     const obstacles = await lockEndpoints(tx, courierId);
-    const counted = await tx.query(countMatching(ctx, filter, MAX_REDELIVERED));
+    const counted = await tx.query(countMatching(ctx, filter, MAX_RECOVERED));
     const selectedOf = (name: Endpoint) => counted.find(({ endpoint }) => endpoint === name)?.selected ?? 0;
     const total = counted.reduce((sum, { selected }) => sum + selected, 0);
-    if (total > MAX_REDELIVERED)
+    if (total > MAX_RECOVERED)
       throw new ApiError('validation_failed', {
         variant: 'too_many_webhooks',
-        args: { limit: MAX_REDELIVERED },
+        args: { limit: MAX_RECOVERED },
       });
-    const open = [...obstacles].filter(([, obstacle]) => obstacle === null).map(([endpoint]) => endpoint);
+    const open = openOf(obstacles);
     // Checked before the write, because rolled-back rows would still take space in the table.
     const wanted = open.reduce((sum, endpoint) => sum + selectedOf(endpoint), 0);
     await assertQuota(tx, RECOVERED, courierId, Math.max(wanted, 1));
     const rows = await tx.query(redeliverMatching(ctx, filter, open));
-    const of = (endpoint: Endpoint): Recovered => {
-      const { queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
-      return { selected: selectedOf(endpoint), queued, pending, skipped: obstacles.get(endpoint) ?? null };
-    };
-    const endpoints = { add_package: of('add_package'), update_package: of('update_package') };
-    tx.later(
-      audit(tx, {
-        action: 'webhook.redelivered',
-        entity: 'courier',
-        entityId: courierId,
-        after: { ...filter, endpoints },
-      }),
-    );
-    const sent = Object.values(endpoints).reduce((sum, { queued, pending }) => sum + queued + pending, 0);
-    await takeQuota(tx, RECOVERED, courierId, sent);
+    const endpoints = await settleRecovery(tx, obstacles, {
+      action: 'webhook.redelivered',
+      courierId,
+      request: filter,
+      countsOf(endpoint) {
+        const { queued = 0, pending = 0 } = rows.find((row) => row.endpoint === endpoint) ?? {};
+        return { selected: selectedOf(endpoint), queued, pending };
+      },
+    });
     return { since: filter.from, endpoints, hasMore: false };
   });
 }

@@ -1,15 +1,15 @@
 import { ownRows, tenantRows } from '../../../platform/db/filters.js';
-import type { Courier, WebhookDelivery } from '../../../platform/db/models/types.js';
-import { sql, type Sql } from '../../../platform/db/statements.js';
+import type { WebhookDelivery } from '../../../platform/db/models/types.js';
+import { sql, type RowOf, type Sql } from '../../../platform/db/statements.js';
 import { wakeDeliveryQueues, type Endpoint } from '../../../platform/queue/delivery-queues.js';
 import type { UserScope } from '../../../platform/db/scope.js';
 import { ENDPOINTS } from '../events/events.js';
+import { columns } from '../../../platform/db/columns.js';
+
+const WEBHOOK_DELIVERY = columns('WebhookDelivery', 'd', ['id', 'eventId', 'courierId', 'endpoint']);
 
 /** Why a URL cannot receive deliveries. */
 export type Obstacle = 'missing' | 'paused';
-
-export const lockedCourier = (ctx: UserScope, courierId: string): Sql<Pick<Courier, 'id'>> =>
-  sql`select c.id from couriers c where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid for no key update`;
 
 /** Selects both URLs, with a null obstacle for one that can receive. Returns no row if the courier does not exist. */
 export function selectEndpoints(
@@ -28,10 +28,10 @@ export function selectEndpoints(
     where ${tenantRows(ctx, 'c')} and c.id = ${courierId}::uuid`;
 }
 
-export type SentRow = Pick<WebhookDelivery, 'id' | 'eventId' | 'courierId'> & { endpoint: Endpoint };
+export type SentRow = RowOf<typeof WEBHOOK_DELIVERY> & { endpoint: Endpoint };
 
 export function findDelivery(ctx: UserScope, id: string): Sql<SentRow> {
-  return sql`select d.id, d.event_id as "eventId", d.courier_id as "courierId", d.endpoint from webhook_deliveries d
+  return sql`select ${WEBHOOK_DELIVERY} from webhook_deliveries d
     where ${ownRows(ctx, 'd')} and d.id = ${id}::uuid`;
 }
 

@@ -4,7 +4,7 @@ import type { DeliveryPage } from './deliveries.js';
 import type { DeliveryRow } from './queries.js';
 import { viewFeedEvent } from '../events/event-view.js';
 import type { FeedPage } from '../events/feed.js';
-import type { Recovery } from './recover.js';
+import type { Recovery } from './recovery.js';
 import type { Resent } from './resend.js';
 import type { Obstacle } from './resend-queries.js';
 import { countOf } from '../../../platform/values/count-of.js';

@@ -21,7 +21,7 @@ export type ConnectionShares = {
 };
 
 /** A part of a caller's share. */
-export type Permit = {
+type Permit = {
   /** Gives it back. @param failure what the work failed with, if it did */
   release(failure?: unknown): void;
 };

@@ -1,9 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { isPooledSession } from './pooler.js';
+import { DATABASE, SERVER } from './server-identity.js';
 
-/** A position in the WAL of a primary, and its server and timeline: a position means nothing on another timeline. */
-export type WalPosition = { server: string; position: string };
+/**
+ * A position in the WAL of a primary, and its server and timeline: a position means nothing on another timeline. `database` tells the
+ * database, and the deployments that use it.
+ */
+export type WalPosition = { server: string; position: string; database: string };
+
+/**
+ * The SQL expressions of a position, on a primary. It is the position after every transaction that has been committed: that of the next
+ * record, because with synchronous_commit = off a commit is acknowledged before it is written.
+ */
+export const POSITION = `${SERVER} as server, pg_current_wal_insert_lsn()::text as position, ${DATABASE} as database`;
 
 /** The name of the error if the replica has not replayed a position in time. */
 const BEHIND = 'ReplicaBehind';
@@ -12,20 +22,27 @@ export const isBehind = (error: unknown): boolean => error instanceof Error && e
 
 const POLL_MS = 5;
 
-type Standing = { is_standby: boolean; has_replayed: boolean; server: string | null; pid: number };
+type Standing = {
+  is_standby: boolean;
+  has_replayed: boolean;
+  server: string | null;
+  database: string;
+  pid: number;
+};
 
 /**
  * Waits until the server of the connection has replayed the position. Statements that begin later on the same connection see
  * every transaction that was committed before the position was read.
  *
  * A promoted standby, and one of another timeline, may have reached the same number with other rows. The row of the server
- * that workers record, which the standby has replayed too, tells them apart.
+ * that workers record, which the standby has replayed too, tells them apart. The database and its deployments tell another
+ * database of the server, and a copy that has become another deployment.
  *
- * @throws Error named BEHIND after `maxMs`; Error if the server is no standby of the primary
+ * @throws Error named BEHIND after `maxMs`; Error if the server is no standby of the primary, or it is another database
  */
 export async function awaitReplay(
   client: pg.PoolClient,
-  { server, position }: WalPosition,
+  { server, position, database }: WalPosition,
   maxMs: number,
 ): Promise<void> {
   const deadlineMs = performance.now() + maxMs;
@@ -35,7 +52,11 @@ export async function awaitReplay(
     // Behind a pooler, the next statements may run on another standby.
     if (isPooledSession(client, found.pid))
       throw new Error('DATABASE_REPLICA_URL leads to a connection pooler: set it to the standby itself.');
-    if (found.has_replayed && found.server === server) return;
+    if (found.has_replayed && found.server === server) {
+      if (found.database !== database)
+        throw new Error('DATABASE_REPLICA_URL leads to another database than DATABASE_URL.');
+      return;
+    }
     if (performance.now() >= deadlineMs) throw behind(found, server);
     await sleep(POLL_MS);
   }
@@ -45,7 +66,7 @@ async function readStanding(client: pg.PoolClient, position: string): Promise<St
   const { rows } = await client.query<Standing>(
     `select pg_is_in_recovery() as is_standby, pg_backend_pid() as pid,
        coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as has_replayed,
-       (select server from installation.outbound) as server`,
+       (select server from installation.outbound) as server, ${DATABASE} as database`,
     [position],
   );
   const [found] = rows;

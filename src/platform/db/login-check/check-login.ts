@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { LoginFault } from './fault.js';
-import { checkLoginSettings } from './settings.js';
+import { type LoginFault, checkLoginSettings } from './settings.js';
 import { EXAMINE_LOGIN } from './statement.js';
 
 type Row = { kind: string; object: string; statement: string; isDangerous: boolean };

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { LoginFault } from './fault.js';
 import { READ_EFFECTIVE, READ_SETTINGS } from './statement.js';
 
 /**
@@ -95,3 +94,12 @@ function describePath(schemas: string[]): string | undefined {
   if (schemas.join() === 'pg_catalog,public') return undefined;
   return `The schemas that * names are ${schemas.join(', ')}, not pg_catalog, public, so other tables may be read instead.`;
 }
+
+/** Something that the login of the service must not have, or another role that may use the database. */
+export type LoginFault = {
+  /** Whether staging and production must not serve with it. */
+  isDangerous: boolean;
+  message: string;
+  /** Ends with statements that correct it. */
+  remedy: string;
+};

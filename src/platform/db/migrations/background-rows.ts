@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Queryable } from './history.js';
 import type { Migration } from './migration-files.js';
 
-export type BackgroundStatus = 'running' | 'paused' | 'finished';
+type BackgroundStatus = 'running' | 'paused' | 'finished';
 
 /** The progress of a background migration. */
 export type BackgroundRow = {

@@ -11,7 +11,7 @@ export const MIGRATIONS = join(projectRoot, 'prisma', 'migrations');
  * completes it later (`background`), or they must be stopped first (`stop`).
  */
 export const UPGRADE_KINDS = ['rolling', 'background', 'stop'] as const;
-export type UpgradeKind = (typeof UPGRADE_KINDS)[number];
+type UpgradeKind = (typeof UPGRADE_KINDS)[number];
 
 export type Migration = {
   name: string;

@@ -6,7 +6,7 @@ import type { ModelScope } from './model-scope.js';
 import type { Models } from './types.js';
 
 /** What Prisma's adapter passes to a pool: a statement with its values, and how to parse its rows. */
-export type ModelQuery = Pick<pg.QueryArrayConfig, 'text' | 'rowMode' | 'types'> & { values: unknown[] };
+type ModelQuery = Pick<pg.QueryArrayConfig, 'text' | 'rowMode' | 'types'> & { values: unknown[] };
 
 export type ModelResult = Pick<pg.QueryArrayResult, 'fields' | 'rows' | 'rowCount'>;
 

@@ -57,7 +57,7 @@ const containersOf = (lines: SchemaLine[]): Set<string> =>
   );
 
 /** Returns the table or function that a line is about; undefined for roles and schemas. */
-export function containerOf({ kind, object }: SchemaLine): string | undefined {
+function containerOf({ kind, object }: SchemaLine): string | undefined {
   switch (kind) {
     case 'policy':
     case 'trigger':

@@ -7,7 +7,7 @@ export type MovedTenant = { id: string; slug: string };
 
 /** See installation.tenant_cells. */
 export type State = 'arriving' | 'active' | 'moving' | 'moved' | 'gone';
-export type Role = 'source' | 'target';
+type Role = 'source' | 'target';
 export type CellState = { state: State; role: Role; otherCell: string };
 
 /** Returns undefined for a tenant that is not being moved, also if it was in the cell before. */

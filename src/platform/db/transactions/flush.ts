@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { traceStatements } from '../../tracing/trace-statements.js';
 import type { Rows, Sql } from '../statements.js';
 import { admit, enterWith, type Admission, type Session } from './admission.js';
+import { makeLockOrder } from './lock-order.js';
 import { connect, SNAPSHOT } from './open-transaction.js';
 import { firstMode, makePlanner, namedFor, type PlannedQuery } from './plans.js';
 import { runBatch, type QueryConfig, type StatementResult } from './send-batch.js';
@@ -24,6 +25,7 @@ const flush = (session: Session, statements: readonly Sql[], send: Send): Promis
 
 async function sendOnce(session: Session, statements: readonly Sql[], send: Send): Promise<Rows[]> {
   const { db } = session;
+  statements.forEach(makeLockOrder().check);
   const mode = firstMode(statements);
   const queries: PlannedQuery[] = [
     namedFor(db)(enterWith(session, mode)),

@@ -1,15 +1,9 @@
-import type { WalPosition } from '../connections/replay.js';
-import { SERVER } from '../connections/server-identity.js';
+import { POSITION, type WalPosition } from '../connections/replay.js';
 import { raw, sql, type Sql } from '../statements.js';
 import type { Session } from './admission.js';
 import { flushReads } from './flush.js';
 
-/**
- * The position after every transaction that has been committed. It is the position of the next record, because with
- * synchronous_commit = off a commit is acknowledged before it is written.
- */
-const currentPosition: Sql<WalPosition> = sql`select ${raw(SERVER)} as server,
-  pg_current_wal_insert_lsn()::text as position`;
+const currentPosition: Sql<WalPosition> = sql`select ${raw(POSITION)}`;
 
 /**
  * Runs reading work on the replica if that has replayed everything that was committed before this call, and otherwise on the

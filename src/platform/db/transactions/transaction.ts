@@ -8,6 +8,7 @@ import {
   type Planner,
   type Statement,
 } from './plans.js';
+import { makeLockOrder } from './lock-order.js';
 import { runBatch, type QueryConfig, type StatementResult } from './send-batch.js';
 import { traceStatements } from '../../tracing/trace-statements.js';
 import type { ModelLease, ModelResult, ModelTransaction } from '../models/model-clients.js';
@@ -37,6 +38,7 @@ const COMMIT = once`commit`;
 export function makeTransaction(client: pg.ClientBase, session: Session, begin: Sql): Transaction {
   const { db, scope } = session;
   const named = namedFor(db);
+  const lockOrder = makeLockOrder();
   let plan: Planner | undefined;
   let admission: Admission | undefined;
   let lease: ModelLease | undefined;
@@ -81,7 +83,9 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
   }
 
   async function query(statements: Sql | readonly Sql[]): Promise<unknown> {
-    const results = await send('text' in statements ? [statements] : statements);
+    const all = 'text' in statements ? [statements] : statements;
+    all.forEach(lockOrder.check);
+    const results = await send(all);
     const rows = results.map((result) => result.rows);
     return 'text' in statements ? rows[0] : rows;
   }
@@ -123,10 +127,12 @@ export function makeTransaction(client: pg.ClientBase, session: Session, begin: 
       // The authors of the statements state the row types.
       query: query as Tx['query'],
       async count(statement) {
+        lockOrder.check(statement);
         const [result] = await send([statement]);
         return result?.count ?? 0;
       },
       later(statement) {
+        lockOrder.check(statement);
         deferred.push(statement);
       },
     },

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => void;
 
-export type PipeliningLimits = {
+type PipeliningLimits = {
   /** The maximum number of waiting requests per connection. */
   perConnection: number;
   /** The maximum over all connections. A waiting request needs about 1.5 KiB. */

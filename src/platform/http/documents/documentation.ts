@@ -18,6 +18,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.md': 'text/markdown; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
+  '.atom': 'application/atom+xml; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -65,7 +66,7 @@ export async function registerDocumentation(app: FastifyInstance): Promise<strin
 }
 
 /** Programs read these as they are. Pages in HTML have a script that replaces the host of the samples. */
-const isForPrograms = (url: string) => /\.(md|txt)$/.test(url) || url === '/docs/postman.json';
+const isForPrograms = (url: string) => /\.(md|txt|atom)$/.test(url) || url === '/docs/postman.json';
 
 async function readDocuments(): Promise<Map<string, StaticDocument>> {
   const [site, assets] = await Promise.all([listSite(), listAssets()]);

@@ -6,7 +6,7 @@ export const checkSettings = ({ config, faults }: Subject): Finding[] =>
   orOk(
     [
       ...faults.map((fault) =>
-        problem(fault, 'Correct the setting. README.md lists the settings with their formats.'),
+        problem(fault, 'Correct the setting. docs/settings.md lists the settings with their formats.'),
       ),
       ...findAnyProxy(config),
       ...findOpenMetrics(config),

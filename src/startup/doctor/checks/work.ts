@@ -120,17 +120,27 @@ async function readBacklog(client: Connected['client']): Promise<BacklogRow> {
   return row;
 }
 
+/** What background migrations report. */
+const DOUBLES = {
+  what: 'packages whose tracking number another package has too',
+  remedy:
+    'Managers find both in the audit log, action package.double_found. See "Packages that are stored twice" in docs/operations.md.',
+};
+const ORPHANS = {
+  what: 'pre-alerts whose user code no customer has',
+  remedy:
+    'Managers find them in the audit log, action prealert.customer_unknown. See "Pre-alerts without a customer" in docs/operations.md.',
+};
+
 /** Examines background migrations, which the next release may need. */
-export async function checkBackground({ client }: Connected): Promise<Finding[]> {
+export async function checkBackground({ client }: Pick<Connected, 'client'>): Promise<Finding[]> {
   const migrations = await readBackgroundMigrations(client);
   const unfinished = migrations.filter(({ status }) => status !== 'finished');
   const reported = migrations.filter(({ findings }) => findings > 0);
-  const findings = reported.map(({ name, findings: count }) =>
-    warning(
-      `The background migration ${name} found ${count} packages whose tracking number another package has too.`,
-      'Managers find both in the audit log, action package.double_found. See "Packages that are stored twice" in docs/operations.md.',
-    ),
-  );
+  const findings = reported.map(({ name, findings: count }) => {
+    const { what, remedy } = name.endsWith('_renamed_prealerts') ? ORPHANS : DOUBLES;
+    return warning(`The background migration ${name} found ${count} ${what}.`, remedy);
+  });
   return orOk(
     [
       ...findings,

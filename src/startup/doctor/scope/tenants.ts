@@ -3,7 +3,7 @@ import { BACKGROUND } from '../../../platform/audit/audit.js';
 import { makeContext, type SystemContext } from '../../../platform/context/request-context.js';
 import { APP_ROLE, describeExcessPrivileges } from '../../../platform/db/connections/roles.js';
 import { openDb } from '../../../platform/db/open-database.js';
-import { systemCallers } from '../../../platform/db/tenants.js';
+import { systemCallers } from '../../../platform/db/database.js';
 
 /** Calls `inspect` in the scope of each tenant, with the rights of the service. Returns the results. */
 export async function forEachTenant<Result>(

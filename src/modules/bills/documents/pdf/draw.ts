@@ -1,10 +1,22 @@
 import PDFDocument from 'pdfkit';
-import { compose } from './compose.js';
 import { registerFonts, type Fonts } from './fonts.js';
-import { numberOf, titleOf } from './head.js';
-import type { Invoice } from './invoice.js';
+import { numberOf, titleOf, putHead, type Size } from './head.js';
+import type { Invoice, Line } from './invoice.js';
 import { cut } from './printable.js';
-import { INK, LEFT, PAPER, putRule, putText, RIGHT, STYLES, type Mark, type Sheet } from './sheet.js';
+import {
+  INK,
+  LEFT,
+  PAPER,
+  putRule,
+  putText,
+  RIGHT,
+  STYLES,
+  type Mark,
+  type Sheet,
+  makeSheet,
+} from './sheet.js';
+import { putLineTable } from './lines.js';
+import { putSummary } from './summary.js';
 
 /**
  * The number of pages for which a font caches laid-out texts: dates, tiers and amounts repeat, tracking
@@ -103,4 +115,15 @@ function drawWatermark(doc: PDFKit.PDFDocument, { bold }: Fonts): void {
   doc.font('bold').fontSize(size).fillColor('#E9ECF0');
   doc.text('DRAFT', x - bold.widthPt('DRAFT', size) / 2, y - size / 2, { lineBreak: false });
   doc.restore();
+}
+
+/** Lays out an invoice: parties and totals on the first page, then every line. */
+function compose(invoice: Invoice, logoSize: Size | undefined, fonts: Fonts): Sheet {
+  // The writer serialised exactly such lines.
+  const lines = invoice.lines.flatMap((part) => JSON.parse(part) as Line[]);
+  const sheet = makeSheet(fonts);
+  putHead(sheet, invoice, logoSize);
+  putSummary(sheet, invoice, lines);
+  putLineTable(sheet, lines);
+  return sheet;
 }

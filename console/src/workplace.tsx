@@ -1,0 +1,179 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
+import type { FunctionComponent } from 'preact';
+import { AnnouncePage } from './courier/announce.js';
+import { BillsPage } from './courier/bills.js';
+import { ParcelsPage } from './courier/parcels.js';
+import { WebhooksPage } from './courier/webhooks.js';
+import { settings } from './device/settings.js';
+import { PAGES, pagesOf, type PageId, type PageInfo } from './pages.js';
+import { listenForAnswers } from './queue/answers.js';
+import { AttentionPanel, QueueIndicator, QueueNotices } from './queue/panel.js';
+import { startSender } from './queue/sender.js';
+import { listenForKeys } from './scanner/listen.js';
+import { ExpiredDialog } from './session/login.js';
+import { isExpired, type Session } from './session/session.js';
+import { CorrectDialog } from './station/correct-last.js';
+import { leave, LeaveDialog } from './station/leave.js';
+import { ForgottenLabels } from './station/label-list.js';
+import { saveInterrupted } from './station/receiving.js';
+import { hasParcelInWork, work } from './station/work.js';
+import { FindPage } from './find/find.js';
+import { scanToFind } from './find/query.js';
+import { FlaggedPage } from './staff/flagged.js';
+import { LoadPage } from './staff/load.js';
+import { ManifestsPage } from './staff/manifests.js';
+import { ReceivePage } from './staff/receive.js';
+import { TodayPage } from './staff/today.js';
+import { t } from './texts/texts.js';
+import { HelpDialog } from './ui/help.js';
+import { Icon } from './ui/icons.js';
+import { fieldForKeys, keepFocus } from './ui/focus.js';
+import { giveReading } from './ui/keys.js';
+import { Empty } from './ui/parts.js';
+import { clearOutcome } from './ui/outcome.js';
+import { goTo, linkTo, route } from './ui/router.js';
+import { AccountMenu } from './ui/account-menu.js';
+
+const VIEWS: Record<PageId, FunctionComponent> = {
+  receive: ReceivePage,
+  load: LoadPage,
+  find: FindPage,
+  manifests: ManifestsPage,
+  flagged: FlaggedPage,
+  today: TodayPage,
+  parcels: ParcelsPage,
+  announce: AnnouncePage,
+  webhooks: WebhooksPage,
+  bills: BillsPage,
+};
+
+// Once, because the answers are kept after a log-out.
+listenForAnswers();
+
+/** The menu and one page. */
+export function Workplace({ session: current }: { session: Session }) {
+  const pages = pagesOf(current.user.role);
+  const wanted = route.value.page;
+  // A page of another role was left open by somebody else.
+  const page = pages.find(({ id }) => id === wanted) ?? (isUnknown(wanted) ? undefined : pages[0]);
+  const isHelpOpen = useSignal(false);
+  const isCorrecting = useSignal(false);
+  const isStaff = current.user.role !== 'courier';
+
+  useEffect(() => (isStaff ? startSender(current) : undefined), []);
+  useEffect(() => void saveInterrupted().catch(() => undefined), []);
+  useEffect(keepFocus, []);
+  // Before the page is painted, so that no scan falls between.
+  useLayoutEffect(
+    () =>
+      listen(pages, isStaff, {
+        F1: () => (isHelpOpen.value = !isHelpOpen.value),
+        F2: () => (isCorrecting.value = isStaff),
+      }),
+    [],
+  );
+  // Before the effects of the page, which may show a result at once.
+  useLayoutEffect(() => {
+    clearOutcome();
+    document.title = `${page ? t(page.title) : t('page.unknown')} · Crossdock`;
+  }, [page?.id, settings.value.language]);
+
+  if (pages.length === 0) return <Empty title={t('menu.noPages')} />;
+  return (
+    <div class="workplace">
+      <a class="skip" href="#content" onClick={skipToContent}>
+        {t('menu.skip')}
+      </a>
+      <header class="bar">
+        <a class="brand" href={linkTo(pages[0]?.id ?? '')}>
+          Crossdock
+        </a>
+        <nav class="menu" aria-label={t('menu.pages')}>
+          {pages.map(({ id, title }) => (
+            <a key={id} href={linkTo(id)} aria-current={id === page?.id ? 'page' : undefined}>
+              <Icon name={id} />
+              <span>{t(title)}</span>
+            </a>
+          ))}
+        </nav>
+        <div class="bar-end">
+          {isStaff && <QueueIndicator />}
+          <AccountMenu user={current.user} onHelp={() => (isHelpOpen.value = true)} />
+        </div>
+      </header>
+      <div class="notices">
+        {isStaff && <QueueNotices />}
+        {isStaff && <ForgottenLabels />}
+        {page?.id !== 'receive' && hasParcelInWork.value && <WaitingParcel />}
+      </div>
+      <main id="content" tabIndex={-1}>
+        <Page id={page?.id} />
+      </main>
+      {isStaff && <AttentionPanel />}
+      {isCorrecting.value && <CorrectDialog onClose={() => (isCorrecting.value = false)} />}
+      {isHelpOpen.value && <HelpDialog pages={pages} onClose={() => (isHelpOpen.value = false)} />}
+      {isExpired.value && <ExpiredDialog onLeave={leave} />}
+      <LeaveDialog />
+    </div>
+  );
+}
+
+/** The address is the page's, so the link may not change it. */
+function skipToContent(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+const isUnknown = (name: string) => name !== '' && !PAGES.some(({ id }) => id === name);
+
+function Page({ id }: { id: PageId | undefined }) {
+  if (!id)
+    return (
+      <Empty title={t('page.unknown')}>
+        <a href={linkTo('')}>{t('page.first')}</a>
+      </Empty>
+    );
+  const View = VIEWS[id];
+  return <View key={id} />;
+}
+
+/** A parcel that waits for its weight while another page is open. */
+const WaitingParcel = () => (
+  <p class="notice" data-testid="waiting-parcel">
+    {t('receive.waiting', { scan: work.value.parcel?.scan ?? '' })}{' '}
+    <a href={linkTo('receive')}>{t('receive.back')}</a>
+  </p>
+);
+
+/** The shortcuts need Alt or are function keys, so that neither a person nor a scanner presses them by accident (WCAG 2.1.4). */
+function listen(pages: PageInfo[], isStaff: boolean, functionKeys: Record<string, () => void>): () => void {
+  const onShortcut = (event: KeyboardEvent) => {
+    const [, digit] = event.altKey ? (/^Digit([1-9])$/.exec(event.code) ?? []) : [];
+    const page = pages[Number(digit) - 1];
+    const run =
+      functionKeys[event.key] ??
+      (event.altKey && event.code === 'KeyS' ? focusSearch : page && (() => goTo(page.id)));
+    if (!run) return;
+    event.preventDefault();
+    run();
+  };
+  window.addEventListener('keydown', onShortcut);
+  const stop = listenForKeys(
+    {
+      onReading: (reading) => {
+        if (!giveReading(reading) && isStaff && reading.kind === 'scan') scanToFind(reading.scan.text);
+      },
+      fieldForKeys,
+    },
+    () => settings.value,
+  );
+  return () => {
+    window.removeEventListener('keydown', onShortcut);
+    stop();
+  };
+}
+
+function focusSearch(): void {
+  document.querySelector<HTMLInputElement>('[data-search] input')?.select();
+}

@@ -1,0 +1,2 @@
+-- upgrade: background
+-- Pre-alerts that earlier releases stored during a rename of their customer kept the old user code (docs/decisions/0086).

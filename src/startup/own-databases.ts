@@ -1,0 +1,69 @@
+import { identityOfProcess } from '../config/command-settings.js';
+import { ConfigError, type Config } from '../config/config.js';
+import { withClient } from '../platform/db/connections/roles.js';
+import { readDatabaseIdentity } from '../platform/db/connections/server-identity.js';
+import { describeFailure } from '../platform/db/violations.js';
+import { assertOwnDatabase } from './database-owner.js';
+
+/**
+ * Checks each database of the settings, at the same time.
+ *
+ * @param ownerUrl the owner's, also of the embedded server
+ * @throws ConfigError when another deployment uses one of them, a search_path hides the tables, or development must not use one
+ */
+export async function assertOwnDatabases(
+  config: Config,
+  ownerUrl: string | undefined,
+  log: (line: string) => void,
+): Promise<void> {
+  const urls: [setting: string, url: string | undefined][] = [
+    ['DATABASE_OWNER_URL', ownerUrl],
+    ['DATABASE_URL', config.databaseUrl],
+    ['DATABASE_DIRECT_URL', config.databaseDirectUrl],
+  ];
+  const checked = new Set<string>();
+  for (const [setting, url] of urls) {
+    if (url === undefined || checked.has(url)) continue;
+    checked.add(url);
+    await assertOwn(config, setting, url);
+  }
+  await assertOwnReplica(config, log);
+}
+
+/** @throws ConfigError when another deployment uses the database, or development must not */
+export async function assertOwn(config: Config, setting: string, url: string): Promise<void> {
+  const { embeddedPostgres: isOwn } = config;
+  await assertOwnDatabase(url, identityOfProcess(config), { refusesUnknownTenants: true, isOwn }).catch(
+    (error: unknown) => {
+      throw error instanceof ConfigError ? error : new ConfigError([`${setting}: ${messageOf(error)}.`]);
+    },
+  );
+}
+
+/**
+ * Refuses a replica that is no copy of the database of DATABASE_URL, or that another deployment has used since it was copied. One that
+ * cannot be examined prevents no start, because the primary serves what it does not. Each report compares again (replay.ts).
+ */
+async function assertOwnReplica(config: Config, log: (line: string) => void): Promise<void> {
+  const { databaseUrl, databaseReplica } = config;
+  if (!databaseUrl || !databaseReplica) return;
+  const { url } = databaseReplica;
+  try {
+    const [replica, primary] = await Promise.all(
+      [url, databaseUrl].map((each) => withClient(each, readDatabaseIdentity)),
+    );
+    if (replica !== primary) throw new ConfigError([OTHER_DATABASE]);
+    await assertOwnDatabase(url, identityOfProcess(config), { isOwn: config.embeddedPostgres });
+  } catch (error) {
+    if (error instanceof ConfigError)
+      throw new ConfigError(error.faults.map((fault) => `DATABASE_REPLICA_URL: ${fault}`));
+    log(`DATABASE_REPLICA_URL: ${messageOf(error)}. Until it can be read, the primary serves reports.`);
+  }
+}
+
+const OTHER_DATABASE =
+  'It leads to another database than DATABASE_URL, so its reports would have the rows of others. ' +
+  'Set it to a standby of the server of DATABASE_URL, with the same name of the database.';
+
+/** Without its last full stop, because a sentence follows. */
+export const messageOf = (error: unknown): string => describeFailure(error).replace(/\.$/, '');

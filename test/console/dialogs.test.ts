@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import speakeasy from 'speakeasy';
+import { projectRoot } from '../../src/config/project-root.js';
+import { DEMO } from '../../src/development/demo/seed.js';
+import { newNumber } from '../support/builders/parcels.js';
+import {
+  chromiumPath,
+  findingsOf,
+  launchChromium,
+  logIn,
+  openConsole,
+  outcomeOf,
+  scan,
+  type,
+} from '../support/console/browser.js';
+import { titleWith } from '../support/harness/programs.js';
+import { makeFolder, removeFolders } from '../support/service/processes.js';
+import { startService, type Service } from '../support/service/service.js';
+
+const LIMIT_MS = 240_000;
+const runs = chromiumPath ? test : test.skip;
+const missing = [chromiumPath ? undefined : 'chromium'];
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!chromiumPath) return;
+  // Without an outbox, the service has no mail and refuses to reset a password.
+  service = await startService({ env: { MAIL_OUTBOX: await makeFolder() } });
+  browser = await launchChromium();
+}, LIMIT_MS);
+
+afterAll(async () => {
+  if (!chromiumPath) return;
+  await browser.close();
+  await service.stop();
+  await removeFolders();
+});
+
+/** Opens one dialog. The page is that of a user who has just logged in. */
+type Opening = (page: Page) => Promise<unknown>;
+
+const click = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
+const goTo = (page: Page, path: string) => page.evaluate(`location.hash = '#/${path}'`);
+const account =
+  (...names: string[]): Opening =>
+  async (page) => {
+    for (const name of ['Account', ...names]) await click(page, new RegExp(`^${name}`));
+  };
+const manifest =
+  (id: string, button: string): Opening =>
+  async (page) => {
+    await goTo(page, `manifests/${id}`);
+    await page.getByRole('button', { name: button, exact: true }).click();
+  };
+const endSessions = (userId: string) =>
+  service.owner.query(
+    "update sessions set ended_at = now(), end_reason = 'revoked' where user_id = $1 and ended_at is null",
+    [userId],
+  );
+
+const beginParcel: Opening = async (page) => {
+  await scan(page, newNumber());
+  await outcomeOf(page).waitFor();
+};
+
+/** The dialogs that need a session: the file that has each, its user, and how it is opened. */
+const DIALOGS: [dialog: string, file: string, user: 'warehouse' | 'manager' | 'iex', open: Opening][] = [
+  ['the account', 'ui/account-menu.tsx', 'warehouse', account()],
+  ['the account of a courier', 'ui/account-menu.tsx', 'iex', account()],
+  ['the password', 'ui/account-menu.tsx', 'warehouse', account('Change the password')],
+  ['the sessions', 'ui/account-menu.tsx', 'warehouse', account('Where you are logged in')],
+  ['the second factor', 'ui/account-menu.tsx', 'warehouse', account('Set up the second factor')],
+  ['the keys', 'ui/help.tsx', 'warehouse', (page) => page.keyboard.press('F1')],
+  [
+    'the queue',
+    'queue/panel.tsx',
+    'warehouse',
+    async (page) => {
+      await page.context().setOffline(true);
+      await beginParcel(page);
+      await type(page, '4');
+      await page.keyboard.press('Enter');
+      await page.getByTestId('queue').click();
+    },
+  ],
+  [
+    'the correction of the last parcel',
+    'station/correct-last.tsx',
+    'warehouse',
+    async (page) => {
+      await beginParcel(page);
+      await type(page, '4');
+      await page.keyboard.press('Enter');
+      await outcomeOf(page).filter({ hasText: 'NO OWNER' }).waitFor();
+      await page.keyboard.press('F2');
+    },
+  ],
+  [
+    'a parcel in work at the log-out',
+    'station/leave.tsx',
+    'warehouse',
+    async (page) => {
+      await beginParcel(page);
+      await type(page, '4');
+      await account('Log out')(page);
+    },
+  ],
+  [
+    'an ended session',
+    'session/login.tsx',
+    'manager',
+    async (page) => {
+      await endSessions(DEMO.users.manager);
+      await goTo(page, 'today');
+    },
+  ],
+  [
+    'a review',
+    'staff/flagged.tsx',
+    'manager',
+    async (page) => {
+      await goTo(page, 'flagged');
+      await click(page, /^Review/);
+    },
+  ],
+  [
+    'a new manifest',
+    'flights/edit.tsx',
+    'manager',
+    async (page) => {
+      await goTo(page, 'manifests');
+      await click(page, 'New manifest');
+    },
+  ],
+  ['the flight of a manifest', 'flights/edit.tsx', 'manager', manifest(DEMO.manifests.draft, 'Edit')],
+  ['the end of a manifest', 'flights/edit.tsx', 'manager', manifest(DEMO.manifests.draft, 'Delete')],
+  [
+    'a step of a manifest',
+    'flights/step-dialog.tsx',
+    'manager',
+    (page) => manifest(DEMO.manifests.draft, 'Make ready')(page),
+  ],
+  [
+    'the address of webhooks',
+    'courier/webhooks.tsx',
+    'iex',
+    async (page) => {
+      await goTo(page, 'webhooks');
+      await click(page, /(Change|Set) the address/);
+    },
+  ],
+];
+
+const sources = join(projectRoot, 'console', 'src');
+
+test('every file of the console that has a dialog is in the table', () => {
+  const files = readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.tsx'),
+  );
+  const withDialog = files.filter((name) => readFileSync(join(sources, name), 'utf8').includes('<Dialog '));
+  const opened = [...DIALOGS.map(([, file]) => file), 'session/forgotten.tsx'];
+  expect(withDialog.map((name) => name.replaceAll('\\', '/')).sort()).toEqual([...new Set(opened)].sort());
+});
+
+/** Opens a window, and a page after the login. */
+async function openAs(user: string): Promise<Page> {
+  const { page } = await openConsole(browser, service.url, { width: 1280, isQuiet: true });
+  await logIn(page, user, DEMO.password);
+  await page.locator('.workplace').waitFor();
+  await page.evaluate('navigator.serviceWorker.ready');
+  return page;
+}
+
+/** Returns the findings in light and in dark. */
+async function findingsInBoth(page: Page): Promise<string[]> {
+  const findings: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const finding of await findingsOf(page)) findings.push(`${colorScheme}: ${finding}`);
+  }
+  return findings;
+}
+
+describe('every dialog, in light and dark, has no serious finding of axe', () => {
+  runs.each(DIALOGS)(
+    titleWith('%s', missing),
+    async (_title, _file, user, open) => {
+      const page = await openAs(user);
+      await open(page);
+      await page.getByRole('dialog').last().waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await findingsInBoth(page)).toEqual([]);
+      await page.context().close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('a forgotten password, with both steps', missing),
+    async () => {
+      const { page, context } = await openConsole(browser, service.url, { width: 1280 });
+      await page.getByRole('button', { name: 'Forgot the password?' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('User name').fill('manager');
+      const findings = [await findingsInBoth(page)];
+      await dialog.getByRole('button', { name: 'Send the e-mail' }).click();
+      await dialog.getByLabel('New password').waitFor();
+      findings.push(await findingsInBoth(page));
+      expect(findings).toEqual([[], []]);
+      await context.close();
+    },
+    LIMIT_MS,
+  );
+
+  runs(
+    titleWith('the second factor, with all steps until it is switched off', missing),
+    async () => {
+      const page = await openAs('hrb');
+      await account('Set up the second factor')(page);
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Password').fill(DEMO.password);
+      await page.keyboard.press('Enter');
+      const secret = await dialog.locator('p.mono').textContent();
+      const findings = [await findingsInBoth(page)];
+      const code = speakeasy.totp({ secret: secret ?? '', encoding: 'base32' });
+      await dialog.getByLabel('Code', { exact: true }).fill(code);
+      await page.keyboard.press('Enter');
+      const stored = dialog.getByRole('button', { name: 'I have stored the codes' });
+      await stored.waitFor();
+      findings.push(await findingsInBoth(page));
+      await stored.click();
+      await dialog.waitFor({ state: 'detached' });
+      await account('Switch the second factor off')(page);
+      await dialog.waitFor();
+      findings.push(await findingsInBoth(page));
+      expect(findings).toEqual([[], [], []]);
+      await page.context().close();
+    },
+    LIMIT_MS,
+  );
+});
