@@ -35,7 +35,7 @@ const verify = async (body: Body = {}): Promise<Body> => {
     .as('admin')
     .verifyAuditLog({ action: 'verify', ...body })
     .ok();
-  return reply.data as Body;
+  return reply.data;
 };
 const appendEverything = (secrets: Secrets = service().app.secrets) =>
   appendAllToChains({ db: service().db, secrets, stopping: new AbortController().signal });
@@ -63,7 +63,7 @@ describe('audit log', () => {
   test("contains a user's change with the actor, the action and the values before and after", async () => {
     const body = { notes: 'first', remarks: 'because' };
     const created = await api.as('warehouse').createManifest(body).ok();
-    const manifestId = String(created.data.manifest_id);
+    const manifestId = created.data.manifest_id;
     const change = { action: 'update_meta', manifest_id: manifestId, notes: 'second', remarks: 'All aboard' };
     const changed = await api.as('manager').manageManifest(unchecked(change)).ok();
     const { data, meta } = await log({ entity_id: manifestId }).ok();

@@ -157,10 +157,7 @@ describe('warehouses', () => {
       { action: 'make_primary', warehouse_id: MIAMI },
     ]) {
       const reply = await manage(body).answer();
-      expect([reply.status, String(reply.message)]).toEqual([
-        200,
-        expect.stringContaining('Nothing was changed'),
-      ]);
+      expect([reply.status, reply.message]).toEqual([200, expect.stringContaining('Nothing was changed')]);
     }
     expect(await fingerprint(service().owner)).toEqual(before);
   });

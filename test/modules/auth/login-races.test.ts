@@ -249,7 +249,7 @@ test('a user who is moved to another courier during the login is logged in', asy
     const reply = await changeMeanwhile(service().owner, move(DEMO.couriers.HRB), () =>
       logIn('iex', DEMO.password).answer(),
     );
-    expect([reply.status, reply.data?.user?.courier_id]).toEqual([200, DEMO.couriers.HRB]);
+    expect([reply.status, reply.data.user.courier_id]).toEqual([200, DEMO.couriers.HRB]);
   } finally {
     const { text, values } = move(DEMO.couriers.IEX);
     await service().owner.query(text, values);

@@ -485,8 +485,8 @@ describe('courier deactivation', () => {
       'https://x.example/hooks',
     ]);
     const receive = async (tracking_number: string) =>
-      (await api.as('warehouse').receivePackage({ tracking_number, weight: 1, courier_id: HRB }).succeeded())
-        .data.package_id as string;
+      (await api.as('warehouse').receivePackage({ tracking_number, weight: 1, courier_id: HRB }).created())
+        .data.package_id;
     const outcome = (packageId: string) =>
       rows(
         `select e.type, d.status from events e left join webhook_deliveries d on d.event_id = e.id where e.package_id = $1`,

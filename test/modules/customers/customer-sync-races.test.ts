@@ -47,7 +47,7 @@ test(`${CALLERS} simultaneous requests create one run, one job and one audit ent
     ),
   );
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-  const [runId, ...others] = new Set(replies.map(({ data }) => String(data.run_id)));
+  const [runId, ...others] = new Set(replies.map(({ data }) => data.run_id));
   expect(others).toEqual([]);
   expect(replies.filter(({ body }) => body['message'] === 'Synchronisation queued.')).toHaveLength(1);
   expect(await waitingJobs(service().owner, 'syncCustomers')).toEqual([
@@ -93,7 +93,7 @@ test('each request during finishing runs returns a run, and no two runs are open
   const { rows } = await service().owner.query<{ id: string }>(
     'select id from customer_sync_runs order by id',
   );
-  expect(queued.map(({ data }) => String(data.run_id)).sort()).toEqual(rows.map(({ id }) => id));
+  expect(queued.map(({ data }) => data.run_id).sort()).toEqual(rows.map(({ id }) => id));
 }, 120_000);
 
 /** With many callers a job may find no free connection and fail. The queue retries it, and so does the loop above. */

@@ -211,7 +211,7 @@ describe('list of synchronisations', () => {
     for (let before: string | null | undefined; before !== null;) {
       const page = await log({ limit: 7, ...(before ? { before } : {}) }).answer();
       found.push(...idsOf(page));
-      before = page.meta.next_before as string | null;
+      before = page.meta.next_before;
     }
     expect(found).toEqual(newestFirst);
     // A page that ends with the last run has no next page.

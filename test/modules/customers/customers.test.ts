@@ -66,7 +66,7 @@ async function auditEntries(): Promise<number> {
 async function makeOne(fields: Record<string, unknown> = {}, as = 'iex') {
   const user_code = newCode();
   const reply = await create({ user_code, first_name: 'First', last_name: 'Last', ...fields }, as).ok();
-  return { courier_customer_id: String(reply.data.id), user_code };
+  return { courier_customer_id: reply.data.id, user_code };
 }
 
 /** Returns everything by which a caller could distinguish two rejections. */
@@ -452,7 +452,7 @@ describe('POST /api/ManageCustomers.php', () => {
     const before = await auditEntries();
     for (const value of values) {
       const reply = await create({ ...valid(), [field]: value }).answer();
-      expect([value, reply.status, reply.errors?.[0]?.field]).toEqual([value, 400, field]);
+      expect([value, reply.status, reply.errors[0]?.field]).toEqual([value, 400, field]);
     }
     expect(await auditEntries()).toBe(before);
   });
@@ -534,7 +534,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     for (const field of ['user_code', 'first_name', 'last_name']) {
       for (const value of ['', ' ', null, 'x'.repeat(101)]) {
         const reply = await update({ courier_customer_id, [field]: value }).answer();
-        expect([value, reply.status, reply.errors?.[0]?.field]).toEqual([value, 400, field]);
+        expect([value, reply.status, reply.errors[0]?.field]).toEqual([value, 400, field]);
       }
     }
   });
@@ -571,7 +571,7 @@ describe('PUT /api/ManageCustomers.php', () => {
     await create({ user_code: one.user_code, first_name: 'Sibling', last_name: 'Sibling' }, 'hrb').ok();
     const announce = async (key: string, UserCode: string, TrackingNumber: string) => {
       const reply = await api.withKey(key).submitPrealert({ UserCode, TrackingNumber }).succeeded();
-      return String(reply.data.prealert_id);
+      return reply.data.prealert_id;
     };
     const { IEX, HRB } = DEMO.apiKeys;
     const own = [
@@ -719,7 +719,7 @@ describe('DELETE /api/ManageCustomers.php', () => {
     ];
     for (const [call, field] of calls) {
       const reply = await remove(call).answer();
-      expect([call, reply.status, reply.errors?.[0]?.field]).toEqual([call, 400, field]);
+      expect([call, reply.status, reply.errors[0]?.field]).toEqual([call, 400, field]);
     }
     for (const each of [id, other.courier_customer_id])
       expect(await stored(each)).toMatchObject({ id: each });

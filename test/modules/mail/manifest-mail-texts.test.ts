@@ -26,11 +26,9 @@ let ses: Ses;
 let room: MailRoom;
 let reader: PageReader;
 
-beforeAll(async () => {
-  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: 'secret' });
-}, 60_000);
 const { service } = withService();
 beforeAll(async () => {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: 'secret' });
   ses = await startSes();
   reader = openPageReader();
   const region = { region: 'us-east-1', endpoint: ses.url };

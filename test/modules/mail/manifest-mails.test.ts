@@ -51,12 +51,10 @@ let room: MailRoom;
 let hurriedRoom: MailRoom;
 let folder: string;
 
+const { service } = withService();
 beforeAll(async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'AKIDTEST', AWS_SECRET_ACCESS_KEY: SECRET });
   folder = await mkdtemp(join(tmpdir(), 'crossdock-mail-'));
-}, 60_000);
-const { service } = withService();
-beforeAll(async () => {
   ses = await startSes();
   room = openMailRoom(service(), throughSes(ses), TIMEOUT_MS);
   hurriedRoom = openMailRoom(service(), throughSes(ses), SHORT_TIMEOUT_MS);

@@ -40,7 +40,7 @@ test(`of ${CALLERS / 2} manifests that two callers each give the same package at
       'manifest_id'
     ];
     expect(manifests).toContain(holder);
-    const added = replies.filter(({ data }) => data?.added === 1);
+    const added = replies.filter(({ status, data }) => status === 200 && data.added === 1);
     expect(added.map(({ data }) => data.manifest_id)).toEqual([holder]);
     // The second call for the winner's manifest finds the package there. All others are rejected with the reason.
     expect(tally(replies)).toEqual({ '200': 2, '400 packages_not_assignable': CALLERS - 2 });

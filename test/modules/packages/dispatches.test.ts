@@ -24,7 +24,7 @@ const dispatch = async (as: string, body: object): Promise<string> => {
     .as(as)
     .listPackages({ action: 'queue_dispatch', ...body })
     .ok();
-  return String(reply.data.dispatch_id);
+  return reply.data.dispatch_id;
 };
 
 const idsIn = ({ body }: Reply) =>

@@ -354,8 +354,8 @@ describe('tracking number of a package', () => {
       await api
         .withKey(DEMO.apiKeys[courier])
         .submitPrealert({ UserCode: courier === 'IEX' ? 'IEX-1001' : 'HRB-2001', TrackingNumber: number })
-        .succeeded()
-    ).data.prealert_id as string;
+        .created()
+    ).data.prealert_id;
   const statusOf = async (id: string) =>
     (await select('select status from prealerts where id = $1', [id]))[0]?.['status'];
 
@@ -517,7 +517,7 @@ describe('concurrent updates', () => {
       ),
     );
     expect(replies.map(({ status }) => status)).toEqual(Array(SAME_CALLERS).fill(200));
-    const counts = replies.map(({ data }) => data.fields_updated as number);
+    const counts = replies.map(({ data }) => data.fields_updated);
     expect(counts.filter((count) => count > 0)).toEqual([4]);
     const { audited, syncs, deliveryJobs } = await tracesOf(id);
     expect(audited).toHaveLength(1);

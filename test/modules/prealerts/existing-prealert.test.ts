@@ -88,7 +88,7 @@ describe('the 409 of a submitted pre-alert names the existing one', () => {
     const ofSibling = await parcels.announce('HRB', number);
     const own = await submit(submission(number)).created();
     const again = await submit(submission(number)).answer();
-    expect(again).toMatchObject(refusal(of(String(own.data.prealert_id), false)));
+    expect(again).toMatchObject(refusal(of(own.data.prealert_id, false)));
     expect(again.bytes.toString()).not.toContain(ofSibling);
     const unknown = await submit(submission(number, CUSTOMERS.HRB)).answer();
     expect([unknown.status, unknown.existing]).toEqual([400, undefined]);

@@ -38,7 +38,7 @@ const replace = (prealertId: string, trackingNumber: string, as = 'iex') =>
   });
 const create = async (trackingNumber: string) => {
   const body = { tracking_number: trackingNumber, user_code: 'IEX-1002', vendor: 'V' };
-  return String((await api.as('iex').createPrealert(body).created()).data.prealert_id);
+  return (await api.as('iex').createPrealert(body).created()).data.prealert_id;
 };
 const review = (prealertId: string) =>
   api.as('warehouse').reviewPrealert({ prealert_id: prealertId, reason: 'Looked.' });

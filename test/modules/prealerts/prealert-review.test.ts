@@ -36,13 +36,13 @@ async function announce(tracking_number: string, courier_id: string, user_code: 
     description: 'Shoes',
   };
   const reply = await api.as('admin').createPrealert(body).created();
-  return String(reply.data.prealert_id);
+  return reply.data.prealert_id;
 }
 
 async function receive(tracking_number: string, fields: object = {}): Promise<string> {
   const body = { tracking_number, weight: 1, ...fields };
   const reply = await api.as('warehouse').receivePackage(body).created();
-  return String(reply.data.package_id);
+  return reply.data.package_id;
 }
 
 /** Creates a package that two couriers announced: it has no owner, and both pre-alerts are flagged. */

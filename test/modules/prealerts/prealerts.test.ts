@@ -439,7 +439,7 @@ describe('PUT and DELETE /api/ManagePrealerts', () => {
       Description: 'old',
       Reference: 'R',
     }).succeeded();
-    return { prealert_id: String(reply.data.prealert_id), tracking_number };
+    return { prealert_id: reply.data.prealert_id, tracking_number };
   };
   const replace = (body: Record<string, unknown>, as = 'manager') =>
     api.as(as).replacePrealert(unchecked(body));

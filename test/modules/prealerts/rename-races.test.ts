@@ -27,7 +27,7 @@ async function makeCustomer(): Promise<Customer> {
   const code = `RENAME-${(serial += 1)}`;
   const body = { user_code: code, first_name: 'First', last_name: 'Last' };
   const reply = await api.as('iex').createCustomer(body).ok();
-  return { id: String(reply.data.id), code, newCode: `${code}-NEW` };
+  return { id: reply.data.id, code, newCode: `${code}-NEW` };
 }
 
 const rename = ({ id, newCode }: Customer) =>

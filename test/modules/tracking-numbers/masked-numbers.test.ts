@@ -84,7 +84,7 @@ describe('pre-alert of a masked number', () => {
     });
   const listed = async (prealertId: string) => {
     const { data } = await api.as('iex').listPrealerts({ limit: 500 }).answer();
-    return data?.find((each: { prealert_id: string }) => each.prealert_id === prealertId)?.status as string;
+    return data.find((each) => each.prealert_id === prealertId)?.status ?? '';
   };
 
   test('shows the courier the same status as for an unknown number, however it is created', async () => {
@@ -92,7 +92,7 @@ describe('pre-alert of a masked number', () => {
     for (const guess of [number, `${number.slice(0, -5)}X${number.slice(-4)}`]) {
       seen.add(await listed(await parcels.announce('IEX', guess)));
       await parcels.select('delete from prealerts where tracking_number = $1', [guess]);
-      const created = String((await create(guess).created()).data.prealert_id);
+      const created = (await create(guess).created()).data.prealert_id;
       seen.add(await listed(created));
       const moved = newNumber();
       const fields = { prealert_id: created, user_code: CUSTOMERS.IEX, vendor: 'V' };
@@ -131,7 +131,7 @@ describe('pre-alert of a masked number', () => {
   });
 
   test('is received at once if staff create it or the customer is known', async () => {
-    const byStaff = String((await create(number, 'warehouse').created()).data.prealert_id);
+    const byStaff = (await create(number, 'warehouse').created()).data.prealert_id;
     expect(await parcels.statusOf(byStaff)).toBe('received');
     const known = newNumber();
     await parcels.receive(known, { user_code: 'IEX-1002' });

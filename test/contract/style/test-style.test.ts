@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { projectRoot } from '../../src/config/project-root.js';
-import type { Source } from '../support/architecture/source.js';
-import { findSplitTexts } from '../support/architecture/split-texts.js';
-import { findSpreadLiterals } from '../support/architecture/spread-literals.js';
+import { projectRoot } from '../../../src/config/project-root.js';
+import type { Source } from '../../support/architecture/source.js';
+import { findSplitTexts } from '../../support/architecture/split-texts.js';
+import { findSpreadLiterals } from '../../support/architecture/spread-literals.js';
 
 /** Folders of test/modules whose tests do not use the typed fixture yet. Remove a folder when it is converted. */
 const NOT_CONVERTED = ['test/modules/scans/', 'test/modules/webhooks/'];
